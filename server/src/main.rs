@@ -1,0 +1,3 @@
+//! The command line and the web server of Snapscope.
+
+fn main() {}

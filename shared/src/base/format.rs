@@ -1,0 +1,131 @@
+//! Bytes, counts and times as people read them.
+
+/// Bytes in binary units with three significant digits or more: `0 B`, `512 B`, `1.50 KiB`, `12.3 GiB`.
+pub fn bytes(size_bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if size_bytes < 1024 {
+        return format!("{size_bytes} B");
+    }
+    let mut value = size_bytes as f64 / 1024.0;
+    let mut unit = 0;
+    // 1023.95 would be printed as "1024", a mebibyte in disguise.
+    while value >= 1023.5 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.decimals$} {}", UNITS[unit])
+}
+
+/// Signed bytes, with a sign where they are not zero: `+1.50 GiB`, `-512 B`, `0 B`.
+pub fn signed_bytes(size_bytes: i64) -> String {
+    let sign = match size_bytes {
+        0 => "",
+        1.. => "+",
+        _ => "-",
+    };
+    format!("{sign}{}", bytes(size_bytes.unsigned_abs()))
+}
+
+/// A count with a comma between groups of three digits: `1,234,567`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count and its noun, `s` added unless there is exactly one: `1 event`, `2,000 events`.
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// A duration in microseconds with a fitting unit: `0 µs`, `850 µs`, `12.3 ms`, `4.56 s`, `2 min 5 s`, `1 h 2 min`.
+pub fn duration(time_us: u64) -> String {
+    let three = |value: f64| format!("{value:.*}", if value < 9.995 { 2 } else { usize::from(value < 99.95) });
+    match time_us {
+        0..1000 => format!("{time_us} µs"),
+        1000..999_500 => format!("{} ms", three(time_us as f64 / 1e3)),
+        999_500..59_950_000 => format!("{} s", three(time_us as f64 / 1e6)),
+        59_950_000..3_599_500_000 => {
+            let seconds = (time_us + 500_000) / 1_000_000;
+            format!("{} min {} s", seconds / 60, seconds % 60)
+        }
+        _ => {
+            let minutes = (time_us / 1_000_000 + 30) / 60;
+            format!("{} h {} min", minutes / 60, minutes % 60)
+        }
+    }
+}
+
+/// A share in percent: `0 %`, `0.4 %`, `12 %`, `100 %`.
+///
+/// It is `–` where the whole is 0.
+pub fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "–".to_owned();
+    }
+    let value = part as f64 * 100.0 / whole as f64;
+    format!("{value:.*} %", usize::from(value > 0.0 && value < 9.95))
+}
+
+/// A device address as PyTorch prints it: `0x7f3a00000000`.
+pub fn address(addr: u64) -> String {
+    format!("{addr:#x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check<T>(format: impl Fn(T) -> String, value: T, text: &str) {
+        assert_eq!(format(value), text);
+    }
+
+    #[test]
+    fn bytes_use_binary_units() {
+        check(bytes, 0, "0 B");
+        check(bytes, 1023, "1023 B");
+        check(bytes, 1536, "1.50 KiB");
+        check(bytes, 1024 * 1024 - 1, "1.00 MiB");
+        check(bytes, 12_884_901_888, "12.0 GiB");
+        check(bytes, 137_438_953_472, "128 GiB");
+        check(bytes, u64::MAX, "16.0 EiB");
+        check(signed_bytes, -1536, "-1.50 KiB");
+        check(signed_bytes, 1536, "+1.50 KiB");
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        check(count, 0, "0");
+        check(count, 999, "999");
+        check(count, 1000, "1,000");
+        check(count, 12_345_678, "12,345,678");
+        assert_eq!(counted(1, "event"), "1 event");
+        assert_eq!(counted(2000, "event"), "2,000 events");
+    }
+
+    #[test]
+    fn durations_choose_their_unit() {
+        check(duration, 0, "0 µs");
+        check(duration, 1500, "1.50 ms");
+        check(duration, 999_499, "999 ms");
+        check(duration, 4_560_000, "4.56 s");
+        check(duration, 125_000_000, "2 min 5 s");
+        check(duration, 3_720_000_000, "1 h 2 min");
+    }
+
+    #[test]
+    fn percents_of_nothing_are_no_number() {
+        assert_eq!(percent(1, 0), "–");
+        assert_eq!(percent(1, 3), "33 %");
+        assert_eq!(percent(1, 200), "0.5 %");
+        assert_eq!(percent(0, 200), "0 %");
+    }
+}

@@ -1,0 +1,125 @@
+//! Strings kept once.
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
+
+/// A handle to a string of the [`StringTable`] that minted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StringId(u32);
+
+impl StringId {
+    /// The empty string, present in every table.
+    pub const EMPTY: Self = Self(0);
+
+    /// The position in the table, counted from 0 in order of first appearance.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The handle with this position.
+    ///
+    /// It is only meaningful for a table of more than `index` strings.
+    pub fn from_index(index: usize) -> Self {
+        Self(u32::try_from(index).expect("fewer than 2^32 strings"))
+    }
+}
+
+/// All distinct strings of a trace, in one buffer.
+#[derive(Clone, Debug)]
+pub struct StringTable {
+    text: String,
+    /// `ends[i]` is where string `i` stops in `text`.
+    ends: Vec<usize>,
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Default for StringTable {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl StringTable {
+    /// A table that holds the empty string only.
+    pub fn new() -> Self {
+        let mut table =
+            Self { text: String::new(), ends: Vec::new(), index: HashTable::new(), hasher: Default::default() };
+        table.intern("");
+        table
+    }
+
+    /// The handle of `string`, which is added if it is new.
+    ///
+    /// # Panics
+    /// If the table would hold 2^32 strings.
+    pub fn intern(&mut self, string: &str) -> StringId {
+        let Self { text, ends, index, hasher } = self;
+        let hash = hasher.hash_one(string);
+        let slice = |id: u32| slice(text, ends, id as usize);
+        if let Some(&id) = index.find(hash, |&id| slice(id) == string) {
+            return StringId(id);
+        }
+        let id = u32::try_from(ends.len()).expect("fewer than 2^32 strings");
+        text.push_str(string);
+        ends.push(text.len());
+        index.insert_unique(hash, id, |&id| hasher.hash_one(self::slice(text, ends, id as usize)));
+        StringId(id)
+    }
+
+    /// The handle of `string` if it is in the table.
+    pub fn find(&self, string: &str) -> Option<StringId> {
+        let hash = self.hasher.hash_one(string);
+        self.index.find(hash, |&id| slice(&self.text, &self.ends, id as usize) == string).map(|&id| StringId(id))
+    }
+
+    /// The string behind a handle of this table.
+    ///
+    /// # Panics
+    /// If the handle was minted by a larger table.
+    pub fn get(&self, id: StringId) -> &str {
+        slice(&self.text, &self.ends, id.index())
+    }
+
+    /// The number of distinct strings, the empty one included.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Always false: the empty string is there from the start.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// All handles in order of first appearance.
+    pub fn ids(&self) -> impl Iterator<Item = StringId> {
+        (0..self.ends.len() as u32).map(StringId)
+    }
+}
+
+fn slice<'a>(text: &'a str, ends: &[usize], index: usize) -> &'a str {
+    let start = if index == 0 { 0 } else { ends[index - 1] };
+    &text[start..ends[index]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_is_kept_once() {
+        let mut table = StringTable::new();
+        let a = table.intern("alloc");
+        assert_eq!(table.intern("free"), StringId(2));
+        assert_eq!(table.intern("alloc"), a);
+        assert_eq!(table.get(a), "alloc");
+        assert_eq!(table.find("free"), Some(StringId(2)));
+        assert_eq!(table.find("oom"), None);
+        assert_eq!(table.len(), 3);
+    }
+
+    #[test]
+    fn the_empty_string_is_the_first() {
+        assert_eq!(StringTable::new().intern(""), StringId::EMPTY);
+    }
+}

@@ -1,0 +1,16 @@
+//! The pure core of Snapscope, for native programs and for WebAssembly.
+//!
+//! It takes bytes and values and returns values: no file, clock, thread or network is touched here.
+//! The modules below stand in the order in which data flows through them.
+
+pub mod base;
+
+pub mod pickle;
+
+pub mod trace;
+
+pub mod import;
+
+pub mod export;
+
+pub mod analysis;

@@ -1,0 +1,23 @@
+//! The model of a snapshot: tables of columns, joined by handles.
+//!
+//! Serialization is not known here; `import` builds a [`Trace`] and `export` writes one.
+
+mod annotation;
+mod context_table;
+mod device;
+mod event_table;
+mod frame_table;
+mod segment_table;
+mod settings;
+mod stack_table;
+mod trace_model;
+
+pub use annotation::{Annotation, Stage};
+pub use context_table::{ContextId, ContextTable, EventContext, PoolId};
+pub use device::Device;
+pub use event_table::{Action, Event, EventTable};
+pub use frame_table::{Frame, FrameId, FrameTable, FxNode};
+pub use segment_table::{Block, BlockState, HistoryEntry, Segment, SegmentTable, SegmentType};
+pub use settings::{Setting, Settings};
+pub use stack_table::{StackId, StackTable};
+pub use trace_model::{Container, Encoding, Format, Trace};

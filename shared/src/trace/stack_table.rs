@@ -1,0 +1,101 @@
+//! Call stacks kept once.
+
+use super::FrameId;
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
+
+/// A handle to a stack of the [`StackTable`] that minted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackId(u32);
+
+impl StackId {
+    /// No stack was recorded: the file has no `frames` key there.
+    pub const NONE: Self = Self(0);
+    /// A stack was recorded and has no frames.
+    pub const EMPTY: Self = Self(1);
+
+    /// The position in the table; 0 and 1 are [`NONE`](Self::NONE) and [`EMPTY`](Self::EMPTY).
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The handle with this position.
+    pub fn from_index(index: usize) -> Self {
+        Self(u32::try_from(index).expect("fewer than 2^32 stacks"))
+    }
+
+    /// Whether the stack has at least one frame.
+    pub fn has_frames(self) -> bool {
+        self > Self::EMPTY
+    }
+}
+
+/// All distinct stacks of a trace, innermost frame first, in one buffer.
+#[derive(Clone, Debug)]
+pub struct StackTable {
+    frames: Vec<FrameId>,
+    /// `ends[i]` is where stack `i` stops in `frames`.
+    ends: Vec<usize>,
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Default for StackTable {
+    fn default() -> Self {
+        // Rows 0 and 1 are NONE and EMPTY.
+        Self { frames: Vec::new(), ends: vec![0, 0], index: HashTable::new(), hasher: Default::default() }
+    }
+}
+
+impl StackTable {
+    /// The handle of a stack, which is added if it is new.
+    ///
+    /// An empty one is [`StackId::EMPTY`].
+    pub fn intern(&mut self, stack: &[FrameId]) -> StackId {
+        if stack.is_empty() {
+            return StackId::EMPTY;
+        }
+        let Self { frames, ends, index, hasher } = self;
+        let hash = hasher.hash_one(stack);
+        if let Some(&id) = index.find(hash, |&id| slice(frames, ends, id as usize) == stack) {
+            return StackId(id);
+        }
+        let id = u32::try_from(ends.len()).expect("fewer than 2^32 stacks");
+        frames.extend_from_slice(stack);
+        ends.push(frames.len());
+        index.insert_unique(hash, id, |&id| hasher.hash_one(slice(frames, ends, id as usize)));
+        StackId(id)
+    }
+
+    /// The frames of a stack, innermost first; none for [`StackId::NONE`] and [`StackId::EMPTY`].
+    pub fn frames(&self, id: StackId) -> &[FrameId] {
+        slice(&self.frames, &self.ends, id.index())
+    }
+
+    /// The number of rows, [`StackId::NONE`] and [`StackId::EMPTY`] included.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether no stack with frames is there.
+    pub fn is_empty(&self) -> bool {
+        self.ends.len() == 2
+    }
+
+    /// The handles of all stacks that have frames, in order of first appearance.
+    pub fn ids(&self) -> impl Iterator<Item = StackId> {
+        (2..self.ends.len() as u32).map(StackId)
+    }
+
+    pub(super) fn check(&self, frame_count: usize) {
+        let Self { frames, ends, index, hasher: _ } = self;
+        assert_eq!(index.len() + 2, ends.len(), "every stack is indexed");
+        assert!(ends.is_sorted() && ends.last() == Some(&frames.len()), "stack ends");
+        assert!(frames.iter().all(|frame| frame.index() < frame_count), "frame handle");
+    }
+}
+
+fn slice<'a>(frames: &'a [FrameId], ends: &[usize], index: usize) -> &'a [FrameId] {
+    let start = if index == 0 { 0 } else { ends[index - 1] };
+    &frames[start..ends[index]]
+}
