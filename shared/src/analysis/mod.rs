@@ -1,11 +1,9 @@
 //! What a trace says: lifetimes, curves, peaks and the picture of the timeline.
 
 mod allocations;
-mod curve;
 mod picture;
 mod timeline;
 
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};
-pub use curve::Curve;
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
 pub use timeline::{Hit, Timeline};
