@@ -1,0 +1,106 @@
+//! Writes a site with its compressed copies.
+
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use brotli::enc::BrotliEncoderParams;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::site::Files;
+
+/// Below this the headers of a response outweigh what compression saves.
+const SMALLEST_BYTES: usize = 256;
+
+/// What a first visit costs, in bytes.
+#[derive(Default)]
+pub(crate) struct Totals {
+    plain_bytes: usize,
+    brotli_bytes: usize,
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kib = |bytes: usize| bytes.div_ceil(1024);
+        write!(f, "{} KiB, {} KiB compressed", kib(self.plain_bytes), kib(self.brotli_bytes))
+    }
+}
+
+/// Writes every file, and `.br` and `.gz` beside those that shrink, into an empty folder.
+///
+/// The totals leave out what is compressed already, as the samples are.
+///
+/// # Errors
+///
+/// The folder cannot be emptied or written.
+pub(crate) fn write(site: &Files, folder: &Path) -> Result<Totals> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
+    }
+    let mut totals = Totals::default();
+    for (path, bytes) in site {
+        let target = folder.join(path);
+        fs::create_dir_all(target.parent().unwrap_or(folder))?;
+        fs::write(&target, bytes).with_context(|| format!("writing {}", target.display()))?;
+        if path.ends_with(".gz") || path.ends_with(".png") || path.ends_with(".woff2") {
+            continue;
+        }
+        let brotli_bytes = write_siblings(&target, bytes)?;
+        totals.plain_bytes += bytes.len();
+        totals.brotli_bytes += brotli_bytes;
+    }
+    Ok(totals)
+}
+
+/// Writes the compressed copies that are worth it, and returns the bytes that a browser will load.
+fn write_siblings(target: &Path, bytes: &[u8]) -> Result<usize> {
+    if bytes.len() < SMALLEST_BYTES {
+        return Ok(bytes.len());
+    }
+    let brotli = brotli(bytes)?;
+    for (suffix, copy) in [("br", &brotli), ("gz", &gzip(bytes)?)] {
+        if copy.len() < bytes.len() {
+            let mut name = target.as_os_str().to_owned();
+            name.push(format!(".{suffix}"));
+            fs::write(&name, copy).with_context(|| format!("writing {}", name.display()))?;
+        }
+    }
+    Ok(brotli.len().min(bytes.len()))
+}
+
+fn brotli(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut copy = Vec::new();
+    let params = BrotliEncoderParams { quality: 11, size_hint: bytes.len(), ..Default::default() };
+    brotli::BrotliCompress(&mut &bytes[..], &mut copy, &params)?;
+    Ok(copy)
+}
+
+fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_shrinks_has_siblings() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let long = "moment ".repeat(1000).into_bytes();
+        let site = [("a/long.css", long.clone()), ("short.css", b"p{}".to_vec()), ("sample.gz", long.clone())];
+        let totals = write(&site.map(|(path, bytes)| (path.to_owned(), bytes)).into(), &out).unwrap();
+
+        assert_eq!(fs::read(out.join("a/long.css")).unwrap(), long);
+        assert!(fs::read(out.join("a/long.css.br")).unwrap().len() < 100);
+        assert!(fs::read(out.join("a/long.css.gz")).unwrap().len() < 100);
+        assert!(!out.join("short.css.br").exists());
+        assert!(!out.join("sample.gz.br").exists());
+        assert_eq!(totals.plain_bytes, long.len() + 3);
+    }
+}

@@ -1,0 +1,67 @@
+//! Turns the compiled page and `static/` into the folder that the server serves.
+//!
+//! `snapscope-pack MODULE STATIC OUT`, called by `./dev build`:
+//!
+//! 1. wasm-bindgen writes the JavaScript that loads the module.
+//! 2. Scripts, styles and the module go to `OUT/assets/HASH/`; only documents stay at the top of `OUT`.
+//! 3. Everything that shrinks gets a `.br` and a `.gz` beside it, so that the server never compresses.
+//!
+//! It does nothing when neither its input nor itself has changed since the last time.
+
+mod bindings;
+mod compress;
+mod site;
+mod stamp;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+/// The three paths of the command line.
+struct Paths {
+    module: PathBuf,
+    statics: PathBuf,
+    out: PathBuf,
+}
+
+fn main() -> ExitCode {
+    let [module, statics, out] = match <[_; 3]>::try_from(std::env::args_os().skip(1).collect::<Vec<_>>()) {
+        Ok(arguments) => arguments.map(PathBuf::from),
+        Err(_) => {
+            eprintln!("usage: snapscope-pack MODULE STATIC OUT");
+            return ExitCode::from(2);
+        }
+    };
+    match pack(&Paths { module, statics, out }) {
+        Ok(summary) => {
+            println!("page: {summary}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: the page could not be packed: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Packs the page, and says in one line what came out.
+fn pack(paths: &Paths) -> Result<String> {
+    let stamp = stamp::Stamp::of(paths)?;
+    if stamp.is_current() {
+        return Ok(format!("{} is up to date", paths.out.display()));
+    }
+    let scripts = bindings::generate(&paths.module)?;
+    let statics = site::read_folder(&paths.statics)?;
+    let site = site::assemble(statics, scripts)?;
+
+    // A folder of its own that takes the place of the old one at the end: a running server never reads half a page.
+    let fresh = paths.out.with_extension("new");
+    let totals = compress::write(&site, &fresh)?;
+    if paths.out.exists() {
+        std::fs::remove_dir_all(&paths.out).with_context(|| format!("removing {}", paths.out.display()))?;
+    }
+    std::fs::rename(&fresh, &paths.out).with_context(|| format!("putting {} in place", paths.out.display()))?;
+    stamp.save()?;
+    Ok(format!("{}, {totals}", paths.out.display()))
+}

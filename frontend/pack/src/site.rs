@@ -1,0 +1,143 @@
+//! Which file is served under which path.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+/// Files by their path, with `/` between folders.
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+
+/// The document that names the assets.
+const INDEX: &str = "index.html";
+
+/// What the browser may keep for ever; anything else stays at the top under its own name.
+const ASSETS: [&str; 7] = ["css", "js", "png", "svg", "wasm", "webmanifest", "woff2"];
+
+/// Reads a folder and all folders in it.
+///
+/// # Errors
+///
+/// The folder or a file in it cannot be read, or a name is not UTF-8.
+pub(crate) fn read_folder(folder: &Path) -> Result<Files> {
+    let mut files = Files::new();
+    read_into(folder, "", &mut files).with_context(|| format!("reading {}", folder.display()))?;
+    Ok(files)
+}
+
+fn read_into(folder: &Path, prefix: &str, files: &mut Files) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_str().with_context(|| format!("the name {name:?} is not UTF-8"))?;
+        let path = format!("{prefix}{name}");
+        if entry.file_type()?.is_dir() {
+            read_into(&entry.path(), &format!("{path}/"), files)?;
+        } else {
+            files.insert(path, std::fs::read(entry.path())?);
+        }
+    }
+    Ok(())
+}
+
+/// Moves the assets into one folder named by their content, and lets the index refer to it.
+///
+/// One hash over all of them, and not one each: the references among them stay relative and as they were written,
+/// and a page never loads a script of one build with a module of another.
+///
+/// # Errors
+///
+/// A name comes from both sides, or the index is missing or names no asset.
+pub(crate) fn assemble(statics: Files, scripts: Files) -> Result<Files> {
+    let mut all = statics;
+    for (path, bytes) in scripts {
+        if all.insert(path.clone(), bytes).is_some() {
+            bail!("static/{path} has the name of a generated file");
+        }
+    }
+    let (assets, mut site): (Files, Files) = all.into_iter().partition(|(path, _)| is_asset(path));
+    let index = site.remove(INDEX).with_context(|| format!("static/{INDEX} is missing"))?;
+    let index = String::from_utf8(index).with_context(|| format!("static/{INDEX} is not UTF-8"))?;
+
+    let folder = format!("assets/{}", content_hash(&assets));
+    let linked = link_assets(&index, assets.keys(), &folder);
+    if linked == index {
+        bail!("static/{INDEX} names none of the assets in double quotes");
+    }
+    site.insert(INDEX.to_owned(), linked.into_bytes());
+    site.extend(assets.into_iter().map(|(path, bytes)| (format!("{folder}/{path}"), bytes)));
+    Ok(site)
+}
+
+fn is_asset(path: &str) -> bool {
+    Path::new(path).extension().and_then(OsStr::to_str).is_some_and(|extension| ASSETS.contains(&extension))
+}
+
+/// Replaces each quoted asset name in a document by its place in `folder`.
+fn link_assets<'a>(document: &str, assets: impl Iterator<Item = &'a String>, folder: &str) -> String {
+    assets.fold(document.to_owned(), |text, asset| {
+        text.replace(&format!("\"{asset}\""), &format!("\"{folder}/{asset}\""))
+    })
+}
+
+/// A short hash over names and contents, the same for the same files on every machine.
+fn content_hash(files: &Files) -> String {
+    let mut hasher = Sha256::new();
+    for (path, bytes) in files {
+        for part in [path.as_bytes(), bytes] {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+    }
+    hex(&hasher.finalize()[..8])
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(entries: &[(&str, &str)]) -> Files {
+        entries.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+    }
+
+    fn statics(script: &str) -> Files {
+        files(&[("index.html", "<script src=\"boot.js\"></script>"), ("boot.js", script), ("sample.pickle.gz", "x")])
+    }
+
+    #[test]
+    fn assets_move_into_a_folder_named_by_their_content() {
+        let site = assemble(statics("one"), files(&[("snapscope.js", "two")])).unwrap();
+        let index = std::str::from_utf8(&site["index.html"]).unwrap();
+        let folder =
+            index.strip_prefix("<script src=\"").and_then(|rest| rest.strip_suffix("boot.js\"></script>")).unwrap();
+        assert_eq!(site[&format!("{folder}boot.js")], b"one");
+        assert_eq!(site[&format!("{folder}snapscope.js")], b"two");
+        assert_eq!(site["sample.pickle.gz"], b"x");
+    }
+
+    #[test]
+    fn the_folder_changes_with_the_content() {
+        let paths = |script| assemble(statics(script), Files::new()).unwrap().into_keys().collect::<Vec<_>>();
+        assert_eq!(paths("one"), paths("one"));
+        assert_ne!(paths("one"), paths("other"));
+    }
+
+    #[test]
+    fn an_index_without_assets_is_refused() {
+        let error = assemble(files(&[("index.html", "<p>"), ("boot.js", "")]), Files::new()).unwrap_err();
+        assert!(error.to_string().contains("names none of the assets"), "{error}");
+    }
+
+    #[test]
+    fn a_name_from_both_sides_is_refused() {
+        let error = assemble(statics("one"), files(&[("boot.js", "two")])).unwrap_err();
+        assert!(error.to_string().contains("boot.js"), "{error}");
+    }
+}
