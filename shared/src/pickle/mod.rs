@@ -1,1 +1,4 @@
 //! Work in progress.
+
+mod writer;
+pub use writer::{MemoId, Style, Writer};

@@ -1,0 +1,456 @@
+//! A streaming pickle writer that keeps sharing.
+//!
+//! It writes what the two picklers of PyTorch write, opcode for opcode, so that a written file tells nothing new
+//! to any reader of snapshots: CPython's C pickler behind `_dump_snapshot`, and torch's own C++ pickler behind
+//! `_memory_snapshot_pickled`.
+//! Bytes leave in pieces of about 64 KiB, so that a file of any size is never in memory whole.
+//!
+//! | | `Python`, `Python5` | `Torch` |
+//! |---|---|---|
+//! | container | opened, memoized, filled in batches of 1000 | opened, filled in one batch, memoized where shared |
+//! | text | a new object each time | one object per distinct text |
+//! | integer beyond 32 bits | as many bytes as it needs | always 8 bytes, signed |
+//! | frames | of at least 64 KiB | none |
+
+use hashbrown::HashMap;
+
+/// Frames of CPython close at the first value after this many bytes (`FRAME_SIZE_TARGET` in `_pickle.c`).
+const FRAME_BYTES: usize = 64 * 1024;
+/// A shorter frame is written without its header (`FRAME_SIZE_MIN`).
+const MIN_FRAME_BYTES: usize = 4;
+const FRAME_HEADER_BYTES: usize = 9;
+/// Items in one `APPENDS` or `SETITEMS` of CPython (`BATCHSIZE`).
+const BATCH_ITEMS: usize = 1000;
+
+/// Whose habits the written pickle follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Style {
+    /// CPython's C pickler, protocol 4: `pickle.dump` up to Python 3.13.
+    Python,
+    /// CPython's C pickler, protocol 5: `pickle.dump` from Python 3.14 on.
+    Python5,
+    /// torch's C++ pickler, protocol 2.
+    Torch,
+}
+
+impl Style {
+    /// The number behind `PROTO`.
+    pub fn protocol(self) -> u8 {
+        match self {
+            Self::Torch => 2,
+            Self::Python => 4,
+            Self::Python5 => 5,
+        }
+    }
+}
+
+/// A handle to a value that the [`Writer`] which minted it has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemoId(u32);
+
+/// Writes one pickle, value after value, into a sink.
+///
+/// A container is begun with its length and ended after that many values; a dictionary takes keys and values in turn.
+#[derive(Debug)]
+pub struct Writer<S> {
+    style: Style,
+    sink: S,
+    /// Bytes that the sink has not got yet; within a frame the room for its header comes first.
+    buffer: Vec<u8>,
+    in_frame: bool,
+    open: Vec<Open>,
+    next_memo: u32,
+    /// Texts that must not be written twice: dictionary keys, and in torch's style every text.
+    known: HashMap<Box<str>, MemoId>,
+}
+
+/// A container that is being filled.
+#[derive(Debug)]
+struct Open {
+    memo: Option<MemoId>,
+    /// Values that are still to come.
+    missing: usize,
+    /// Values that the current batch still takes; 0 before a batch begins.
+    batch: usize,
+    /// Values of a full batch.
+    batch_values: usize,
+    /// The opcode that stores a batch.
+    store: u8,
+}
+
+impl<S: FnMut(&[u8])> Writer<S> {
+    /// A writer that has written the protocol number only.
+    pub fn new(style: Style, sink: S) -> Self {
+        let buffer = vec![b'\x80', style.protocol()];
+        let known = HashMap::new();
+        Self { style, sink, buffer, in_frame: false, open: Vec::new(), next_memo: 0, known }
+    }
+
+    /// Writes `None`.
+    pub fn none(&mut self) {
+        self.atom(b"N");
+    }
+
+    /// Writes a truth value.
+    pub fn bool(&mut self, value: bool) {
+        self.atom(if value { b"\x88" } else { b"\x89" });
+    }
+
+    /// Writes an integer.
+    ///
+    /// In torch's style its low 64 bits are written as a signed number, as `torch.cuda` does with addresses.
+    pub fn int(&mut self, value: impl Into<i128>) {
+        self.before_value();
+        self.put_int(value.into());
+        self.after_value();
+    }
+
+    /// Writes a floating-point number.
+    pub fn float(&mut self, value: f64) {
+        self.before_value();
+        self.put(b"G");
+        self.put(&value.to_be_bytes());
+        self.after_value();
+    }
+
+    /// Writes a tuple of two integers.
+    pub fn int_pair(&mut self, first: u64, second: u64) {
+        self.before_value();
+        self.put_int(first.into());
+        self.put_int(second.into());
+        self.put(b"\x86");
+        if self.style != Style::Torch {
+            self.memoize();
+        }
+        self.after_value();
+    }
+
+    /// Writes a text and returns the handle under which it can be written again.
+    ///
+    /// In the Python styles this is a new object each time; torch's style falls back to an equal one.
+    pub fn text(&mut self, text: &str) -> MemoId {
+        if self.style == Style::Torch {
+            return self.key(text);
+        }
+        self.before_value();
+        let memo = self.put_text(text);
+        self.after_value();
+        memo
+    }
+
+    /// Writes a text that is one object wherever it occurs, such as the key of a dictionary.
+    pub fn key(&mut self, text: &str) -> MemoId {
+        if let Some(&memo) = self.known.get(text) {
+            self.again(memo);
+            return memo;
+        }
+        self.before_value();
+        let memo = self.put_text(text);
+        self.after_value();
+        self.known.insert(text.into(), memo);
+        memo
+    }
+
+    /// Writes a value again that has been written before.
+    pub fn again(&mut self, memo: MemoId) {
+        self.before_value();
+        match u8::try_from(memo.0) {
+            Ok(index) => self.put(&[b'h', index]),
+            Err(_) => self.put_with(b'j', &memo.0.to_le_bytes()),
+        }
+        self.after_value();
+    }
+
+    /// Begins a list of `len` values.
+    pub fn begin_list(&mut self, len: usize) {
+        self.begin(b"]", len, 1, if len == 1 && self.style != Style::Torch { b'a' } else { b'e' });
+    }
+
+    /// Begins a dictionary of `len` entries.
+    pub fn begin_dict(&mut self, len: usize) {
+        self.begin(b"}", len * 2, 2, if len == 1 && self.style != Style::Torch { b's' } else { b'u' });
+    }
+
+    /// Ends the innermost container.
+    ///
+    /// # Panics
+    /// If it did not get as many values as it was begun with.
+    pub fn end(&mut self) {
+        self.close();
+        self.after_value();
+    }
+
+    /// Ends the innermost container and returns the handle under which it can be written again.
+    ///
+    /// # Panics
+    /// If it did not get as many values as it was begun with.
+    pub fn end_shared(&mut self) -> MemoId {
+        let open = self.close();
+        let memo = open.memo.unwrap_or_else(|| self.binput());
+        self.after_value();
+        memo
+    }
+
+    /// Ends the pickle and hands the last bytes to the sink, which is returned.
+    ///
+    /// # Panics
+    /// If a container is still open.
+    pub fn finish(mut self) -> S {
+        assert!(self.open.is_empty(), "{} containers are still open", self.open.len());
+        self.put(b".");
+        self.close_frame();
+        self.drain();
+        self.sink
+    }
+
+    fn atom(&mut self, opcode: &[u8]) {
+        self.before_value();
+        self.put(opcode);
+        self.after_value();
+    }
+
+    fn begin(&mut self, opcode: &[u8], values: usize, values_per_item: usize, store: u8) {
+        self.before_value();
+        self.put(opcode);
+        let torch = self.style == Style::Torch;
+        let memo = (!torch).then(|| self.memoize());
+        if torch {
+            self.put(b"(");
+        }
+        let (batch, batch_values) = if torch { (values, values) } else { (0, values_per_item * BATCH_ITEMS) };
+        self.open.push(Open { memo, missing: values, batch, batch_values, store });
+    }
+
+    fn close(&mut self) -> Open {
+        let open = self.open.pop().expect("a container is open");
+        assert_eq!(open.missing, 0, "values missing in the container");
+        if self.style == Style::Torch {
+            self.put(&[open.store]);
+        }
+        open
+    }
+
+    /// Begins a batch where one is due, and a new frame where the current one is full.
+    fn before_value(&mut self) {
+        if let Some(open) = self.open.last_mut() {
+            assert!(open.missing > 0, "the container is full");
+            if open.batch == 0 {
+                open.batch = open.batch_values.min(open.missing);
+                if matches!(open.store, b'e' | b'u') {
+                    self.put(b"(");
+                }
+            }
+        }
+        if self.buffer.len() >= FRAME_BYTES + if self.in_frame { FRAME_HEADER_BYTES } else { 0 } {
+            self.close_frame();
+            self.drain();
+        }
+    }
+
+    /// Counts a value and stores the batch that it completes.
+    fn after_value(&mut self) {
+        let Some(open) = self.open.last_mut() else { return };
+        open.missing -= 1;
+        open.batch -= 1;
+        if open.batch == 0 && self.style != Style::Torch {
+            let store = open.store;
+            self.put(&[store]);
+        }
+    }
+
+    fn put_int(&mut self, value: i128) {
+        if let Ok(value) = u8::try_from(value) {
+            self.put(&[b'K', value]);
+        } else if let Ok(value) = u16::try_from(value) {
+            self.put_with(b'M', &value.to_le_bytes());
+        } else if let Ok(value) = i32::try_from(value) {
+            self.put_with(b'J', &value.to_le_bytes());
+        } else {
+            let len = if self.style == Style::Torch { 8 } else { signed_len(value) };
+            self.put(&[b'\x8a', len as u8]);
+            self.put(&value.to_le_bytes()[..len]);
+        }
+    }
+
+    fn put_text(&mut self, text: &str) -> MemoId {
+        let mut header = [0; FRAME_HEADER_BYTES];
+        let header = text_header(self.style, text.len(), &mut header);
+        if self.style != Style::Torch && text.len() >= FRAME_BYTES {
+            // CPython writes a large text between two frames.
+            self.close_frame();
+            self.buffer.extend_from_slice(header);
+            self.drain();
+            (self.sink)(text.as_bytes());
+        } else {
+            self.put(header);
+            self.put(text.as_bytes());
+        }
+        if self.style == Style::Torch { self.binput() } else { self.memoize() }
+    }
+
+    /// Writes CPython's `MEMOIZE`, whose index is implied.
+    fn memoize(&mut self) -> MemoId {
+        self.put(b"\x94");
+        self.next_memo()
+    }
+
+    /// Writes torch's `BINPUT` or `LONG_BINPUT`.
+    fn binput(&mut self) -> MemoId {
+        let memo = self.next_memo();
+        match u8::try_from(memo.0) {
+            Ok(index) => self.put(&[b'q', index]),
+            Err(_) => self.put_with(b'r', &memo.0.to_le_bytes()),
+        }
+        memo
+    }
+
+    fn next_memo(&mut self) -> MemoId {
+        let memo = MemoId(self.next_memo);
+        self.next_memo = self.next_memo.checked_add(1).expect("fewer than 2^32 memo entries");
+        memo
+    }
+
+    fn put_with<const N: usize>(&mut self, opcode: u8, argument: &[u8; N]) {
+        self.put(&[opcode]);
+        self.put(argument);
+    }
+
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        if !self.in_frame && self.style != Style::Torch {
+            self.drain();
+            self.buffer.resize(FRAME_HEADER_BYTES, 0);
+            self.in_frame = true;
+        }
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Fills in the header of the current frame, or cuts it off where the frame is too short for one.
+    fn close_frame(&mut self) {
+        if !self.in_frame {
+            return;
+        }
+        self.in_frame = false;
+        let content_bytes = self.buffer.len() - FRAME_HEADER_BYTES;
+        if content_bytes < MIN_FRAME_BYTES {
+            self.buffer.drain(..FRAME_HEADER_BYTES);
+            return;
+        }
+        self.buffer[0] = b'\x95';
+        self.buffer[1..FRAME_HEADER_BYTES].copy_from_slice(&(content_bytes as u64).to_le_bytes());
+    }
+
+    fn drain(&mut self) {
+        (self.sink)(&self.buffer);
+        self.buffer.clear();
+    }
+}
+
+/// Bytes of the shortest two's complement form.
+fn signed_len(value: i128) -> usize {
+    let magnitude = if value < 0 { !value } else { value };
+    (128 - magnitude.leading_zeros() as usize) / 8 + 1
+}
+
+fn text_header(style: Style, len: usize, header: &mut [u8; FRAME_HEADER_BYTES]) -> &[u8] {
+    let bytes = (len as u64).to_le_bytes();
+    let (opcode, width) = match style {
+        Style::Python | Style::Python5 if len <= 0xff => (b'\x8c', 1),
+        _ if len <= 0xffff_ffff => (b'X', 4),
+        // torch's pickler has no form for these; every reader of its protocol-2 files knows this one.
+        _ => (b'\x8d', 8),
+    };
+    header[0] = opcode;
+    header[1..=width].copy_from_slice(&bytes[..width]);
+    &header[..=width]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(style: Style, write: impl FnOnce(&mut Writer<&mut dyn FnMut(&[u8])>)) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut sink = |piece: &[u8]| bytes.extend_from_slice(piece);
+        let mut writer = Writer::new(style, &mut sink as &mut dyn FnMut(&[u8]));
+        write(&mut writer);
+        writer.finish();
+        bytes
+    }
+
+    /// Compares what follows protocol and frame header with `body`.
+    #[track_caller]
+    fn check(style: Style, write: impl FnOnce(&mut Writer<&mut dyn FnMut(&[u8])>), body: &[u8]) {
+        let bytes = written(style, write);
+        let start = if style == Style::Torch { 2 } else { 2 + FRAME_HEADER_BYTES };
+        assert_eq!(bytes[..2], [0x80, style.protocol()]);
+        assert_eq!(bytes[start..].escape_ascii().to_string(), body.escape_ascii().to_string());
+    }
+
+    #[test]
+    fn integers_take_the_shortest_form() {
+        check(Style::Python, |w| w.int(0xff_ffff_ffff_i64), b"\x8a\x06\xff\xff\xff\xff\xff\x00.");
+        check(Style::Python, |w| w.int(u64::MAX), b"\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\x00.");
+        check(Style::Python, |w| w.int(-0x8000_0001_i64), b"\x8a\x05\xff\xff\xff\x7f\xff.");
+        check(Style::Python, |w| w.int(-1), b"J\xff\xff\xff\xff.");
+        check(Style::Python, |w| w.int_pair(256, 1), b"M\x00\x01K\x01\x86\x94.");
+    }
+
+    #[test]
+    fn torch_wraps_addresses_to_eight_bytes() {
+        check(Style::Torch, |w| w.int(u64::MAX - 1), b"\x8a\x08\xfe\xff\xff\xff\xff\xff\xff\xff.");
+        check(Style::Torch, |w| w.int_pair(0, 1), b"K\x00K\x01\x86.");
+    }
+
+    #[test]
+    fn a_text_is_shared_where_the_style_says_so() {
+        let twice = |w: &mut Writer<&mut dyn FnMut(&[u8])>| {
+            w.begin_list(2);
+            w.text("ab");
+            w.text("ab");
+            w.end();
+        };
+        check(Style::Python, twice, b"]\x94(\x8c\x02ab\x94\x8c\x02ab\x94e.");
+        check(Style::Torch, twice, b"](X\x02\x00\x00\x00abq\x00h\x00e.");
+    }
+
+    #[test]
+    fn a_shared_container_is_written_once() {
+        let twice = |w: &mut Writer<&mut dyn FnMut(&[u8])>| {
+            w.begin_list(2);
+            w.begin_dict(1);
+            w.key("k");
+            w.none();
+            let dict = w.end_shared();
+            w.again(dict);
+            w.end();
+        };
+        check(Style::Python5, twice, b"]\x94(}\x94\x8c\x01k\x94Nsh\x01e.");
+        check(Style::Torch, twice, b"](}(X\x01\x00\x00\x00kq\x00Nuq\x01h\x01e.");
+    }
+
+    #[test]
+    fn a_short_pickle_has_no_frame() {
+        assert_eq!(written(Style::Python, |w| w.bool(true)), b"\x80\x04\x88.");
+    }
+
+    #[test]
+    fn batches_hold_a_thousand_items() {
+        let bytes = written(Style::Python, |w| {
+            w.begin_list(2001);
+            (0..2001).for_each(|_| w.none());
+            w.end();
+        });
+        assert_eq!(bytes.iter().filter(|&&byte| byte == b'e').count(), 3);
+        assert!(bytes.ends_with(b"e(Ne."));
+    }
+
+    #[test]
+    #[should_panic(expected = "values missing")]
+    fn a_container_ends_when_it_is_full() {
+        written(Style::Torch, |w| {
+            w.begin_dict(1);
+            w.end();
+        });
+    }
+}
