@@ -1,0 +1,3 @@
+//! What the page is made of.
+
+pub mod timeline;

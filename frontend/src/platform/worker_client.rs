@@ -1,0 +1,230 @@
+//! The page's handle to the worker of one file.
+
+use crate::worker::{Answer, AxisKind, Details, Hit, Marks, Order, PictureData, Question, Report, Stacks, View};
+use futures_channel::oneshot;
+use js_sys::{Array, ArrayBuffer, Uint8Array};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use web_sys::{ErrorEvent, File, MessageEvent, Worker, WorkerOptions, WorkerType};
+
+/// Where a file's bytes come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A file that the user chose.
+    File(File),
+    /// An address of this site.
+    Url(String),
+}
+
+/// Why a question got no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskError {
+    /// A newer question of the same kind took its place.
+    Superseded,
+    /// The file was closed.
+    Closed,
+    /// The worker refused it, and why.
+    Refused(String),
+}
+
+type Pending = Rc<RefCell<HashMap<u32, oneshot::Sender<Answer>>>>;
+
+/// A worker that holds one file's model; cheap to clone, equal to its clones only.
+///
+/// The worker ends, and its memory is freed, when [`close`](Self::close) is called or the last clone is dropped.
+#[derive(Clone, Debug)]
+pub struct WorkerClient {
+    inner: Rc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    worker: Worker,
+    pending: Pending,
+    next: Cell<u32>,
+    // The closures must live as long as the worker may call them.
+    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_error: Closure<dyn FnMut(ErrorEvent)>,
+}
+
+impl PartialEq for WorkerClient {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+impl WorkerClient {
+    /// Starts a worker on a file; `on_report` hears of progress, success and failure.
+    ///
+    /// # Errors
+    /// If the browser can't start workers at all.
+    pub fn open(script: &str, source: &Source, on_report: impl Fn(Report) + Clone + 'static) -> Result<Self, JsValue> {
+        let options = WorkerOptions::new();
+        options.set_type(WorkerType::Module);
+        let worker = Worker::new_with_options(script, &options)?;
+        let pending = Pending::default();
+        let on_message = Closure::new({
+            let (pending, on_report) = (pending.clone(), on_report.clone());
+            move |event: MessageEvent| match read_report(&event.data()) {
+                Some(Report::Answer(number, answer)) => deliver(&pending, number, answer),
+                Some(report) => on_report(report),
+                None => (),
+            }
+        });
+        let on_error = Closure::new({
+            let pending = pending.clone();
+            move |event: ErrorEvent| {
+                pending.borrow_mut().clear();
+                on_report(crash_report(&event.message()));
+            }
+        });
+        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        match source {
+            Source::File(file) => worker.post_message(file)?,
+            Source::Url(url) => worker.post_message(&write_order(&Order::Fetch(url.clone())))?,
+        }
+        let next = Cell::new(0);
+        Ok(Self { inner: Rc::new(Inner { worker, pending, next, _on_message: on_message, _on_error: on_error }) })
+    }
+
+    /// Ends the worker at once; questions that still wait fail with [`AskError::Closed`].
+    pub fn close(&self) {
+        self.inner.worker.terminate();
+        self.inner.pending.borrow_mut().clear();
+    }
+
+    /// The bands and outlines of a view.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn picture(&self, device: u32, view: View) -> Result<PictureData, AskError> {
+        match self.ask(Question::Picture { device, view }).await? {
+            Answer::Picture(picture) => Ok(picture),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// The live and reserved outline of a device's whole trace; the picture has no bands.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn outline(&self, device: u32, axis: AxisKind, columns: u32) -> Result<PictureData, AskError> {
+        match self.ask(Question::Outline { device, axis, columns }).await? {
+            Answer::Outline(picture) => Ok(picture),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// What lies at a place of the axis and a height.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn hit(&self, device: u32, axis: AxisKind, x: f64, bytes: f64) -> Result<Hit, AskError> {
+        match self.ask(Question::Hit { device, axis, x, bytes }).await? {
+            Answer::Hit(hit) => Ok(hit),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// Everything about one allocation.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn details(&self, device: u32, allocation: u32) -> Result<Details, AskError> {
+        match self.ask(Question::Details { device, allocation }).await? {
+            Answer::Details(details) => Ok(*details),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// The stacks that hold the live bytes of a moment, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn stacks(&self, device: u32, moment: u32, limit: u32) -> Result<Stacks, AskError> {
+        match self.ask(Question::Stacks { device, moment, limit }).await? {
+            Answer::Stacks(stacks) => Ok(stacks),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// Annotated spans and single marks of a device.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn marks(&self, device: u32) -> Result<Marks, AskError> {
+        match self.ask(Question::Marks { device }).await? {
+            Answer::Marks(marks) => Ok(marks),
+            other => Err(refusal(other)),
+        }
+    }
+
+    async fn ask(&self, question: Question) -> Result<Answer, AskError> {
+        let number = self.inner.next.get();
+        self.inner.next.set(number.wrapping_add(1));
+        let (sender, receiver) = oneshot::channel();
+        self.inner.pending.borrow_mut().insert(number, sender);
+        let order = write_order(&Order::Ask(number, question));
+        self.inner.worker.post_message(&order).map_err(|_| AskError::Closed)?;
+        receiver.await.map_err(|_| AskError::Closed)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.worker.terminate();
+    }
+}
+
+fn deliver(pending: &Pending, number: u32, answer: Answer) {
+    // The borrow must end before the receiver's task runs: it may ask the next question.
+    let sender = pending.borrow_mut().remove(&number);
+    if let Some(sender) = sender {
+        // An error means that whoever asked does not wait any more.
+        let _ = sender.send(answer);
+    }
+}
+
+fn refusal(answer: Answer) -> AskError {
+    match answer {
+        Answer::Superseded => AskError::Superseded,
+        Answer::Refused(reason) => AskError::Refused(reason),
+        _ => AskError::Refused("the answer is of another kind than the question".to_owned()),
+    }
+}
+
+fn write_order(order: &Order) -> JsValue {
+    JsValue::from_str(&serde_json::to_string(order).expect("orders are plain data"))
+}
+
+/// A message is a text, or a text and a buffer.
+fn read_report(data: &JsValue) -> Option<Report> {
+    if let Some(text) = data.as_string() {
+        return serde_json::from_str(&text).ok();
+    }
+    let parts = data.dyn_ref::<Array>()?;
+    let report = serde_json::from_str(&parts.get(0).as_string()?).ok()?;
+    let buffer: ArrayBuffer = parts.get(1).dyn_into().ok()?;
+    let bytes = Uint8Array::new(&buffer).to_vec();
+    let Report::Answer(number, answer) = report else { return Some(report) };
+    let answer = match answer {
+        Answer::Picture(data) => Answer::Picture(data.with_payload(bytes)?),
+        Answer::Outline(data) => Answer::Outline(data.with_payload(bytes)?),
+        other => other,
+    };
+    Some(Report::Answer(number, answer))
+}
+
+fn crash_report(detail: &str) -> Report {
+    let message = if detail.is_empty() {
+        "The decoder stopped unexpectedly.".to_owned()
+    } else {
+        format!("The decoder stopped unexpectedly: {detail}.")
+    };
+    let hint =
+        "The tab may have run out of memory: close other files and try again, or use the command line.".to_owned();
+    Report::Failed { message, offset: None, hint }
+}

@@ -1,0 +1,1 @@
+//! The browser's side of a file's worker.

@@ -1,0 +1,67 @@
+//! Light or dark.
+
+/// The colours that are in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheme {
+    /// Dark on light.
+    #[default]
+    Light,
+    /// Light on dark.
+    Dark,
+}
+
+/// What the user chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SchemeChoice {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Always this one.
+    Always(Scheme),
+}
+
+impl SchemeChoice {
+    /// All choices, in the order in which they are shown.
+    pub const ALL: [Self; 3] = [Self::System, Self::Always(Scheme::Light), Self::Always(Scheme::Dark)];
+
+    /// The name in storage and in the page's address.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Always(Scheme::Light) => "light",
+            Self::Always(Scheme::Dark) => "dark",
+        }
+    }
+
+    /// The choice of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|choice| choice.name() == name)
+    }
+
+    /// The colours to use, given what the system prefers.
+    pub fn resolve(self, system: Scheme) -> Scheme {
+        match self {
+            Self::System => system,
+            Self::Always(scheme) => scheme,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        for choice in SchemeChoice::ALL {
+            assert_eq!(SchemeChoice::from_name(choice.name()), Some(choice));
+        }
+        assert_eq!(SchemeChoice::from_name("sepia"), None);
+    }
+
+    #[test]
+    fn only_the_system_choice_follows_the_system() {
+        assert_eq!(SchemeChoice::System.resolve(Scheme::Dark), Scheme::Dark);
+        assert_eq!(SchemeChoice::Always(Scheme::Light).resolve(Scheme::Dark), Scheme::Light);
+    }
+}

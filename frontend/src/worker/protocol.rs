@@ -1,0 +1,345 @@
+//! Questions that the page asks a file's worker, and the answers.
+//!
+//! A message is one JSON text, with an array buffer beside it where there are pictures.
+//! The page numbers its questions, and an answer carries its question's number back.
+//! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
+
+use super::payload::PayloadCounts;
+use super::summary::{DeviceFigures, FileSummary};
+use serde::{Deserialize, Serialize};
+
+/// What runs along the x axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AxisKind {
+    /// Moments: the state at moment `m` (after event `m - 1`) covers `m..m + 1`.
+    #[default]
+    Events,
+    /// Microseconds since the first event.
+    Time,
+}
+
+/// A part of the timeline and the device pixels that it is drawn on.
+///
+/// It is `shared::analysis::PictureRequest` as it travels.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    /// The unit of `x0` and `x1`.
+    pub axis: AxisKind,
+    /// Left edge, in units of the axis.
+    pub x0: f64,
+    /// Right edge, in units of the axis.
+    pub x1: f64,
+    /// Bottom edge in bytes.
+    pub y0: f64,
+    /// Top edge in bytes.
+    pub y1: f64,
+    /// Device pixels between `x0` and `x1`.
+    pub width_px: u32,
+    /// Device pixels between `y0` and `y1`.
+    pub height_px: u32,
+}
+
+/// What the page can ask once a file is open.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Question {
+    /// The bands of a view; a newer one makes the worker skip those that still wait.
+    Picture {
+        /// Position of the device.
+        device: u32,
+        /// What to draw.
+        view: View,
+    },
+    /// The live and reserved outline of the whole trace, for the minimap.
+    Outline {
+        /// Position of the device.
+        device: u32,
+        /// The unit of x.
+        axis: AxisKind,
+        /// Device pixels across the whole trace.
+        columns: u32,
+    },
+    /// What lies under a point; a newer one makes the worker skip those that still wait.
+    Hit {
+        /// Position of the device.
+        device: u32,
+        /// The unit of `x`.
+        axis: AxisKind,
+        /// The place along the axis.
+        x: f64,
+        /// The height in bytes.
+        bytes: f64,
+    },
+    /// Everything about one allocation.
+    Details {
+        /// Position of the device.
+        device: u32,
+        /// Position of the allocation, as bands and hits give it.
+        allocation: u32,
+    },
+    /// The stacks that hold the live bytes of a moment, largest first.
+    Stacks {
+        /// Position of the device.
+        device: u32,
+        /// The moment.
+        moment: u32,
+        /// How many rows at most.
+        limit: u32,
+    },
+    /// Annotated spans and single marks.
+    Marks {
+        /// Position of the device.
+        device: u32,
+    },
+}
+
+/// An answer to a [`Question`] of the same name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    /// The rectangles and curves; their bytes travel beside the text.
+    Picture(PictureData),
+    /// The curves of the whole trace, in a picture without bands.
+    Outline(PictureData),
+    /// What is under the point.
+    Hit(Hit),
+    /// One allocation.
+    Details(Box<Details>),
+    /// Stacks at a moment.
+    Stacks(Stacks),
+    /// Spans and marks.
+    Marks(Marks),
+    /// A newer question of the same kind came before this one was looked at.
+    Superseded,
+    /// The question can't be answered, and why; only a mistake of the page leads here.
+    Refused(String),
+}
+
+/// Everything that the page says to a worker, apart from the `File` object itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Order {
+    /// Read the snapshot behind this address.
+    Fetch(String),
+    /// Answer a question, under this number.
+    Ask(u32, Question),
+}
+
+/// Everything that a worker says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Report {
+    /// Bytes of the file read so far.
+    Progress {
+        /// Bytes read.
+        seen_bytes: u64,
+        /// Length of the file, 0 while it is not known.
+        total_bytes: u64,
+    },
+    /// The file is decoded, and what is in it.
+    Opened(Box<FileSummary>),
+    /// The figures of one device are ready; those of all devices follow [`Report::Opened`].
+    Figures(DeviceFigures),
+    /// The file could not be read.
+    Failed {
+        /// What is wrong: one sentence.
+        message: String,
+        /// Byte offset in the file or in its decompressed content, where it is known.
+        offset: Option<u64>,
+        /// What to do: one sentence.
+        hint: String,
+    },
+    /// An answer to the question with this number.
+    Answer(u32, Answer),
+}
+
+/// A picture of a [`View`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PictureData {
+    /// What was asked for; `None` only in [`PictureData::default`].
+    pub view: Option<View>,
+    /// What the payload beside the text holds.
+    pub counts: PayloadCounts,
+    /// The bands, [`BAND_BYTES`](Self::BAND_BYTES) each and ready for a buffer of instances.
+    ///
+    /// Little-endian: `x0`, `x1`, `y0`, `y1` as `f32` (`0..=1` across the view), owner and colour number as `u32`.
+    #[serde(skip)]
+    pub bands: Vec<u8>,
+    /// The live bytes, from left to right: the exact maximum of each pixel column.
+    #[serde(skip)]
+    pub live: Vec<OutlineStep>,
+    /// The reserved bytes, likewise.
+    #[serde(skip)]
+    pub reserved: Vec<OutlineStep>,
+}
+
+/// One step of an outline: from `x` on the curve is at `bytes`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OutlineStep {
+    /// Where the step begins, `0..=1` across the view.
+    pub x: f32,
+    /// The height of the step.
+    pub bytes: f64,
+}
+
+/// What lies under a point of the timeline.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// The moment of the point.
+    pub moment: u32,
+    /// Microseconds of that moment since the first event, in a trace with times.
+    pub time_us: Option<u64>,
+    /// Live bytes at the moment.
+    pub live_bytes: u64,
+    /// Reserved bytes at the moment.
+    pub reserved_bytes: u64,
+    /// The allocation there, none above the outline.
+    pub allocation: Option<HitAllocation>,
+}
+
+/// An allocation under a point, as much of it as a tooltip shows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HitAllocation {
+    /// Its position.
+    pub allocation: u32,
+    /// The requested size.
+    pub size_bytes: u64,
+    /// Bytes below it in the stack at that moment.
+    pub below_bytes: u64,
+    /// First moment at which it is alive.
+    pub born: u32,
+    /// First moment at which it is not alive any more, `None` if it outlives the trace.
+    pub died: Option<u32>,
+    /// How long it lived in microseconds, within the trace.
+    pub lifetime_us: Option<u64>,
+    /// Whether it is from before the trace.
+    pub is_initial: bool,
+    /// The innermost frame that is not the runtime's, if there is a stack.
+    pub frame: Option<FrameText>,
+}
+
+/// A stack frame in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrameText {
+    /// The function.
+    pub name: String,
+    /// The file, or the library of a symbol.
+    pub filename: String,
+    /// The line, or the byte offset in the library.
+    pub line: u64,
+    /// The FX node and the source lines behind generated code, where the snapshot has them.
+    pub fx: Option<String>,
+}
+
+/// Everything about one allocation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Details {
+    /// Its position.
+    pub allocation: u32,
+    /// The requested size.
+    pub size_bytes: u64,
+    /// The address.
+    pub addr: u64,
+    /// The raw stream handle, where an event tells it.
+    pub stream: Option<u64>,
+    /// The private pool, where the event names one; `(0, 0)` is the default pool.
+    pub pool: Option<(u64, u64)>,
+    /// First moment at which it is alive, 0 if it is from before the trace.
+    pub born: u32,
+    /// First moment at which it is not alive any more, `None` if it outlives the trace.
+    pub died: Option<u32>,
+    /// Microseconds of its `alloc` since the first event.
+    pub born_us: Option<u64>,
+    /// Microseconds of its free since the first event.
+    pub died_us: Option<u64>,
+    /// Whether it is from before the trace.
+    pub is_initial: bool,
+    /// The spans around its `alloc`, outermost first.
+    pub spans: Vec<String>,
+    /// The category that a profiler gave it, or empty.
+    pub category: String,
+    /// The user's text, or empty.
+    pub user_metadata: String,
+    /// The allocator's tag, or empty.
+    pub internal_metadata: String,
+    /// The compiled region, or empty.
+    pub compile_context: String,
+    /// The stack of the forward pass behind a backward event, innermost last, or empty.
+    pub forward_frames: Vec<String>,
+    /// The stack, innermost first.
+    pub frames: Vec<FrameText>,
+    /// Whether the stack is that of the free, since only that one was recorded.
+    pub is_free_stack: bool,
+}
+
+/// The stacks that hold the live bytes of a moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stacks {
+    /// The moment.
+    pub moment: u32,
+    /// Live bytes at the moment.
+    pub live_bytes: u64,
+    /// The largest ones, by bytes, falling.
+    pub rows: Vec<StackRow>,
+    /// How many stacks are not among the rows.
+    pub other_stacks: u64,
+    /// What those hold together.
+    pub other_bytes: u64,
+}
+
+/// What one stack holds at a moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StackRow {
+    /// Live bytes.
+    pub bytes: u64,
+    /// Live allocations.
+    pub count: u64,
+    /// The stack, innermost first; empty where none was recorded.
+    pub frames: Vec<FrameText>,
+}
+
+/// Spans and single marks of a device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Marks {
+    /// Annotated spans, by start and then by depth.
+    pub spans: Vec<Span>,
+    /// `oom` and `snapshot` events, by moment.
+    pub marks: Vec<Mark>,
+}
+
+/// One annotated span, such as `ProfilerStep#3`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// The name.
+    pub name: String,
+    /// Moment of the start.
+    pub start_moment: u32,
+    /// Moment of the end.
+    pub end_moment: u32,
+    /// Microseconds of the start since the first event; negative if before it.
+    pub start_us: i64,
+    /// Microseconds of the end since the first event.
+    pub end_us: i64,
+    /// How many spans are around it.
+    pub depth: u32,
+}
+
+/// What a [`Mark`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MarkKind {
+    /// Out of memory was raised.
+    Oom,
+    /// A snapshot was taken.
+    Snapshot,
+}
+
+/// A single event that the timeline marks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// What happened.
+    pub kind: MarkKind,
+    /// The moment after the event.
+    pub moment: u32,
+    /// Microseconds since the first event, in a trace with times.
+    pub time_us: Option<u64>,
+    /// The rounded request of an `oom`, the active bytes at a snapshot.
+    pub size_bytes: u64,
+    /// Free bytes of the device at an `oom`.
+    pub free_bytes: Option<u64>,
+}

@@ -1,0 +1,102 @@
+//! What a worker says about a whole file and about each of its devices.
+
+use serde::{Deserialize, Serialize};
+
+/// A decoded file in a few figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileSummary {
+    /// The container and the encoding in words, such as `gzip, pickle protocol 4`.
+    pub format: String,
+    /// The GPUs in the order of their index, then pinned host memory if the file has any.
+    pub devices: Vec<DeviceOutline>,
+    /// Distinct frames.
+    pub unique_frames: u64,
+    /// Distinct stacks with at least one frame.
+    pub unique_stacks: u64,
+    /// Entries of `external_annotations`.
+    pub annotations: u64,
+    /// What was odd but readable, worst first.
+    pub notices: Vec<Notice>,
+    /// The allocator's settings in the order of the file.
+    pub settings: Vec<SettingText>,
+}
+
+/// What is known of a device without looking at its lifetimes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceOutline {
+    /// The CUDA index, -1 for pinned host memory.
+    pub index: i64,
+    /// Its events.
+    pub events: u64,
+    /// Its segments at the end.
+    pub segments: u64,
+    /// Its reserved bytes at the end.
+    pub reserved_bytes: u64,
+}
+
+/// The figures of one device; the timeline and the page's header line are made from them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceFigures {
+    /// Position in [`FileSummary::devices`].
+    pub device: u32,
+    /// The CUDA index, -1 for pinned host memory.
+    pub index: i64,
+    /// Events.
+    pub events: u64,
+    /// Events of each action that occurs, by the action's name in files.
+    pub actions: Vec<(String, u64)>,
+    /// Whether the events have times.
+    pub has_times: bool,
+    /// Where the event axis ends: moments `0..=events` cover `0..events + 1`.
+    pub end_events: f64,
+    /// Where the time axis ends, in microseconds since the first event; 0 without times.
+    pub end_us: f64,
+    /// Lifetimes, those from before the trace included.
+    pub allocations: u64,
+    /// Frees whose `alloc` is not in the trace.
+    pub unmatched_frees: u64,
+    /// Live bytes before the first event.
+    pub initial_bytes: u64,
+    /// The highest live bytes.
+    pub peak_live_bytes: u64,
+    /// The first moment at which live bytes are highest.
+    pub peak_moment: u32,
+    /// The same in microseconds since the first event.
+    pub peak_us: Option<u64>,
+    /// Live bytes after the last event.
+    pub end_live_bytes: u64,
+    /// The highest reserved bytes.
+    pub peak_reserved_bytes: u64,
+    /// Segments at the end.
+    pub segments: u64,
+    /// Blocks at the end.
+    pub blocks: u64,
+    /// Bytes of segments at the end.
+    pub reserved_bytes: u64,
+    /// Rounded bytes of blocks in use at the end.
+    pub allocated_bytes: u64,
+    /// The same plus pending frees.
+    pub active_bytes: u64,
+}
+
+/// What was odd in a readable file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// A stable name in kebab-case.
+    pub code: String,
+    /// `info`, `warning` or `error`.
+    pub severity: String,
+    /// How often it was met.
+    pub count: u64,
+    /// What it means and what to do.
+    pub message: String,
+}
+
+/// One allocator setting in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingText {
+    /// The name in the file.
+    pub name: String,
+    /// The value as Python prints it.
+    pub value: String,
+}
