@@ -1,0 +1,11 @@
+//! The command line and the web server of Snapscope.
+//!
+//! A library beside the binary, so that the tests drive the same app that `snapscope serve` runs.
+
+pub mod config;
+
+pub mod failure;
+
+pub mod serve;
+
+pub use failure::Failure;

@@ -1,0 +1,95 @@
+//! Answers requests for the files of the page.
+
+use actix_web::http::Method;
+use actix_web::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_NONE_MATCH, VARY,
+};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+
+use crate::serve::error::{ErrorCode, refuse_page};
+use crate::serve::site::{Asset, Encoding, Site};
+
+/// Answers `GET` and `HEAD` for every path that no other route claims.
+pub(crate) async fn serve(request: HttpRequest, site: Data<Site>) -> HttpResponse {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return refuse_page(ErrorCode::MethodNotAllowed, "The page can only be read.");
+    }
+    match site.find(request.path()) {
+        Some(asset) => respond(asset, request.headers()),
+        None => refuse_page(ErrorCode::NotFound, "There is no such page."),
+    }
+}
+
+fn respond(asset: &Asset, headers: &HeaderMap) -> HttpResponse {
+    let copy = asset.copies.iter().find(|copy| accepts(headers, copy.encoding));
+    // Representations that differ in bytes need tags that differ, too.
+    let tag = format!("\"{}{}\"", asset.hash, copy.map_or("", |copy| copy.encoding.suffix()));
+    let unchanged = is_current(headers, &tag);
+
+    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response.insert_header((ETAG, tag)).insert_header((CACHE_CONTROL, asset.cache_control));
+    if !asset.copies.is_empty() {
+        response.insert_header((VARY, "Accept-Encoding"));
+    }
+    if unchanged {
+        return response.finish();
+    }
+    if let Some(copy) = copy {
+        response.insert_header((CONTENT_ENCODING, copy.encoding.name()));
+    }
+    response.insert_header((CONTENT_TYPE, asset.content_type));
+    response.body(copy.map_or(&asset.plain, |copy| &copy.bytes).clone())
+}
+
+/// Whether the request takes this encoding: it is named, or all are, and not with a weight of zero.
+fn accepts(headers: &HeaderMap, encoding: Encoding) -> bool {
+    let weight_of = |wanted: &str| {
+        list(headers, ACCEPT_ENCODING).find_map(|item| {
+            let (name, parameters) = item.split_once(';').unwrap_or((item, ""));
+            let weight = || parameters.trim().strip_prefix("q=").map_or(Some(1.0), |weight| weight.trim().parse().ok());
+            name.trim().eq_ignore_ascii_case(wanted).then(|| weight().unwrap_or(0.0))
+        })
+    };
+    weight_of(encoding.name()).or_else(|| weight_of("*")).unwrap_or(0.0) > 0.0
+}
+
+/// Whether the client has this representation already.
+fn is_current(headers: &HeaderMap, tag: &str) -> bool {
+    list(headers, IF_NONE_MATCH).any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+}
+
+/// The items of a comma-separated header, over all of its lines.
+fn list(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
+    headers.get_all(name).filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+
+    use super::*;
+
+    #[track_caller]
+    fn check_accepts(header: &'static str, brotli: bool, gzip: bool) {
+        let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(header))]);
+        assert_eq!(
+            (accepts(&headers, Encoding::Brotli), accepts(&headers, Encoding::Gzip)),
+            (brotli, gzip),
+            "{header}"
+        );
+    }
+
+    #[test]
+    fn encodings_are_taken_as_named() {
+        check_accepts("gzip, deflate, br, zstd", true, true);
+        check_accepts("gzip", false, true);
+        check_accepts("GZIP;q=0.5", false, true);
+        check_accepts("br;q=0, *", false, true);
+        check_accepts("br; q=0.0, gzip; q=1", false, true);
+        check_accepts("*;q=0", false, false);
+        check_accepts("identity", false, false);
+        check_accepts("br;q=nonsense", false, false);
+        check_accepts("", false, false);
+    }
+}

@@ -1,0 +1,28 @@
+//! Headers that every response carries.
+
+use actix_web::middleware::DefaultHeaders;
+
+/// What the page may load: its own files, and the snapshots that a person opens.
+///
+/// `'wasm-unsafe-eval'` lets the module be compiled and nothing else; `blob:` is for pictures that the page makes.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; \
+    script-src 'self' 'wasm-unsafe-eval'; \
+    style-src 'self'; \
+    img-src 'self' data: blob:; \
+    connect-src 'self' blob:; \
+    worker-src 'self'; \
+    font-src 'self'; \
+    manifest-src 'self'; \
+    base-uri 'none'; \
+    form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// The headers that keep other pages and foreign code away from a person's snapshots.
+pub(crate) fn security() -> DefaultHeaders {
+    DefaultHeaders::new()
+        .add(("Content-Security-Policy", CONTENT_SECURITY_POLICY))
+        .add(("X-Content-Type-Options", "nosniff"))
+        .add(("Referrer-Policy", "no-referrer"))
+        .add(("Cross-Origin-Opener-Policy", "same-origin"))
+        .add(("Cross-Origin-Resource-Policy", "same-origin"))
+}

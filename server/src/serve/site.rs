@@ -1,0 +1,165 @@
+//! The built page, held in memory.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use actix_web::web::Bytes;
+use sha2::{Digest, Sha256};
+
+use crate::failure::Failure;
+
+/// The folder of files whose path changes with their content.
+const ASSETS: &str = "/assets/";
+
+/// For paths that stay when the content changes: the browser asks each time, and mostly hears "not modified".
+const REVALIDATE: &str = "no-cache";
+
+/// For paths that change with the content.
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+
+/// Every file of the page by its path in a request.
+///
+/// A request can only name what is in this table, so no path leads out of the folder.
+pub struct Site {
+    assets: HashMap<String, Asset>,
+}
+
+/// One file with its compressed copies.
+pub(crate) struct Asset {
+    /// A hash of the plain bytes.
+    pub(crate) hash: String,
+    /// The value of `Content-Type`.
+    pub(crate) content_type: &'static str,
+    /// The value of `Cache-Control`.
+    pub(crate) cache_control: &'static str,
+    /// The file as it is.
+    pub(crate) plain: Bytes,
+    /// The best one first.
+    pub(crate) copies: Vec<CompressedCopy>,
+}
+
+/// A file, compressed.
+pub(crate) struct CompressedCopy {
+    pub(crate) encoding: Encoding,
+    pub(crate) bytes: Bytes,
+}
+
+/// How a copy is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    Brotli,
+    Gzip,
+}
+
+impl Encoding {
+    /// From small to large.
+    const ALL: [Self; 2] = [Self::Brotli, Self::Gzip];
+
+    /// The name in HTTP headers.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Brotli => "br",
+            Self::Gzip => "gzip",
+        }
+    }
+
+    /// What a copy's file name has after the name of the plain file.
+    pub(crate) const fn suffix(self) -> &'static str {
+        match self {
+            Self::Brotli => ".br",
+            Self::Gzip => ".gz",
+        }
+    }
+}
+
+impl Site {
+    /// Reads a folder that `./dev build` filled.
+    ///
+    /// # Errors
+    ///
+    /// The folder or a file in it cannot be read.
+    pub fn load(folder: &Path) -> Result<Self, Failure> {
+        let mut files = HashMap::new();
+        read_into(folder, "/", &mut files).map_err(|error| {
+            Failure::new(
+                format!("the page in {} cannot be read: {error}", folder.display()),
+                "run `./dev build` again, and check who may read that folder",
+            )
+        })?;
+        Ok(Self { assets: collect(&files) })
+    }
+
+    /// The file that a request's path names.
+    pub(crate) fn find(&self, path: &str) -> Option<&Asset> {
+        self.assets.get(if path == "/" { "/index.html" } else { path })
+    }
+}
+
+/// Reads all files below a folder, by their path in a request.
+fn read_into(folder: &Path, prefix: &str, files: &mut HashMap<String, Bytes>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        let target: PathBuf = entry.path();
+        if target.is_dir() {
+            read_into(&target, &format!("{path}/"), files)?;
+        } else {
+            files.insert(path, fs::read(target)?.into());
+        }
+    }
+    Ok(())
+}
+
+/// Joins each file with its compressed copies.
+fn collect(files: &HashMap<String, Bytes>) -> HashMap<String, Asset> {
+    let is_copy = |path: &str| {
+        Encoding::ALL
+            .iter()
+            .any(|encoding| path.strip_suffix(encoding.suffix()).is_some_and(|plain| files.contains_key(plain)))
+    };
+    let copies = |path: &str| {
+        let copy = |encoding: Encoding| {
+            let bytes = files.get(&format!("{path}{}", encoding.suffix()))?.clone();
+            Some(CompressedCopy { encoding, bytes })
+        };
+        Encoding::ALL.into_iter().filter_map(copy).collect()
+    };
+    files
+        .iter()
+        .filter(|(path, _)| !is_copy(path))
+        .map(|(path, plain)| {
+            let asset = Asset {
+                hash: short_hash(plain),
+                content_type: content_type(path),
+                cache_control: if path.starts_with(ASSETS) { FOR_EVER } else { REVALIDATE },
+                plain: plain.clone(),
+                copies: copies(path),
+            };
+            (path.clone(), asset)
+        })
+        .collect()
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..12].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn content_type(path: &str) -> &'static str {
+    match Path::new(path).extension().and_then(OsStr::to_str) {
+        Some("css") => "text/css; charset=utf-8",
+        Some("gz") => "application/gzip",
+        Some("html") => "text/html; charset=utf-8",
+        Some("ico") => "image/x-icon",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("json") => "application/json",
+        Some("png") => "image/png",
+        Some("svg") => "image/svg+xml",
+        Some("txt") => "text/plain; charset=utf-8",
+        Some("wasm") => "application/wasm",
+        Some("webmanifest") => "application/manifest+json",
+        Some("woff2") => "font/woff2",
+        _ => "application/octet-stream",
+    }
+}
