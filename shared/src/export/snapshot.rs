@@ -1,0 +1,322 @@
+//! The official snapshot, as `_dump_snapshot` of torch 2.15 lays it out.
+//!
+//! Fields that a trace does not have are left out, as the version of torch that made it did, so that importing the
+//! export yields an equal trace.
+//! Old layouts (a bare list of segments, blocks without addresses) come out in today's.
+
+use crate::base::StringId;
+use crate::pickle::{MemoId, Style, Writer};
+use crate::trace::{
+    Action, Annotation, Block, Device, Event, EventContext, Frame, FrameId, HistoryEntry, PoolId, Segment, Setting,
+    StackId, Stage, Trace,
+};
+
+/// Writes a trace as the official snapshot pickle, piece after piece into `sink`, which is returned.
+///
+/// PyTorch's own viewer opens the result; frames and stacks are written once and referred to afterwards.
+pub fn pickle<S: FnMut(&[u8])>(trace: &Trace, style: Style, sink: S) -> S {
+    let mut exporter = Exporter {
+        trace,
+        writer: Writer::new(style, sink),
+        style,
+        texts: vec![None; trace.strings.len()],
+        frames: vec![None; trace.frames.len()],
+        stacks: vec![None; trace.stacks.len()],
+    };
+    exporter.snapshot();
+    exporter.writer.finish()
+}
+
+struct Exporter<'a, S> {
+    trace: &'a Trace,
+    writer: Writer<S>,
+    style: Style,
+    texts: Vec<Option<MemoId>>,
+    frames: Vec<Option<MemoId>>,
+    stacks: Vec<Option<MemoId>>,
+}
+
+impl<S: FnMut(&[u8])> Exporter<'_, S> {
+    fn snapshot(&mut self) {
+        let Trace { settings, annotations, host, devices, .. } = self.trace;
+        let optional = [!settings.entries.is_empty(), !annotations.is_empty(), host.is_some(), host.is_some()];
+        self.writer.begin_dict(2 + present(&optional));
+        self.writer.key("segments");
+        self.segments(devices);
+        self.writer.key("device_traces");
+        self.device_traces();
+        if !settings.entries.is_empty() {
+            self.writer.key("allocator_settings");
+            self.settings();
+        }
+        if !annotations.is_empty() {
+            self.writer.key("external_annotations");
+            self.annotations();
+        }
+        if let Some(host) = host {
+            self.writer.key("host_segments");
+            self.segments(std::slice::from_ref(host));
+            self.writer.key("host_traces");
+            self.events(host);
+        }
+        self.writer.end();
+    }
+
+    fn segments(&mut self, devices: &[Device]) {
+        self.writer.begin_list(devices.iter().map(|device| device.segments.segments.len()).sum());
+        for device in devices {
+            for segment in &device.segments.segments {
+                self.segment(device, segment);
+            }
+        }
+        self.writer.end();
+    }
+
+    fn segment(&mut self, device: &Device, segment: &Segment) {
+        let Segment { requested_bytes, pool, is_expandable, stack, .. } = *segment;
+        let has_stack = stack != StackId::NONE;
+        let optional = [requested_bytes.is_some(), pool.is_some(), is_expandable.is_some(), has_stack];
+        self.writer.begin_dict(8 + present(&optional));
+        self.int("device", device.index);
+        self.int("address", segment.addr);
+        self.int("total_size", segment.size_bytes);
+        self.int("allocated_size", segment.allocated_bytes);
+        self.int("active_size", segment.active_bytes);
+        self.int_if("requested_size", requested_bytes);
+        self.int("stream", segment.stream);
+        self.writer.key("segment_type");
+        self.writer.key(segment.segment_type.name());
+        self.pool_if("segment_pool_id", pool);
+        if let Some(is_expandable) = is_expandable {
+            self.writer.key("is_expandable");
+            self.writer.bool(is_expandable);
+        }
+        self.stack_if(stack);
+        let blocks = device.segments.blocks_of(segment);
+        self.writer.key("blocks");
+        self.writer.begin_list(blocks.len());
+        blocks.iter().for_each(|block| self.block(device, block));
+        self.writer.end();
+        self.writer.end();
+    }
+
+    fn block(&mut self, device: &Device, block: &Block) {
+        let history = device.segments.history_of(block);
+        let optional = [block.requested_bytes.is_some(), block.stack != StackId::NONE, !history.is_empty()];
+        self.writer.begin_dict(3 + present(&optional));
+        self.int("address", block.addr);
+        self.int("size", block.size_bytes);
+        self.int_if("requested_size", block.requested_bytes);
+        self.writer.key("state");
+        self.writer.key(block.state.name());
+        self.stack_if(block.stack);
+        if !history.is_empty() {
+            self.writer.key("history");
+            self.writer.begin_list(history.len());
+            history.iter().for_each(|entry| self.history_entry(entry));
+            self.writer.end();
+        }
+        self.writer.end();
+    }
+
+    fn history_entry(&mut self, entry: &HistoryEntry) {
+        self.writer.begin_dict(2 + usize::from(entry.stack != StackId::NONE));
+        self.int("addr", entry.addr);
+        self.int("real_size", entry.requested_bytes);
+        self.stack_if(entry.stack);
+        self.writer.end();
+    }
+
+    /// Writes one list per device index up to the last device that must have one.
+    fn device_traces(&mut self) {
+        let trace = self.trace;
+        // A device from segments alone has no list unless it follows those of the trace without a gap.
+        let contiguous = (0..).zip(&trace.devices).take_while(|(index, device)| *index == device.index).count();
+        let recorded = trace.devices.iter().filter(|device| !device.events.is_empty()).map(|device| device.index + 1);
+        let lists = recorded.max().map_or(0, |end| end.max(0) as usize).max(contiguous);
+        let no_events = Device::default();
+        self.writer.begin_list(lists);
+        for index in 0..lists {
+            self.events(trace.device(index as i64).unwrap_or(&no_events));
+        }
+        self.writer.end();
+    }
+
+    fn events(&mut self, device: &Device) {
+        let has_times = device.events.has_times();
+        self.writer.begin_list(device.events.len());
+        device.events.iter().for_each(|event| self.event(&event, has_times));
+        self.writer.end();
+    }
+
+    fn event(&mut self, event: &Event, has_times: bool) {
+        let trace = self.trace;
+        let context = trace.contexts.get(event.context);
+        let texts = [
+            ("compile_context", context.compile_context),
+            ("user_metadata", context.user_metadata),
+            ("internal_metadata", context.internal_metadata),
+            ("category", context.category),
+            ("forward_frames", context.forward_frames),
+        ];
+        let text_count = texts.iter().filter(|(_, text)| *text != StringId::EMPTY).count();
+        let has_stack = event.stack != StackId::NONE;
+        self.writer.begin_dict(4 + present(&[has_times, context.pool.is_some(), has_stack]) + text_count);
+        self.writer.key("action");
+        self.writer.key(event.action.name());
+        self.int(if event.action == Action::Oom { "device_free" } else { "addr" }, event.addr);
+        self.int("size", event.size_bytes);
+        self.int("stream", context.stream);
+        // torch's C++ dump puts the time behind the texts.
+        let torch = self.style == Style::Torch;
+        self.int_if("time_us", (has_times && !torch).then_some(event.time_us));
+        self.text_if("compile_context", context.compile_context);
+        self.text_if("user_metadata", context.user_metadata);
+        self.int_if("time_us", (has_times && torch).then_some(event.time_us));
+        self.pool_if("pool_id", context.pool);
+        self.text_if("internal_metadata", context.internal_metadata);
+        self.stack_if(event.stack);
+        self.forward_frames(context);
+        self.text_if("category", context.category);
+        self.writer.end();
+    }
+
+    fn forward_frames(&mut self, context: &EventContext) {
+        if context.forward_frames == StringId::EMPTY {
+            return;
+        }
+        let trace = self.trace;
+        let lines = trace.strings.get(context.forward_frames).split('\n');
+        self.writer.key("forward_frames");
+        self.writer.begin_list(lines.clone().count());
+        lines.for_each(|line| {
+            self.writer.text(line);
+        });
+        self.writer.end();
+    }
+
+    fn settings(&mut self) {
+        let trace = self.trace;
+        self.writer.begin_dict(trace.settings.entries.len());
+        for (name, setting) in &trace.settings.entries {
+            self.writer.key(name);
+            self.setting(setting);
+        }
+        self.writer.end();
+    }
+
+    fn setting(&mut self, setting: &Setting) {
+        match setting {
+            Setting::Bool(value) => self.writer.bool(*value),
+            Setting::Int(value) => self.writer.int(*value),
+            Setting::Float(value) => self.writer.float(*value),
+            Setting::Text(value) => {
+                self.writer.text(value);
+            }
+            Setting::Table(rows) => {
+                self.writer.begin_dict(rows.len());
+                for (key, value) in rows {
+                    self.writer.key(key);
+                    self.writer.int(*value);
+                }
+                self.writer.end();
+            }
+        }
+    }
+
+    fn annotations(&mut self) {
+        let trace = self.trace;
+        self.writer.begin_list(trace.annotations.len());
+        for Annotation { stage, name, device, time_us } in &trace.annotations {
+            self.writer.begin_dict(4);
+            self.writer.key("stage");
+            self.writer.key(match stage {
+                Stage::Start => "START",
+                Stage::End => "END",
+            });
+            self.writer.key("name");
+            self.text(*name);
+            self.int("device", *device);
+            self.int("time_us", *time_us);
+            self.writer.end();
+        }
+        self.writer.end();
+    }
+
+    fn stack_if(&mut self, stack: StackId) {
+        if stack == StackId::NONE {
+            return;
+        }
+        self.writer.key("frames");
+        if let Some(memo) = self.stacks[stack.index()] {
+            return self.writer.again(memo);
+        }
+        let trace = self.trace;
+        let frames = trace.stacks.frames(stack);
+        self.writer.begin_list(frames.len());
+        frames.iter().for_each(|frame| self.frame(*frame));
+        self.stacks[stack.index()] = Some(self.writer.end_shared());
+    }
+
+    fn frame(&mut self, id: FrameId) {
+        if let Some(memo) = self.frames[id.index()] {
+            return self.writer.again(memo);
+        }
+        let trace = self.trace;
+        let Frame { name, filename, line, fx } = *trace.frames.get(id);
+        self.writer.begin_dict(3 + if fx.is_some() { 4 } else { 0 });
+        self.named_text("name", name);
+        self.named_text("filename", filename);
+        self.int("line", line);
+        if let Some(fx) = fx {
+            self.named_text("fx_node_op", fx.op);
+            self.named_text("fx_node_name", fx.name);
+            self.named_text("fx_node_target", fx.target);
+            self.named_text("fx_original_trace", fx.original_trace);
+        }
+        self.frames[id.index()] = Some(self.writer.end_shared());
+    }
+
+    fn int(&mut self, key: &str, value: impl Into<i128>) {
+        self.writer.key(key);
+        self.writer.int(value);
+    }
+
+    fn int_if<T: Into<i128>>(&mut self, key: &str, value: Option<T>) {
+        if let Some(value) = value {
+            self.int(key, value);
+        }
+    }
+
+    fn pool_if(&mut self, key: &str, pool: Option<PoolId>) {
+        if let Some(PoolId(first, second)) = pool {
+            self.writer.key(key);
+            self.writer.int_pair(first, second);
+        }
+    }
+
+    fn text_if(&mut self, key: &str, text: StringId) {
+        if text != StringId::EMPTY {
+            self.named_text(key, text);
+        }
+    }
+
+    fn named_text(&mut self, key: &str, text: StringId) {
+        self.writer.key(key);
+        self.text(text);
+    }
+
+    /// Writes a text of the trace, as a reference from the second time on.
+    fn text(&mut self, text: StringId) {
+        let trace = self.trace;
+        match self.texts[text.index()] {
+            Some(memo) => self.writer.again(memo),
+            None => self.texts[text.index()] = Some(self.writer.text(trace.strings.get(text))),
+        }
+    }
+}
+
+/// How many of the optional fields there are.
+fn present(optional: &[bool]) -> usize {
+    optional.iter().filter(|present| **present).count()
+}
