@@ -1,6 +1,8 @@
 //! Lifetimes, paired from events and wound back from the final blocks.
 
+use super::pairing;
 use crate::trace::{Device, StackId};
+use std::ops::Range;
 
 /// A handle to an allocation of the [`Allocations`] that minted it.
 ///
@@ -51,23 +53,166 @@ pub struct Allocation {
     pub origin: Origin,
 }
 
-/// All lifetimes of one device.
+/// Births and deaths are counted up to every so many moments, so that a moment's place in them is found at once.
+const RANK_BITS: u32 = 7;
+
+/// All lifetimes of one device, as columns: 20 bytes each.
+///
+/// Those from before the trace that outlive it come first, the largest at the bottom of the stack.
+/// Those from before the trace that were freed in it follow, the last one freed first, so that the survivors of the
+/// initial memory are a prefix at every moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Allocations {}
+pub struct Allocations {
+    /// Block indices of the allocations that are older than the trace and outlive it: the first rows.
+    pub(super) blocks: Vec<u32>,
+    /// Rows before this one are older than the trace.
+    pub(super) initial: u32,
+    /// The moments of birth of the rows from `initial` on, ascending.
+    pub(super) born: Vec<u32>,
+    /// The moments of death of all rows.
+    pub(super) died: Vec<u32>,
+    pub(super) size_bytes: Vec<u64>,
+    /// The rows that died, in the order of their deaths.
+    pub(super) deaths: Vec<u32>,
+    /// Births and deaths at moments before `i << RANK_BITS`.
+    pub(super) ranks: Vec<(u32, u32)>,
+    /// `alloc` events at an address that was still in use.
+    pub(super) superseded: u32,
+}
 
 impl Allocations {
     /// Pairs the events of a device and adds the blocks that are older than its trace.
-    pub fn pair(_device: &Device) -> Self {
-        Self {}
+    ///
+    /// An `alloc` at an address that is still in use opens a lifetime of its own and leaves the older one open.
+    /// A matched free gives back what its `alloc` took, whatever size the free itself names.
+    ///
+    /// # Panics
+    /// If the device has 2^32 - 1 events or blocks, or more.
+    pub fn pair(device: &Device) -> Self {
+        let mut allocations = pairing::pair(device);
+        allocations.rank(device.events.len());
+        allocations
+    }
+
+    fn rank(&mut self, events: usize) {
+        let count = (events >> RANK_BITS) + 2;
+        let mut ranks = Vec::with_capacity(count);
+        let (mut births, mut deaths) = (0, 0);
+        for index in 0..count {
+            let moment = (index as u64) << RANK_BITS;
+            let earlier = |at: u32| u64::from(at) < moment;
+            births += self.born[births..].iter().take_while(|&&born| earlier(born)).count();
+            deaths += self.deaths[deaths..].iter().take_while(|&&row| earlier(self.died[row as usize])).count();
+            ranks.push((births as u32, deaths as u32));
+        }
+        self.ranks = ranks;
     }
 
     /// The number of allocations, those from before the trace included.
     pub fn len(&self) -> usize {
-        0
+        self.died.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The number of allocations from before the trace, which are the first ones.
+    pub fn initial_count(&self) -> usize {
+        self.initial as usize
+    }
+
+    /// Whether an allocation is from before the trace.
+    pub fn is_initial(&self, id: AllocationId) -> bool {
+        id.0 < self.initial
+    }
+
+    /// The number of events that end a lifetime whose `alloc` is not in the trace.
+    pub fn unmatched_frees(&self) -> usize {
+        self.initial_count() - self.blocks.len()
+    }
+
+    /// The number of `alloc` events at an address that was still in use.
+    pub fn superseded(&self) -> usize {
+        self.superseded as usize
+    }
+
+    /// One row; `device` is the one that was paired.
+    ///
+    /// # Panics
+    /// If `id` is of another table.
+    pub fn get(&self, id: AllocationId, device: &Device) -> Allocation {
+        let (born, died, size_bytes) = (self.born_at(id.0), self.died[id.index()], self.size_bytes[id.index()]);
+        let origin = self.origin(id);
+        let (addr, stack) = match origin {
+            Origin::Event(event) | Origin::UnmatchedFree(event) => {
+                (device.events.addrs().at(event), device.events.stacks().at(event))
+            }
+            Origin::Block(block) => (device.segments.blocks[block].addr, device.segments.blocks[block].stack),
+        };
+        Allocation { born, died, size_bytes, addr, stack, origin }
+    }
+
+    /// Where an allocation was first seen.
+    ///
+    /// # Panics
+    /// If `id` is of another table.
+    pub fn origin(&self, id: AllocationId) -> Origin {
+        match self.blocks.get(id.index()) {
+            Some(&block) => Origin::Block(block as usize),
+            None if self.is_initial(id) => Origin::UnmatchedFree(self.died[id.index()] as usize - 1),
+            None => Origin::Event(self.born_at(id.0) as usize - 1),
+        }
+    }
+
+    /// The allocation that an event began or ended, if it did.
+    pub fn of_event(&self, event: usize) -> Option<AllocationId> {
+        let moment = u32::try_from(event).ok()?.checked_add(1)?;
+        if let Ok(row) = self.born.binary_search(&moment) {
+            return Some(AllocationId(self.initial + row as u32));
+        }
+        let death = self.deaths.binary_search_by_key(&moment, |&row| self.died[row as usize]);
+        death.ok().map(|death| AllocationId(self.deaths[death]))
+    }
+
+    /// All handles in the order of the stack, from the bottom.
+    pub fn ids(&self) -> impl Iterator<Item = AllocationId> + use<> {
+        (0..self.died.len() as u32).map(AllocationId)
+    }
+
+    /// The allocations alive at a moment with their sizes in bytes, in the order of the stack, from the bottom.
+    pub fn alive_at(&self, moment: u32) -> impl Iterator<Item = (AllocationId, u64)> + '_ {
+        let born = self.born_by(moment) as usize;
+        self.died[..born]
+            .iter()
+            .zip(&self.size_bytes)
+            .enumerate()
+            .filter(move |(_, (died, _))| **died > moment)
+            .map(|(row, (_, &size_bytes))| (AllocationId(row as u32), size_bytes))
+    }
+
+    pub(super) fn born_at(&self, row: u32) -> u32 {
+        row.checked_sub(self.initial).map_or(0, |row| self.born[row as usize])
+    }
+
+    /// Rows below this one are born at `moment` or before.
+    pub(super) fn born_by(&self, moment: u32) -> u32 {
+        let window = self.window(moment, |rank| rank.0);
+        let before = self.born[window.clone()].partition_point(|&born| born <= moment);
+        self.initial + (window.start + before) as u32
+    }
+
+    /// Positions of `deaths` below this one are of deaths at `moment` or before.
+    pub(super) fn died_by(&self, moment: u32) -> usize {
+        let window = self.window(moment, |rank| rank.1);
+        window.start + self.deaths[window].partition_point(|&row| self.died[row as usize] <= moment)
+    }
+
+    fn window(&self, moment: u32, part: impl Fn(&(u32, u32)) -> u32) -> Range<usize> {
+        let index = (moment >> RANK_BITS) as usize;
+        let all = self.ranks.last().map_or(0, &part);
+        let at = |index: usize| self.ranks.get(index).map_or(all, &part) as usize;
+        at(index)..at(index + 1)
     }
 }

@@ -1,7 +1,9 @@
 //! What a trace says: lifetimes, curves, peaks and the picture of the timeline.
 
 mod allocations;
+mod pairing;
 mod picture;
+mod size_limit;
 mod timeline;
 
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};

@@ -49,12 +49,12 @@ impl Timeline {
     }
 
     /// The moment at a position of the axis, clamped to the trace.
-    pub fn moment_at_x(&self, _axis: Axis, x: f64) -> u32 {
+    pub fn moment_at_x(&self, _device: &Device, _axis: Axis, x: f64) -> u32 {
         (x.max(0.0) as u32).min(self.events)
     }
 
     /// Where a moment begins on the axis.
-    pub fn x_of_moment(&self, _axis: Axis, moment: u32) -> f64 {
+    pub fn x_of_moment(&self, _device: &Device, _axis: Axis, moment: u32) -> f64 {
         f64::from(moment)
     }
 

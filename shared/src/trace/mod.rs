@@ -10,6 +10,7 @@ mod frame_table;
 mod segment_table;
 mod settings;
 mod stack_table;
+pub mod text;
 mod trace_model;
 
 pub use annotation::{Annotation, Stage};

@@ -1,0 +1,236 @@
+//! Pairs `alloc` events with the events that free them.
+//!
+//! Idea: one pass over the events with a map from address to the lifetime that is open there.
+//! A free that finds none ends a lifetime from before the trace.
+//! A live block of the final state whose address is neither open nor freed last in the trace is from before it too.
+//!
+//! ```text
+//! event    0 free x   1 alloc a   2 alloc b   3 free a   4 free y      final blocks: b, z
+//! rows     z: 0..∞    y: 0..5     x: 0..1     a: 2..4    b: 3..∞
+//!          └ blocks ┘ └ unmatched frees ┘     └ by alloc event ┘
+//! ```
+//!
+//! Cost: linear in the events; the map holds what is alive, never more than the rows of the result.
+
+use super::{Allocations, size_limit::SizeLimit};
+use crate::trace::{Action, Block, BlockState, Device};
+use hashbrown::{HashMap, HashSet};
+use std::cmp::Reverse;
+
+/// A lifetime without an end.
+pub(super) const NEVER: u32 = u32::MAX;
+
+/// The event that ends lifetimes in this device's trace.
+///
+/// `free_completed` is the end; a post-processed or filtered trace may only have `free_requested`.
+fn freeing_action(device: &Device) -> Action {
+    let completed = device.events.actions().iter().any(|action| action == Action::FreeCompleted);
+    if completed { Action::FreeCompleted } else { Action::FreeRequested }
+}
+
+/// The lifetimes of a device, without the ranks.
+pub(super) fn pair(device: &Device) -> Allocations {
+    assert!(device.events.len() < NEVER as usize, "a device has fewer than 2^32 - 1 events");
+    let limit = SizeLimit::of(device);
+    let freeing = freeing_action(device);
+    let (pairing, open) = Pairing::of_events(device, freeing, limit);
+    let blocks = older_blocks(device, freeing, &open);
+    let block_sizes = blocks.iter().map(|&block| limit.cap(device.segments.blocks[block as usize].live_bytes()));
+    let block_sizes = block_sizes.collect();
+    pairing.finish(blocks, block_sizes)
+}
+
+/// Lifetimes while the number of rows from before the trace is not known yet.
+struct Pairing {
+    born: Vec<u32>,
+    /// Moments of death, a row per birth.
+    died: Vec<u32>,
+    /// Sizes, a row per birth.
+    size_bytes: Vec<u64>,
+    /// Per death the row by birth, `NEVER` for an unmatched free.
+    deaths: Vec<u32>,
+    /// Moment and size of each unmatched free.
+    unmatched: Vec<(u32, u64)>,
+    superseded: u32,
+}
+
+impl Pairing {
+    /// One pass over the events; the map says what is open at their end.
+    fn of_events(device: &Device, freeing: Action, limit: SizeLimit) -> (Self, HashMap<u64, u32>) {
+        let events = &device.events;
+        let mut pairing = Self::with_room_for(device, freeing);
+        let mut open = HashMap::new();
+        let rows = events.actions().iter().zip(events.addrs().iter()).zip(events.sizes_bytes().iter());
+        for (moment, ((action, addr), size_bytes)) in (1..).zip(rows) {
+            if action == Action::Alloc {
+                let older = open.insert(addr, pairing.begin(moment, limit.cap(size_bytes)));
+                pairing.superseded += u32::from(older.is_some());
+            } else if action == freeing {
+                pairing.end(moment, open.remove(&addr), limit.cap(size_bytes));
+            }
+        }
+        (pairing, open)
+    }
+
+    fn with_room_for(device: &Device, freeing: Action) -> Self {
+        let count = |wanted| device.events.actions().iter().filter(|&action| action == wanted).count();
+        let (births, deaths) = (count(Action::Alloc), count(freeing));
+        Self {
+            born: Vec::with_capacity(births),
+            died: Vec::with_capacity(births),
+            size_bytes: Vec::with_capacity(births),
+            deaths: Vec::with_capacity(deaths),
+            unmatched: Vec::new(),
+            superseded: 0,
+        }
+    }
+
+    fn begin(&mut self, moment: u32, size_bytes: u64) -> u32 {
+        let row = self.born.len() as u32;
+        self.born.push(moment);
+        self.died.push(NEVER);
+        self.size_bytes.push(size_bytes);
+        row
+    }
+
+    fn end(&mut self, moment: u32, row: Option<u32>, size_bytes: u64) {
+        match row {
+            Some(row) => self.died[row as usize] = moment,
+            None => self.unmatched.push((moment, size_bytes)),
+        }
+        self.deaths.push(row.unwrap_or(NEVER));
+    }
+
+    /// Puts the rows from before the trace in front of the others.
+    fn finish(self, blocks: Vec<u32>, block_sizes: Vec<u64>) -> Allocations {
+        let Self { born, mut died, mut size_bytes, mut deaths, unmatched, superseded } = self;
+        let initial = blocks.len() + unmatched.len();
+        let row_count = u32::try_from(initial + born.len()).expect("a device has fewer than 2^32 allocations");
+        let initial = row_count - born.len() as u32;
+
+        let mut next_unmatched = initial;
+        for row in &mut deaths {
+            if *row == NEVER {
+                next_unmatched -= 1;
+                *row = next_unmatched;
+            } else {
+                *row += initial;
+            }
+        }
+        // Exactly as much as is needed: these are the largest columns of the analysis.
+        died.reserve_exact(initial as usize);
+        size_bytes.reserve_exact(initial as usize);
+        let last_freed_first = || unmatched.iter().rev();
+        died.splice(0..0, blocks.iter().map(|_| NEVER).chain(last_freed_first().map(|free| free.0)));
+        size_bytes.splice(0..0, block_sizes.into_iter().chain(last_freed_first().map(|free| free.1)));
+        Allocations { blocks, initial, born, died, size_bytes, deaths, ranks: Vec::new(), superseded }
+    }
+}
+
+/// Live blocks that no event of the trace is about, the largest first.
+///
+/// A block at an address that was freed last is none of them: its free is recorded and only waits for completion.
+fn older_blocks(device: &Device, freeing: Action, open: &HashMap<u64, u32>) -> Vec<u32> {
+    let blocks = &device.segments.blocks;
+    let is_candidate = |block: &Block| block.state != BlockState::Inactive && !open.contains_key(&block.addr);
+    let mut addrs: HashSet<u64> = blocks.iter().filter(|block| is_candidate(block)).map(|block| block.addr).collect();
+    if !addrs.is_empty() {
+        let rows = device.events.actions().iter().zip(device.events.addrs().iter());
+        rows.filter(|&(action, _)| action == freeing).for_each(|(_, addr)| {
+            addrs.remove(&addr);
+        });
+    }
+    let older = |&block: &u32| {
+        let block = &blocks[block as usize];
+        is_candidate(block) && addrs.contains(&block.addr)
+    };
+    let mut older: Vec<u32> = (0..blocks.len() as u32).filter(older).collect();
+    older.sort_by_key(|&block| {
+        let block = &blocks[block as usize];
+        (Reverse(block.live_bytes()), block.addr)
+    });
+    older
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Allocation, Origin};
+    use super::*;
+    use crate::trace::text;
+
+    /// Checks the rows of a trace, written as `born..died size origin`.
+    #[track_caller]
+    fn check(trace: &str, rows: &[&str]) {
+        let trace = text::parse(trace).unwrap();
+        let device = &trace.devices[0];
+        let allocations = Allocations::pair(device);
+        let row = |id| {
+            let Allocation { born, died, size_bytes, origin, .. } = allocations.get(id, device);
+            let died = if died == NEVER { "∞".to_owned() } else { died.to_string() };
+            let origin = match origin {
+                Origin::Event(event) => format!("event {event}"),
+                Origin::UnmatchedFree(event) => format!("free {event}"),
+                Origin::Block(block) => format!("block {block}"),
+            };
+            format!("{born}..{died} {size_bytes} {origin}")
+        };
+        assert_eq!(allocations.ids().map(row).collect::<Vec<_>>(), rows);
+    }
+
+    #[test]
+    fn the_worked_example() {
+        check(
+            "
+            free_completed x 1
+            alloc a 2
+            alloc b 3
+            free_completed a
+            free_completed y 4
+            segment S 1KiB
+            block b 512
+            block z 512 requested=5
+            ",
+            &["0..∞ 5 block 1", "0..5 4 free 4", "0..1 1 free 0", "2..4 2 event 1", "3..∞ 3 event 2"],
+        );
+    }
+
+    #[test]
+    fn a_lifetime_ends_when_its_free_completes() {
+        check("alloc a 1\nfree_requested a\nsnapshot\nfree_completed a", &["1..4 1 event 0"]);
+    }
+
+    #[test]
+    fn without_completed_frees_the_request_ends_it() {
+        check("alloc a 1\nfree_requested a\nsegment S 1\nblock a 1 pending", &["1..2 1 event 0"]);
+    }
+
+    #[test]
+    fn a_pending_block_is_alive() {
+        check(
+            "alloc a 1\nfree_requested a\nalloc b 1\nfree b\nsegment S 1\nblock a 1 pending\nblock c 8 inactive",
+            &["1..∞ 1 event 0", "3..5 1 event 2"],
+        );
+    }
+
+    #[test]
+    fn an_alloc_on_a_used_address_leaves_the_older_one_open() {
+        check("alloc a 1\nalloc a 2\nfree a", &["1..∞ 1 event 0", "2..4 2 event 1"]);
+    }
+
+    #[test]
+    fn every_unmatched_free_counts() {
+        check("free_completed a 1\nfree_completed a 2", &["0..2 2 free 1", "0..1 1 free 0"]);
+    }
+
+    #[test]
+    fn the_largest_of_the_oldest_is_at_the_bottom() {
+        check("segment S 9\nblock a 1\nblock b 4\nblock c 4", &["0..∞ 4 block 1", "0..∞ 4 block 2", "0..∞ 1 block 0"]);
+    }
+
+    #[test]
+    fn sizes_that_no_machine_has_are_capped() {
+        let trace = text::parse("alloc 0x1 17179869183GiB\nalloc 0x2 17179869183GiB").unwrap();
+        let sizes = Allocations::pair(&trace.devices[0]).size_bytes;
+        assert!(sizes.iter().all(|&size| size == i64::MAX as u64 / 2), "{sizes:?}");
+    }
+}
