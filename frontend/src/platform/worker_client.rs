@@ -107,6 +107,17 @@ impl WorkerClient {
         }
     }
 
+    /// The same for the backdrop of the whole trace: no newer view takes its place.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn overview(&self, device: u32, view: View) -> Result<PictureData, AskError> {
+        match self.ask(Question::Overview { device, view }).await? {
+            Answer::Picture(picture) => Ok(picture),
+            other => Err(refusal(other)),
+        }
+    }
+
     /// The live and reserved outline of a device's whole trace; the picture has no bands.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 
 mod payload;
 mod protocol;
+mod queue;
 mod summary;
 
 pub use payload::{PayloadCounts, encode};
@@ -11,4 +12,5 @@ pub use protocol::{
     Answer, AxisKind, Details, FrameText, Hit, HitAllocation, Mark, MarkKind, Marks, Order, OutlineStep, PictureData,
     Question, Report, Span, StackRow, Stacks, View,
 };
+pub use queue::Queue;
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};

@@ -49,6 +49,13 @@ pub enum Question {
         /// What to draw.
         view: View,
     },
+    /// The same, but never skipped: the backdrop of the whole trace that stays while views come and go.
+    Overview {
+        /// Position of the device.
+        device: u32,
+        /// What to draw.
+        view: View,
+    },
     /// The live and reserved outline of the whole trace, for the minimap.
     Outline {
         /// Position of the device.
@@ -95,7 +102,7 @@ pub enum Question {
 /// An answer to a [`Question`] of the same name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// The rectangles and curves; their bytes travel beside the text.
+    /// The rectangles and curves of a picture or overview; their bytes travel beside the text.
     Picture(PictureData),
     /// The curves of the whole trace, in a picture without bands.
     Outline(PictureData),

@@ -21,6 +21,15 @@ pub struct FileSummary {
     pub settings: Vec<SettingText>,
 }
 
+impl FileSummary {
+    /// The device to show first, by position: the first one with events, or else the one with most memory.
+    pub fn first_device(&self) -> u32 {
+        let with_events = self.devices.iter().position(|device| device.events > 0);
+        let largest = || (0..self.devices.len()).rev().max_by_key(|&position| self.devices[position].reserved_bytes);
+        with_events.or_else(largest).unwrap_or(0) as u32
+    }
+}
+
 /// What is known of a device without looking at its lifetimes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceOutline {
@@ -99,4 +108,23 @@ pub struct SettingText {
     pub name: String,
     /// The value as Python prints it.
     pub value: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(devices: &[(u64, u64)], first: u32) {
+        let outline = |&(events, reserved_bytes)| DeviceOutline { events, reserved_bytes, ..DeviceOutline::default() };
+        let devices = devices.iter().map(outline).collect();
+        assert_eq!(FileSummary { devices, ..FileSummary::default() }.first_device(), first);
+    }
+
+    #[test]
+    fn the_first_device_has_something_to_show() {
+        check(&[], 0);
+        check(&[(0, 0), (3, 0), (9, 9)], 1);
+        check(&[(0, 1), (0, 5), (0, 5)], 1);
+    }
 }

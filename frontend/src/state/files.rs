@@ -1,0 +1,305 @@
+//! The open files, and how they change.
+
+use crate::worker::{AxisKind, DeviceFigures, FileSummary, Hit, Report};
+use std::rc::Rc;
+
+/// A number for an open file, never used twice in one visit.
+pub type FileId = u32;
+
+/// Everything that happens to the open files.
+#[derive(Clone, Debug)]
+pub enum FileAction {
+    /// A file was chosen and its worker started.
+    Add {
+        /// Its number.
+        id: FileId,
+        /// Its name without folders.
+        name: Rc<str>,
+        /// Milliseconds on the page's clock.
+        now_ms: f64,
+    },
+    /// Its worker said something.
+    Hear {
+        /// The file.
+        id: FileId,
+        /// What the worker said.
+        report: Box<Report>,
+        /// Milliseconds on the page's clock.
+        now_ms: f64,
+    },
+    /// A tab was closed, a load cancelled or an error dismissed.
+    Close(FileId),
+    /// A tab was chosen.
+    Show(FileId),
+    /// A tab was chosen by its position, from 0.
+    ShowNth(usize),
+    /// A device of the shown file was chosen, by position.
+    ChooseDevice(u32),
+    /// The next or previous device, around the end.
+    StepDevice(i32),
+    /// The axis of the shown file; time needs events that have one.
+    ChooseAxis(AxisKind),
+    /// An allocation of the shown device was clicked, or none.
+    Pin(Option<Hit>),
+}
+
+/// All open files in the order of their tabs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Files {
+    /// The files.
+    pub all: Vec<OpenFile>,
+    /// The one whose tab is chosen; `None` only without files.
+    pub shown: Option<FileId>,
+}
+
+/// One tab.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenFile {
+    /// Its number.
+    pub id: FileId,
+    /// Its name.
+    pub name: Rc<str>,
+    /// How far it is.
+    pub status: FileStatus,
+}
+
+/// How far a file is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FileStatus {
+    /// Its bytes are being read and decoded.
+    Loading(Loading),
+    /// It could not be read.
+    Failed(Failure),
+    /// Its model is there.
+    Ready(ReadyFile),
+}
+
+/// The progress of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Loading {
+    /// Bytes decoded.
+    pub seen_bytes: u64,
+    /// Length of the file, 0 while it is not known.
+    pub total_bytes: u64,
+    /// When it began, on the page's clock.
+    pub began_ms: f64,
+    /// When the last progress came.
+    pub now_ms: f64,
+}
+
+/// Why a file could not be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// What is wrong.
+    pub message: String,
+    /// Byte offset, where it is known.
+    pub offset: Option<u64>,
+    /// What to do.
+    pub hint: String,
+}
+
+/// A file that can be looked at, and what is looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadyFile {
+    /// What is in it.
+    pub summary: Rc<FileSummary>,
+    /// The figures of each device, as far as they have come.
+    pub figures: Vec<Option<Rc<DeviceFigures>>>,
+    /// The shown device, by position.
+    pub device: u32,
+    /// What runs along x.
+    pub axis: AxisKind,
+    /// What was clicked on the shown device.
+    pub pinned: Option<Rc<Hit>>,
+}
+
+impl Files {
+    /// The files after an action.
+    pub fn after(&self, action: FileAction) -> Self {
+        let mut files = self.clone();
+        match action {
+            FileAction::Add { id, name, now_ms } => {
+                let status = FileStatus::Loading(Loading { began_ms: now_ms, now_ms, ..Loading::default() });
+                files.all.push(OpenFile { id, name, status });
+                files.shown = Some(id);
+            }
+            FileAction::Hear { id, report, now_ms } => {
+                if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
+                    file.hear(*report, now_ms);
+                }
+            }
+            FileAction::Close(id) => files.close(id),
+            FileAction::Show(id) => files.show(|file| file.id == id),
+            FileAction::ShowNth(position) => {
+                let id = files.all.get(position).map(|file| file.id);
+                files.show(|file| Some(file.id) == id);
+            }
+            FileAction::ChooseDevice(device) => files.with_shown(|file| file.choose_device(device)),
+            FileAction::StepDevice(step) => files.with_shown(|file| file.step_device(step)),
+            FileAction::ChooseAxis(axis) => files.with_shown(|file| file.choose_axis(axis)),
+            FileAction::Pin(hit) => files.with_shown(|file| file.pinned = hit.map(Rc::new)),
+        }
+        files
+    }
+
+    /// The file whose tab is chosen.
+    pub fn shown_file(&self) -> Option<&OpenFile> {
+        self.all.iter().find(|file| Some(file.id) == self.shown)
+    }
+
+    fn show(&mut self, is_it: impl Fn(&OpenFile) -> bool) {
+        if let Some(file) = self.all.iter().find(|file| is_it(file)) {
+            self.shown = Some(file.id);
+        }
+    }
+
+    /// The tab that takes the place of a closed one is its right neighbour, or else its left one.
+    fn close(&mut self, id: FileId) {
+        let Some(position) = self.all.iter().position(|file| file.id == id) else { return };
+        self.all.remove(position);
+        if self.shown == Some(id) {
+            let neighbour = self.all.get(position).or(self.all.last());
+            self.shown = neighbour.map(|file| file.id);
+        }
+    }
+
+    fn with_shown(&mut self, change: impl FnOnce(&mut ReadyFile)) {
+        let shown = self.shown;
+        let file = self.all.iter_mut().find(|file| Some(file.id) == shown);
+        if let Some(OpenFile { status: FileStatus::Ready(ready), .. }) = file {
+            change(ready);
+        }
+    }
+}
+
+impl OpenFile {
+    fn hear(&mut self, report: Report, now_ms: f64) {
+        match (report, &mut self.status) {
+            (Report::Progress { seen_bytes, total_bytes }, FileStatus::Loading(loading)) => {
+                *loading = Loading { seen_bytes, total_bytes, now_ms, ..*loading };
+            }
+            (Report::Opened(summary), FileStatus::Loading(_)) => {
+                self.status = FileStatus::Ready(ReadyFile::new(*summary));
+            }
+            (Report::Figures(figures), FileStatus::Ready(ready)) => ready.hear(figures),
+            (Report::Failed { message, offset, hint }, _) => {
+                self.status = FileStatus::Failed(Failure { message, offset, hint });
+            }
+            // A report that is late by a state has nothing to say any more.
+            _ => (),
+        }
+    }
+}
+
+impl ReadyFile {
+    fn new(summary: FileSummary) -> Self {
+        let figures = vec![None; summary.devices.len()];
+        let device = summary.first_device();
+        Self { summary: Rc::new(summary), figures, device, axis: AxisKind::Events, pinned: None }
+    }
+
+    /// The figures of the shown device, once they have come.
+    pub fn shown_figures(&self) -> Option<&Rc<DeviceFigures>> {
+        self.figures.get(self.device as usize)?.as_ref()
+    }
+
+    fn hear(&mut self, figures: DeviceFigures) {
+        if let Some(place) = self.figures.get_mut(figures.device as usize) {
+            *place = Some(Rc::new(figures));
+        }
+    }
+
+    fn choose_device(&mut self, device: u32) {
+        if (device as usize) < self.summary.devices.len() && device != self.device {
+            self.device = device;
+            self.pinned = None;
+            self.choose_axis(self.axis);
+        }
+    }
+
+    fn step_device(&mut self, step: i32) {
+        let count = self.summary.devices.len() as i64;
+        if count > 1 {
+            let next = (i64::from(self.device) + i64::from(step)).rem_euclid(count);
+            self.choose_device(next as u32);
+        }
+    }
+
+    fn choose_axis(&mut self, axis: AxisKind) {
+        let has_times = self.shown_figures().is_none_or(|figures| figures.has_times);
+        self.axis = if has_times { axis } else { AxisKind::Events };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::DeviceOutline;
+
+    fn add(id: FileId) -> FileAction {
+        FileAction::Add { id, name: "a.pickle".into(), now_ms: 10.0 }
+    }
+
+    fn hear(id: FileId, report: Report) -> FileAction {
+        FileAction::Hear { id, report: Box::new(report), now_ms: 20.0 }
+    }
+
+    fn opened(events: &[u64]) -> Report {
+        let outline = |&events| DeviceOutline { events, ..DeviceOutline::default() };
+        let devices = events.iter().map(outline).collect();
+        Report::Opened(Box::new(FileSummary { devices, ..FileSummary::default() }))
+    }
+
+    fn after(actions: impl IntoIterator<Item = FileAction>) -> Files {
+        actions.into_iter().fold(Files::default(), |files, action| files.after(action))
+    }
+
+    #[track_caller]
+    fn ready(files: &Files) -> &ReadyFile {
+        match &files.shown_file().expect("a file is shown").status {
+            FileStatus::Ready(ready) => ready,
+            other => panic!("{other:?} is not ready"),
+        }
+    }
+
+    #[test]
+    fn closing_shows_a_neighbour() {
+        let files = after([add(1), add(2), add(3), FileAction::Show(2), FileAction::Close(2)]);
+        assert_eq!(files.shown, Some(3));
+        let files = files.after(FileAction::Close(3));
+        assert_eq!(files.shown, Some(1));
+        assert_eq!(files.after(FileAction::Close(1)), Files::default());
+    }
+
+    #[test]
+    fn a_broken_file_leaves_the_others_alone() {
+        let failed = Report::Failed { message: "no".into(), offset: Some(3), hint: "try".into() };
+        let files = after([add(1), hear(1, opened(&[5])), add(2), hear(2, failed), FileAction::ShowNth(0)]);
+        assert_eq!(ready(&files).summary.devices.len(), 1);
+        assert!(matches!(&files.all[1].status, FileStatus::Failed(failure) if failure.offset == Some(3)));
+    }
+
+    #[test]
+    fn progress_after_the_end_changes_nothing() {
+        let files = after([add(1), hear(1, opened(&[5]))]);
+        assert_eq!(files.after(hear(1, Report::Progress { seen_bytes: 1, total_bytes: 2 })), files);
+    }
+
+    #[test]
+    fn devices_go_round_and_drop_the_pin() {
+        let files = after([add(1), hear(1, opened(&[5, 5])), FileAction::Pin(Some(Hit::default()))]);
+        let files = files.after(FileAction::StepDevice(-1));
+        assert_eq!((ready(&files).device, &ready(&files).pinned), (1, &None));
+        assert_eq!(ready(&files.after(FileAction::StepDevice(1))).device, 0);
+        assert_eq!(ready(&files.after(FileAction::ChooseDevice(9))).device, 1);
+    }
+
+    #[test]
+    fn a_device_without_times_keeps_the_event_axis() {
+        let figures = |device, has_times| Report::Figures(DeviceFigures { device, has_times, ..Default::default() });
+        let time = FileAction::ChooseAxis(AxisKind::Time);
+        let files = after([add(1), hear(1, opened(&[5, 5])), hear(1, figures(0, true)), hear(1, figures(1, false)), time]);
+        assert_eq!(ready(&files).axis, AxisKind::Time);
+        assert_eq!(ready(&files.after(FileAction::ChooseDevice(1))).axis, AxisKind::Events);
+    }
+}

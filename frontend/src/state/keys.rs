@@ -1,0 +1,129 @@
+//! What each key does.
+
+use super::TimelineCommand;
+use crate::worker::AxisKind;
+
+/// A key press, as the browser tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyPress {
+    /// `KeyboardEvent.key`.
+    pub key: String,
+    /// Whether Shift was held.
+    pub shift: bool,
+    /// Whether Ctrl, Alt or Meta was held: those combinations are the browser's.
+    pub modified: bool,
+    /// Whether the focus is where text is typed.
+    pub in_text: bool,
+}
+
+/// What a key asks the page to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum KeyAction {
+    /// Show or hide the list of keys.
+    Help,
+    /// Choose files.
+    Open,
+    /// Let the pinned allocation go.
+    Unpin,
+    /// Choose the axis.
+    Axis(AxisKind),
+    /// Go to another device.
+    StepDevice(i32),
+    /// Show a file by its position, from 0.
+    ShowFile(usize),
+    /// Move the timeline.
+    Timeline(TimelineCommand),
+}
+
+/// The share of the view that one press pans.
+const PAN_STEP: f64 = 0.1;
+/// The factor of one zoom step.
+const ZOOM_STEP: f64 = 1.4;
+
+/// What a key press does, if anything.
+pub fn action_of(press: &KeyPress) -> Option<KeyAction> {
+    if press.modified || press.in_text {
+        return None;
+    }
+    plain_action(&press.key).or_else(|| move_of(press).map(KeyAction::Timeline))
+}
+
+fn plain_action(key: &str) -> Option<KeyAction> {
+    Some(match key {
+        "?" => KeyAction::Help,
+        "o" | "O" => KeyAction::Open,
+        "Escape" => KeyAction::Unpin,
+        "e" | "E" => KeyAction::Axis(AxisKind::Events),
+        "t" | "T" => KeyAction::Axis(AxisKind::Time),
+        "[" => KeyAction::StepDevice(-1),
+        "]" => KeyAction::StepDevice(1),
+        "p" | "P" => KeyAction::Timeline(TimelineCommand::JumpToPeak),
+        "0" | "Home" => KeyAction::Timeline(TimelineCommand::Reset),
+        _ => return digit(key).map(|digit| KeyAction::ShowFile(digit - 1)),
+    })
+}
+
+fn digit(key: &str) -> Option<usize> {
+    match key.as_bytes() {
+        [digit @ b'1'..=b'9'] => Some(usize::from(digit - b'0')),
+        _ => None,
+    }
+}
+
+fn move_of(press: &KeyPress) -> Option<TimelineCommand> {
+    let pan = |x: f64, y: f64| TimelineCommand::Pan { x: x * PAN_STEP, y: y * PAN_STEP };
+    let zoom = |factor: f64| match press.shift {
+        false => TimelineCommand::Zoom { x: factor, y: 1.0 },
+        true => TimelineCommand::Zoom { x: 1.0, y: factor },
+    };
+    Some(match press.key.as_str() {
+        "ArrowLeft" | "a" | "A" => pan(-1.0, 0.0),
+        "ArrowRight" | "d" | "D" => pan(1.0, 0.0),
+        "ArrowUp" | "w" | "W" => pan(0.0, 1.0),
+        "ArrowDown" | "s" | "S" => pan(0.0, -1.0),
+        // With Shift, the key that carries "=" says "+" and the one that carries "-" says "_".
+        "+" | "=" => zoom(ZOOM_STEP),
+        "-" | "_" => zoom(1.0 / ZOOM_STEP),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(key: &str) -> KeyPress {
+        KeyPress { key: key.to_owned(), ..KeyPress::default() }
+    }
+
+    #[track_caller]
+    fn check(key: &str, action: Option<KeyAction>) {
+        assert_eq!(action_of(&press(key)), action);
+    }
+
+    #[test]
+    fn letters_and_digits_act() {
+        check("?", Some(KeyAction::Help));
+        check("t", Some(KeyAction::Axis(AxisKind::Time)));
+        check("9", Some(KeyAction::ShowFile(8)));
+        check("0", Some(KeyAction::Timeline(TimelineCommand::Reset)));
+        check("F5", None);
+        check("12", None);
+    }
+
+    #[test]
+    fn the_browser_keeps_its_own_keys() {
+        assert_eq!(action_of(&KeyPress { modified: true, ..press("o") }), None);
+        assert_eq!(action_of(&KeyPress { in_text: true, ..press("o") }), None);
+    }
+
+    #[test]
+    fn shift_zooms_the_other_axis() {
+        let zoom = |press: &KeyPress| match action_of(press) {
+            Some(KeyAction::Timeline(TimelineCommand::Zoom { x, y })) => (x > 1.0, y > 1.0),
+            other => panic!("{other:?} is no zoom"),
+        };
+        assert_eq!(zoom(&press("+")), (true, false));
+        assert_eq!(zoom(&KeyPress { shift: true, ..press("+") }), (false, true));
+    }
+}

@@ -1,0 +1,76 @@
+//! The questions that wait while the worker computes.
+
+use super::protocol::Question;
+
+/// Questions in the order in which they came.
+///
+/// Only the newest view and the newest point matter: while somebody drags, the worker would otherwise draw every
+/// place that the pointer has been at.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    waiting: Vec<(u32, Question)>,
+}
+
+impl Queue {
+    /// Adds a question under its number.
+    pub fn push(&mut self, number: u32, question: Question) {
+        self.waiting.push((number, question));
+    }
+
+    /// Takes the next question that is worth an answer, and the numbers of those that a newer one replaced.
+    pub fn next(&mut self) -> (Vec<u32>, Option<(u32, Question)>) {
+        let mut superseded = Vec::new();
+        while !self.waiting.is_empty() {
+            let (number, question) = self.waiting.remove(0);
+            if self.waiting.iter().any(|(_, newer)| replaces(newer, &question)) {
+                superseded.push(number);
+            } else {
+                return (superseded, Some((number, question)));
+            }
+        }
+        (superseded, None)
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+fn replaces(newer: &Question, older: &Question) -> bool {
+    matches!(
+        (newer, older),
+        (Question::Picture { .. }, Question::Picture { .. }) | (Question::Hit { .. }, Question::Hit { .. })
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::AxisKind;
+
+    fn hit(x: f64) -> Question {
+        Question::Hit { device: 0, axis: AxisKind::Events, x, bytes: 0.0 }
+    }
+
+    #[test]
+    fn only_the_newest_point_is_answered() {
+        let mut queue = Queue::default();
+        for (number, question) in [(1, hit(1.0)), (2, Question::Marks { device: 0 }), (3, hit(2.0)), (4, hit(3.0))] {
+            queue.push(number, question);
+        }
+        assert_eq!(queue.next(), (vec![1], Some((2, Question::Marks { device: 0 }))));
+        assert_eq!(queue.next(), (vec![3], Some((4, hit(3.0)))));
+        assert_eq!(queue.next(), (vec![], None));
+    }
+
+    #[test]
+    fn details_are_never_dropped() {
+        let details = |allocation| Question::Details { device: 0, allocation };
+        let mut queue = Queue::default();
+        queue.push(1, details(5));
+        queue.push(2, details(6));
+        assert_eq!(queue.next(), (vec![], Some((1, details(5)))));
+        assert!(!queue.is_empty());
+    }
+}
