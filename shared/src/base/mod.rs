@@ -2,9 +2,12 @@
 
 mod column;
 mod diagnostic;
+mod feed;
 pub mod format;
+pub mod frame_rules;
 mod interner;
 
 pub use column::Column;
 pub use diagnostic::{Diagnostic, Severity};
+pub use feed::{Feed, Scan, Scanned};
 pub use interner::{StringId, StringTable};

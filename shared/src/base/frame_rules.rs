@@ -1,0 +1,189 @@
+//! Which stack frames a person wants to read.
+//!
+//! A stack of a snapshot has two or three frames of the user's program among dozens of the machinery that carried
+//! them out: PyTorch's Python and C++, the interpreter, the thread library.
+//! The rules go by file and symbol names, since snapshots hold nothing else.
+
+/// Whether a frame belongs to the machinery under the user's program and its libraries.
+///
+/// Libraries on top of PyTorch, such as `transformers`, are not machinery: their frames say which layer it was.
+pub fn is_runtime(filename: &str) -> bool {
+    if is_native(filename) {
+        return true;
+    }
+    let path = filename.replace('\\', "/");
+    if let Some((_, package)) = path.rsplit_once("-packages/") {
+        return RUNTIME_PACKAGES.iter().any(|runtime| starts_path(package, runtime));
+    }
+    is_standard_library(&path) || BOOTSTRAP_FILES.contains(&file_name(&path))
+}
+
+/// What a symbol of PyTorch's C++ says about the operation: `aten::bmm`, `BmmBackward0`.
+///
+/// It names stacks that have no frame of the user's program, as those of the autograd engine's thread.
+pub fn operation(name: &str) -> Option<String> {
+    if let Some(rest) = after(name, "torch::autograd::generated::") {
+        let node = identifier(rest);
+        if node.contains("Backward") {
+            return Some(node.strip_suffix("_apply_functional").unwrap_or(node).to_owned());
+        }
+    }
+    let operator = identifier(after(name, "at::_ops::")?);
+    (!operator.is_empty()).then(|| format!("aten::{operator}"))
+}
+
+/// The position of the frame that says best what a stack is about, of frames given innermost first.
+///
+/// That is the innermost frame that is not the runtime's, else one that names an operation, else the innermost one.
+pub fn title_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Option<usize> {
+    let named = |(name, _): (&str, &str)| operation(name);
+    let backward = |frame| named(frame).is_some_and(|operation| operation.contains("Backward"));
+    frames
+        .clone()
+        .position(|(_, filename)| !is_runtime(filename))
+        .or_else(|| frames.clone().position(backward))
+        .or_else(|| frames.clone().position(|(_, filename)| is_python(filename)))
+        .or_else(|| frames.clone().position(|frame| named(frame).is_some()))
+        .or_else(|| frames.clone().next().map(|_| 0))
+}
+
+/// Packages that carry the user's program out rather than being a part of it.
+const RUNTIME_PACKAGES: [&str; 11] = [
+    "torch",
+    "torch_xla",
+    "triton",
+    "functorch",
+    "numpy",
+    "IPython",
+    "ipykernel",
+    "traitlets",
+    "tornado",
+    "debugpy",
+    "pluggy",
+];
+
+/// Files that start a program, wherever they lie.
+const BOOTSTRAP_FILES: [&str; 4] = ["runpy.py", "_bootstrap.py", "_container_entrypoint.py", "<frozen runpy>"];
+
+/// Symbols of compiled code: no file, an object file, a library, or a source that is no program for people to read.
+fn is_native(filename: &str) -> bool {
+    const SUFFIXES: [&str; 10] = [".cpp", ".cc", ".c", ".cu", ".h", ".hpp", ".o", ".S", ".pyx", ".asm"];
+    let has_suffix = SUFFIXES.iter().any(|suffix| filename.ends_with(suffix));
+    let is_library = filename.ends_with(".so") || filename.contains(".so.") || filename.ends_with(".dll");
+    let is_compiler_source = filename.starts_with("/rustc/") || filename.contains("/.cargo/registry/");
+    // Programs in tch name the autograd engine itself as a file.
+    filename.is_empty() || filename == "??" || has_suffix || is_library || is_compiler_source || filename == "autograd"
+}
+
+fn is_python(filename: &str) -> bool {
+    filename.ends_with(".py") || filename.starts_with('<')
+}
+
+/// `…/lib/python3.11/threading.py` and the frozen modules; Windows keeps them in `Python311/Lib/`.
+fn is_standard_library(path: &str) -> bool {
+    if path.starts_with("<frozen ") {
+        return true;
+    }
+    let unix = path.split_once("/lib/python3").and_then(|(_, rest)| rest.split_once('/'));
+    let windows = path.split_once("/Python3").and_then(|(_, rest)| rest.split_once("/Lib/"));
+    unix.or(windows).is_some()
+}
+
+fn starts_path(path: &str, package: &str) -> bool {
+    path.strip_prefix(package).is_some_and(|rest| rest.starts_with('/') || rest.starts_with(".py"))
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
+    text.split_once(mark).map(|(_, rest)| rest)
+}
+
+fn identifier(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn runtime(filename: &str) {
+        assert!(is_runtime(filename), "{filename} is of the runtime");
+    }
+
+    #[track_caller]
+    fn program(filename: &str) {
+        assert!(!is_runtime(filename), "{filename} is of the program");
+    }
+
+    #[test]
+    fn pytorch_and_the_interpreter_are_runtime() {
+        runtime("/opt/venv/lib/python3.11/site-packages/torch/nn/modules/module.py");
+        runtime(r"C:\work\.venv\lib\site-packages\torch\nn\functional.py");
+        runtime("/usr/lib/python3/dist-packages/torch/optim/adam.py");
+        runtime("/home/me/.pyenv/versions/3.12.1/lib/python3.12/threading.py");
+        runtime(r"C:\Python311\Lib\contextlib.py");
+        runtime("<frozen importlib._bootstrap>");
+        runtime("/opt/lib/python3.12/site-packages/ipykernel/kernelbase.py");
+    }
+
+    #[test]
+    fn compiled_code_is_runtime() {
+        runtime("");
+        runtime("??");
+        runtime("RegisterCUDA_0.cpp");
+        runtime("./nptl/pthread_create.c");
+        runtime("../sysdeps/unix/sysv/linux/x86_64/clone3.S");
+        runtime("/usr/local/cuda/lib64/libcudart.so.12");
+        runtime("/rustc/a1b2/library/std/src/rt.rs");
+        runtime("autograd");
+    }
+
+    #[test]
+    fn the_program_and_its_libraries_are_not() {
+        program("/srv/train.py");
+        program("src/main.rs");
+        program("/opt/lib/python3.12/site-packages/transformers/models/gpt2/modeling_gpt2.py");
+        program("/opt/lib/python3.12/site-packages/torchvision/models/resnet.py");
+        program("/tmp/ipykernel_71/2983.py");
+        program("<eval_with_key>.3");
+        program("/home/me/torch/mine.py");
+    }
+
+    #[test]
+    fn symbols_tell_the_operation() {
+        assert_eq!(operation("at::_ops::bmm::call(at::Tensor const&)").as_deref(), Some("aten::bmm"));
+        assert_eq!(
+            operation("torch::autograd::generated::MulBackward0::release_variables()").as_deref(),
+            Some("MulBackward0")
+        );
+        assert_eq!(
+            operation("torch::autograd::generated::MulBackward0_apply_functional(std::vector<at::Tensor>)").as_deref(),
+            Some("MulBackward0")
+        );
+        assert_eq!(operation("c10::StorageImpl::~StorageImpl()"), None);
+    }
+
+    #[track_caller]
+    fn title(frames: &[(&str, &str)], position: Option<usize>) {
+        assert_eq!(title_position(frames.iter().copied()), position);
+    }
+
+    #[test]
+    fn the_title_is_the_innermost_frame_that_says_something() {
+        let torch = ("step", "/v/site-packages/torch/optim/adam.py");
+        let native = ("c10::cuda::malloc(void**)", "CUDACachingAllocator.cpp");
+        let backward = ("torch::autograd::generated::MmBackward0::apply()", "Functions.cpp");
+        let operator = ("at::_ops::mm::call()", "??");
+        title(&[native, torch, ("main", "/srv/train.py"), ("start", "/srv/run.py")], Some(2));
+        title(&[native, operator, backward], Some(2));
+        title(&[native, operator, torch], Some(2));
+        title(&[native, operator], Some(1));
+        title(&[native, native], Some(0));
+        title(&[], None);
+    }
+}
