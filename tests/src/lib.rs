@@ -1,1 +1,3 @@
 //! What the tests of Snapscope share.
+
+pub mod generator;

@@ -11,10 +11,10 @@ use crate::trace::{
     StackId, Stage, Trace,
 };
 
-/// Writes a trace as the official snapshot pickle, piece after piece into `sink`, which is returned.
+/// Writes a trace as the official snapshot pickle, piece after piece into `sink`.
 ///
 /// PyTorch's own viewer opens the result; frames and stacks are written once and referred to afterwards.
-pub fn pickle<S: FnMut(&[u8])>(trace: &Trace, style: Style, sink: S) -> S {
+pub fn pickle<S: FnMut(&[u8])>(trace: &Trace, style: Style, sink: S) {
     let mut exporter = Exporter {
         trace,
         writer: Writer::new(style, sink),
@@ -24,7 +24,7 @@ pub fn pickle<S: FnMut(&[u8])>(trace: &Trace, style: Style, sink: S) -> S {
         stacks: vec![None; trace.stacks.len()],
     };
     exporter.snapshot();
-    exporter.writer.finish()
+    exporter.writer.finish();
 }
 
 struct Exporter<'a, S> {

@@ -116,8 +116,10 @@ impl<S: FnMut(&[u8])> Writer<S> {
     /// Writes a tuple of two integers.
     pub fn int_pair(&mut self, first: u64, second: u64) {
         self.before_value();
-        self.put_int(first.into());
-        self.put_int(second.into());
+        for element in [first, second] {
+            self.close_full_frame();
+            self.put_int(element.into());
+        }
         self.put(b"\x86");
         if self.style != Style::Torch {
             self.memoize();
@@ -191,16 +193,15 @@ impl<S: FnMut(&[u8])> Writer<S> {
         memo
     }
 
-    /// Ends the pickle and hands the last bytes to the sink, which is returned.
+    /// Ends the pickle and hands the last bytes to the sink.
     ///
     /// # Panics
     /// If a container is still open.
-    pub fn finish(mut self) -> S {
+    pub fn finish(mut self) {
         assert!(self.open.is_empty(), "{} containers are still open", self.open.len());
         self.put(b".");
         self.close_frame();
         self.drain();
-        self.sink
     }
 
     fn atom(&mut self, opcode: &[u8]) {
@@ -230,7 +231,7 @@ impl<S: FnMut(&[u8])> Writer<S> {
         open
     }
 
-    /// Begins a batch where one is due, and a new frame where the current one is full.
+    /// Begins a batch where one is due, and ends the frame where it is full.
     fn before_value(&mut self) {
         if let Some(open) = self.open.last_mut() {
             assert!(open.missing > 0, "the container is full");
@@ -241,7 +242,12 @@ impl<S: FnMut(&[u8])> Writer<S> {
                 }
             }
         }
-        if self.buffer.len() >= FRAME_BYTES + if self.in_frame { FRAME_HEADER_BYTES } else { 0 } {
+        self.close_full_frame();
+    }
+
+    fn close_full_frame(&mut self) {
+        let header_bytes = if self.in_frame { FRAME_HEADER_BYTES } else { 0 };
+        if self.buffer.len() >= FRAME_BYTES + header_bytes {
             self.close_frame();
             self.drain();
         }

@@ -1,0 +1,31 @@
+//! Random numbers that are the same on every machine.
+
+/// SplitMix64, see Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// A generator for this seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`, which is at least 1.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.bits() % bound as u64) as usize
+    }
+
+    /// Whether something with this chance in percent happens.
+    pub fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
