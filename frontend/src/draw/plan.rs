@@ -1,0 +1,202 @@
+//! Which pictures to ask for, and when.
+//!
+//! Two pictures are kept: an *overview* of the whole trace and a *detail* of the view and its surroundings.
+//! Panning and zooming move them at once; a sharper one is asked for as soon as the last question is answered.
+
+use super::{
+    camera::{Camera, MAX_PICTURE_PX, View},
+    span::Span,
+};
+use crate::worker::{AxisKind, View as Asked};
+
+/// How much of the view is drawn beyond each of its sides, so that panning shows no holes.
+const MARGIN_X: f64 = 0.5;
+
+/// The same for bytes: fewer people pan up and down.
+const MARGIN_Y: f64 = 0.25;
+
+/// When less than this share of the view is left beyond a side, the next detail is due.
+const SPARE: f64 = 0.12;
+
+/// Scales that differ by less than this are the same: one device pixel in two hundred.
+const SAME_SCALE: f64 = 0.005;
+
+/// One of the two pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// The whole trace.
+    Overview,
+    /// The view and its surroundings.
+    Detail,
+}
+
+/// What is drawn, what is asked for and what comes next.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    overview: Option<Asked>,
+    detail: Option<Asked>,
+    in_flight: bool,
+}
+
+impl Plan {
+    /// The next question, none while one is open or when the pictures do.
+    pub fn next(&mut self, camera: &Camera, axis: AxisKind) -> Option<(Layer, Asked)> {
+        if self.in_flight {
+            return None;
+        }
+        let whole = overview_of(camera, axis);
+        let question = if self.overview != Some(whole) {
+            Some((Layer::Overview, whole))
+        } else if camera.is_whole() || self.detail.is_some_and(|detail| suits(&detail, camera, axis)) {
+            None
+        } else {
+            Some((Layer::Detail, detail_of(camera, axis)))
+        };
+        self.in_flight = question.is_some();
+        question
+    }
+
+    /// Notes that a question was answered with a picture.
+    pub fn answered(&mut self, layer: Layer, asked: Asked) {
+        self.in_flight = false;
+        match layer {
+            Layer::Overview => self.overview = Some(asked),
+            Layer::Detail => self.detail = Some(asked),
+        }
+    }
+
+    /// Notes that a question will not be answered.
+    pub fn failed(&mut self) {
+        self.in_flight = false;
+    }
+
+    /// Whether the pictures show the view as sharply as can be.
+    pub fn is_settled(&self, camera: &Camera, axis: AxisKind) -> bool {
+        !self.in_flight && self.clone().next(camera, axis).is_none()
+    }
+}
+
+/// The whole trace on the plot.
+fn overview_of(camera: &Camera, axis: AxisKind) -> Asked {
+    let View { x, y } = camera.content().whole();
+    let plot = camera.plot();
+    asked(axis, x, y, plot.device_width(), plot.device_height())
+}
+
+/// The view and its surroundings, at the scale of the plot.
+fn detail_of(camera: &Camera, axis: AxisKind) -> Asked {
+    let (View { x, y }, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
+    let (wide, high) = (x.grown(MARGIN_X).intersection(whole.x), y.grown(MARGIN_Y).intersection(whole.y));
+    asked(axis, wide, high, plot.device_width() * wide.len() / x.len(), plot.device_height() * high.len() / y.len())
+}
+
+fn asked(axis: AxisKind, x: Span, y: Span, width: f64, height: f64) -> Asked {
+    let pixels = |length: f64| length.round().clamp(1.0, MAX_PICTURE_PX) as u32;
+    Asked { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px: pixels(width), height_px: pixels(height) }
+}
+
+/// Whether a detail shows the view at its scale and with room to pan.
+fn suits(detail: &Asked, camera: &Camera, axis: AxisKind) -> bool {
+    let (view, whole) = (camera.view(), camera.content().whole());
+    let wanted = detail_of(camera, axis);
+    let same = |a: f64, b: f64| (a / b - 1.0).abs() < SAME_SCALE;
+    let scale_x = |asked: &Asked| f64::from(asked.width_px) / (asked.x1 - asked.x0);
+    let scale_y = |asked: &Asked| f64::from(asked.height_px) / (asked.y1 - asked.y0);
+    detail.axis == axis
+        && same(scale_x(detail), scale_x(&wanted))
+        && same(scale_y(detail), scale_y(&wanted))
+        && Span::new(detail.x0, detail.x1).covers(view.x.grown(SPARE).intersection(whole.x))
+        && Span::new(detail.y0, detail.y1).covers(view.y.grown(SPARE).intersection(whole.y))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::camera::{Content, PlotSize};
+
+    const AXIS: AxisKind = AxisKind::Events;
+
+    fn camera() -> Camera {
+        let content = Content { x_end: 1000.0, min_len: 4.0, max_bytes: 1e6 };
+        Camera::new(content, PlotSize { width: 500.0, height: 200.0, pixel_ratio: 2.0 })
+    }
+
+    /// Answers questions until there are none, and says which layers they were about.
+    fn settle(plan: &mut Plan, camera: &Camera) -> Vec<Layer> {
+        std::iter::from_fn(|| {
+            let (layer, asked) = plan.next(camera, AXIS)?;
+            plan.answered(layer, asked);
+            Some(layer)
+        })
+        .take(10)
+        .collect()
+    }
+
+    #[test]
+    fn the_whole_trace_needs_one_picture() {
+        let mut plan = Plan::default();
+        assert_eq!(settle(&mut plan, &camera()), [Layer::Overview]);
+        assert!(plan.is_settled(&camera(), AXIS));
+    }
+
+    #[test]
+    fn zooming_in_asks_for_a_detail_with_a_margin() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        settle(&mut plan, &camera);
+        camera.zoom_x(250.0, 0.1);
+        let (layer, asked) = plan.next(&camera, AXIS).expect("a detail is due");
+        assert_eq!(layer, Layer::Detail);
+        assert_eq!((asked.x0, asked.x1, asked.width_px), (400.0, 600.0, 2000));
+        assert_eq!(asked.height_px, 400);
+    }
+
+    #[test]
+    fn one_question_at_a_time_and_then_the_newest_view() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        settle(&mut plan, &camera);
+        camera.zoom_x(250.0, 0.5);
+        let (layer, first) = plan.next(&camera, AXIS).expect("a detail is due");
+        camera.zoom_x(250.0, 0.5);
+        assert_eq!(plan.next(&camera, AXIS), None);
+        plan.answered(layer, first);
+        let (_, second) = plan.next(&camera, AXIS).expect("the view has changed since");
+        assert!(second.x1 - second.x0 < first.x1 - first.x0);
+    }
+
+    #[test]
+    fn a_small_pan_is_covered_by_the_margin() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        camera.zoom_x(250.0, 0.1);
+        settle(&mut plan, &camera);
+        camera.pan(100.0, 0.0);
+        assert!(plan.is_settled(&camera, AXIS));
+        camera.pan(120.0, 0.0);
+        assert_eq!(settle(&mut plan, &camera), [Layer::Detail]);
+    }
+
+    #[test]
+    fn panning_to_the_end_settles_there() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        camera.zoom_x(250.0, 0.1);
+        camera.pan(1e9, -1e9);
+        settle(&mut plan, &camera);
+        assert!(plan.is_settled(&camera, AXIS));
+    }
+
+    #[test]
+    fn another_axis_or_size_starts_again() {
+        let (mut plan, camera) = (Plan::default(), camera());
+        settle(&mut plan, &camera);
+        assert!(!plan.is_settled(&camera, AxisKind::Time));
+        let larger = camera.resized(PlotSize { width: 800.0, ..camera.plot() });
+        assert_eq!(settle(&mut plan, &larger), [Layer::Overview]);
+    }
+
+    #[test]
+    fn a_failed_question_may_be_asked_again() {
+        let mut plan = Plan::default();
+        plan.next(&camera(), AXIS);
+        plan.failed();
+        assert!(plan.next(&camera(), AXIS).is_some());
+    }
+}

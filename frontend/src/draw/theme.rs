@@ -1,0 +1,153 @@
+//! The colours of the timeline, light and dark.
+
+use super::color::Color;
+
+/// How many hues bands are drawn in.
+pub const HUES: usize = 12;
+
+/// Every colour that the timeline is drawn with.
+///
+/// The hues lie evenly around the OKLCH circle and neighbours differ in lightness too:
+/// who can't tell the hues apart can tell the lightness.
+/// Red at full strength is kept for out-of-memory events.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Theme {
+    /// Behind everything.
+    pub background: Color,
+    /// Lines of the axes' ticks.
+    pub grid: Color,
+    /// Axis labels.
+    pub text: Color,
+    /// Labels that matter less.
+    pub text_muted: Color,
+    /// Bands of single allocations.
+    pub hues: [Color; HUES],
+    /// What is from before the trace.
+    pub initial: Color,
+    /// The stripes on it.
+    pub initial_hatch: Color,
+    /// Many small allocations.
+    pub merged: Color,
+    /// The fine lines on them.
+    pub merged_lines: Color,
+    /// Between neighbouring bands.
+    pub separator: Color,
+    /// The live bytes.
+    pub live: Color,
+    /// The reserved bytes.
+    pub reserved: Color,
+    /// The band under the cursor.
+    pub hover: Color,
+    /// The pinned band, its outline and the selection.
+    pub accent: Color,
+    /// The peak.
+    pub peak: Color,
+    /// Out-of-memory events.
+    pub oom: Color,
+    /// The line through the cursor.
+    pub crosshair: Color,
+    /// Spans of annotations, by depth.
+    pub spans: [Color; 3],
+    /// Text on a span.
+    pub span_text: Color,
+}
+
+impl Theme {
+    /// On white.
+    pub const fn light() -> Self {
+        Self {
+            background: Color::new(0xffffff),
+            grid: Color::new(0x1c2430).with_alpha(0.10),
+            text: Color::new(0x3d4757),
+            text_muted: Color::new(0x5b6678),
+            hues: hues([
+                0x689bdb, 0xf4a579, 0x53ad81, 0xc5aaf7, 0xb3953f, 0x64ccde, 0xcb7ba2, 0xa3c97d, 0xd47c76, 0xa6b5ff,
+                0x40aca0, 0xe8ae69,
+            ]),
+            initial: Color::new(0xd5dae2),
+            initial_hatch: Color::new(0xb4bdca),
+            merged: Color::new(0xc4c8cf),
+            merged_lines: Color::new(0xa9afb9),
+            separator: Color::new(0x101828).with_alpha(0.34),
+            live: Color::new(0x1d2939),
+            reserved: Color::new(0xb4490f),
+            hover: Color::new(0xffffff),
+            accent: Color::new(0x1f5eff),
+            peak: Color::new(0x7a1fd1),
+            oom: Color::new(0xd3121f),
+            crosshair: Color::new(0x1c2430).with_alpha(0.45),
+            spans: [Color::new(0xd7e3fb), Color::new(0xe4dcfa), Color::new(0xd8efe4)],
+            span_text: Color::new(0x26314a),
+        }
+    }
+
+    /// On near black.
+    pub const fn dark() -> Self {
+        Self {
+            background: Color::new(0x12161d),
+            grid: Color::new(0xdfe7f5).with_alpha(0.11),
+            text: Color::new(0xc3cbd8),
+            text_muted: Color::new(0x98a3b4),
+            hues: hues([
+                0x4876b1, 0xd0875e, 0x2f875f, 0xa58cd3, 0x8c711a, 0x48abbc, 0xa2597d, 0x86a861, 0xa95a55, 0x8896dc,
+                0x14867c, 0xc58f4e,
+            ]),
+            initial: Color::new(0x333b48),
+            initial_hatch: Color::new(0x4a5465),
+            merged: Color::new(0x4c535e),
+            merged_lines: Color::new(0x636b78),
+            separator: Color::new(0x05070a).with_alpha(0.55),
+            live: Color::new(0xe7ecf5),
+            reserved: Color::new(0xf59a5b),
+            hover: Color::new(0xffffff),
+            accent: Color::new(0x7aa8ff),
+            peak: Color::new(0xd3a4ff),
+            oom: Color::new(0xff5c62),
+            crosshair: Color::new(0xe7ecf5).with_alpha(0.5),
+            spans: [Color::new(0x243352), Color::new(0x35294f), Color::new(0x1d3d31)],
+            span_text: Color::new(0xdbe4f5),
+        }
+    }
+}
+
+const fn hues(rgb: [u32; HUES]) -> [Color; HUES] {
+    let mut colors = [Color::new(0); HUES];
+    let mut i = 0;
+    while i < HUES {
+        colors[i] = Color::new(rgb[i]);
+        i += 1;
+    }
+    colors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(theme: Theme) {
+        let Theme { background, text, text_muted, live, reserved, accent, peak, oom, spans, span_text, hues, .. } =
+            theme;
+        for (name, color) in [("text", text), ("muted", text_muted), ("peak", peak), ("oom", oom)] {
+            assert!(color.contrast(background) >= 4.5, "{name} is text: {}", color.contrast(background));
+        }
+        for (name, color) in [("live", live), ("reserved", reserved), ("accent", accent)] {
+            assert!(color.contrast(background) >= 3.0, "{name} is a line: {}", color.contrast(background));
+        }
+        assert!(spans.iter().all(|span| span_text.contrast(*span) >= 4.5), "text on spans");
+        for pair in hues.windows(2) {
+            assert!(pair[0].contrast(pair[1]) >= 1.15, "neighbouring hues differ in lightness");
+        }
+        assert!(hues.iter().all(|hue| hue.contrast(background) >= 1.4), "bands stand out");
+    }
+
+    #[test]
+    fn light_is_readable() {
+        check(Theme::light());
+    }
+
+    #[test]
+    fn dark_is_readable() {
+        check(Theme::dark());
+    }
+}
