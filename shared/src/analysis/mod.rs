@@ -1,9 +1,18 @@
 //! What a trace says: lifetimes, curves, peaks and the picture of the timeline.
 
+mod size_limit;
+
 mod allocations;
 mod pairing;
+
+mod changes;
+mod clock;
+mod curve;
+
+mod colors;
+#[cfg(test)]
+mod naive;
 mod picture;
-mod size_limit;
 mod timeline;
 
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};

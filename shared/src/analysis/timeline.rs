@@ -1,14 +1,26 @@
 //! Everything that the timeline of one device is drawn from.
 
-use super::{AllocationId, Allocations, Axis, Picture, PictureRequest};
-use crate::trace::{Device, Trace};
+use super::changes::SegmentChanges;
+use super::clock::Clock;
+use super::colors::StackColors;
+use super::curve::{Curve, Peak};
+use super::{AllocationId, Allocations, Axis, Origin, Picture, PictureRequest, picture};
+use crate::trace::{Device, StackId, Trace};
+use std::ops::Range;
 
 /// Lifetimes and curves of one device.
+///
+/// Event columns stay with the [`Device`]; methods that need them take the device that the timeline was built from.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     /// The lifetimes.
     pub allocations: Allocations,
     events: u32,
+    live: Curve,
+    reserved: Curve,
+    segment_changes: SegmentChanges,
+    clock: Clock,
+    colors: StackColors,
 }
 
 /// What lies under a point of the timeline.
@@ -24,23 +36,22 @@ pub struct Hit {
 
 impl Timeline {
     /// Pairs lifetimes and builds the curves of a device of the trace.
-    pub fn new(_trace: &Trace, device: &Device) -> Self {
-        Self { allocations: Allocations::pair(device), events: device.events.len() as u32 }
-    }
-
-    /// What a part of the timeline shows; `device` is the one that the timeline was built from.
-    pub fn picture(&self, _device: &Device, _request: &PictureRequest) -> Picture {
-        Picture::default()
-    }
-
-    /// The allocation at a height of the stack at a moment.
-    pub fn hit(&self, _moment: u32, _bytes: u64) -> Option<Hit> {
-        None
-    }
-
-    /// Whether events have times; without them the time axis is the event axis.
-    pub fn has_times(&self) -> bool {
-        false
+    ///
+    /// # Panics
+    /// If the device has 2^32 - 1 events or more.
+    pub fn new(trace: &Trace, device: &Device) -> Self {
+        let allocations = Allocations::pair(device);
+        let events = device.events.len() as u32;
+        let segment_changes = SegmentChanges::of(device);
+        Self {
+            events,
+            live: Curve::new(&allocations, events),
+            reserved: Curve::new(&segment_changes, events),
+            clock: Clock::new(&device.events),
+            colors: StackColors::of(trace),
+            allocations,
+            segment_changes,
+        }
     }
 
     /// The number of events; moments run from 0 to this number.
@@ -48,28 +59,203 @@ impl Timeline {
         self.events
     }
 
-    /// The moment at a position of the axis, clamped to the trace.
-    pub fn moment_at_x(&self, _device: &Device, _axis: Axis, x: f64) -> u32 {
-        (x.max(0.0) as u32).min(self.events)
+    /// What a part of the timeline shows.
+    ///
+    /// It is empty for a request without extent or beyond the trace.
+    pub fn picture(&self, device: &Device, request: &PictureRequest) -> Picture {
+        picture::picture(self, device, request)
     }
 
-    /// Where a moment begins on the axis.
-    pub fn x_of_moment(&self, _device: &Device, _axis: Axis, moment: u32) -> f64 {
-        f64::from(moment)
+    /// The allocation at a height of the stack at a moment, those from before the trace included.
+    pub fn hit(&self, moment: u32, bytes: u64) -> Option<Hit> {
+        let moment = moment.min(self.events);
+        if bytes >= self.live_at(moment) {
+            return None;
+        }
+        let mut below_bytes = 0;
+        for (allocation, size_bytes) in self.allocations.alive_at(moment) {
+            if bytes < below_bytes + size_bytes {
+                return Some(Hit { allocation, below_bytes, moment });
+            }
+            below_bytes += size_bytes;
+        }
+        None
     }
 
-    /// Where the last moment ends on the axis; the axis begins at 0.
-    pub fn x_end(&self, _axis: Axis) -> f64 {
-        f64::from(self.events) + 1.0
+    /// Live bytes at a moment, at the last one if `moment` is later.
+    pub fn live_at(&self, moment: u32) -> u64 {
+        unsigned(self.live.value_at(&self.allocations, moment))
     }
 
-    /// Live bytes at a moment.
-    pub fn live_at(&self, _moment: u32) -> u64 {
-        0
+    /// Reserved bytes at a moment, at the last one if `moment` is later.
+    pub fn reserved_at(&self, moment: u32) -> u64 {
+        unsigned(self.reserved.value_at(&self.segment_changes, moment))
     }
 
-    /// Reserved bytes at a moment.
-    pub fn reserved_at(&self, _moment: u32) -> u64 {
-        0
+    /// The first moment of a range with its highest live bytes, and these.
+    ///
+    /// The range is cut to the trace and has at least its first moment.
+    pub fn live_max_in(&self, moments: Range<u32>) -> (u32, u64) {
+        point(self.live.max_in(&self.allocations, moments))
+    }
+
+    /// The first moment of a range with its highest reserved bytes, and these; see [`live_max_in`](Self::live_max_in).
+    pub fn reserved_max_in(&self, moments: Range<u32>) -> (u32, u64) {
+        point(self.reserved.max_in(&self.segment_changes, moments))
+    }
+
+    /// The peak: the first moment with the highest live bytes, and these.
+    pub fn live_peak(&self) -> (u32, u64) {
+        point(self.live.max())
+    }
+
+    /// The first moment with the highest reserved bytes, and these.
+    pub fn reserved_peak(&self) -> (u32, u64) {
+        point(self.reserved.max())
+    }
+
+    /// Whether events have times; without them the time axis is the event axis.
+    pub fn has_times(&self) -> bool {
+        self.clock.is_running()
+    }
+
+    /// The axis that a request for `axis` is answered on.
+    pub fn effective_axis(&self, axis: Axis) -> Axis {
+        if self.has_times() { axis } else { Axis::Events }
+    }
+
+    /// The moment at a position of the axis, cut to the trace.
+    ///
+    /// Of several moments at the same microsecond it is the last.
+    pub fn moment_at_x(&self, device: &Device, axis: Axis, x: f64) -> u32 {
+        match self.effective_axis(axis) {
+            Axis::Events => (x.max(0.0) as u32).min(self.events),
+            Axis::Time => self.moment_at_us(device, x.max(0.0) as i64),
+        }
+    }
+
+    /// Where a moment begins on the axis; for a moment after the last one where that ends.
+    pub fn x_of_moment(&self, device: &Device, axis: Axis, moment: u32) -> f64 {
+        match self.effective_axis(axis) {
+            axis if moment > self.events => self.x_end(axis),
+            Axis::Events => f64::from(moment),
+            Axis::Time => self.clock.start_us(&device.events, moment) as f64,
+        }
+    }
+
+    /// Where the last moment ends on the axis, which begins at 0.
+    ///
+    /// The last moment has no end in time; it is drawn for a microsecond.
+    pub fn x_end(&self, axis: Axis) -> f64 {
+        match self.effective_axis(axis) {
+            Axis::Events => f64::from(self.events) + 1.0,
+            Axis::Time => self.clock.end_us() as f64 + 1.0,
+        }
+    }
+
+    pub(super) fn moment_at_us(&self, device: &Device, time_us: i64) -> u32 {
+        self.clock.moment_at(&device.events, time_us)
+    }
+
+    /// A number to choose the colour of an allocation by, see [`Band::color`](super::Band::color).
+    pub fn color(&self, device: &Device, id: AllocationId) -> u32 {
+        let stack = match self.allocations.origin(id) {
+            Origin::Event(event) => device.events.stacks().at(event),
+            Origin::UnmatchedFree(_) | Origin::Block(_) => StackId::NONE,
+        };
+        self.colors.color(stack, self.allocations.size_bytes[id.index()])
+    }
+}
+
+fn point(peak: Peak) -> (u32, u64) {
+    (peak.moment, unsigned(peak.bytes))
+}
+
+/// Where winding back goes below zero, a part of the history is missing from the file.
+fn unsigned(bytes: i64) -> u64 {
+    u64::try_from(bytes).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::naive::{self, Random};
+    use super::*;
+
+    #[test]
+    fn curves_agree_with_the_obvious_ones() {
+        for seed in 0..60 {
+            let trace = naive::random_trace(seed, 10 * seed);
+            let device = &trace.devices[0];
+            let timeline = Timeline::new(&trace, device);
+            let live = naive::live_bytes(&naive::lifetimes(device), timeline.events());
+            let reserved = naive::reserved_bytes(device);
+            let moments = || 0..=timeline.events();
+            assert_eq!(moments().map(|moment| timeline.live_at(moment)).collect::<Vec<_>>(), live, "seed {seed}");
+            assert_eq!(moments().map(|moment| timeline.reserved_at(moment)).collect::<Vec<_>>(), reserved);
+            assert_eq!(timeline.live_peak(), first_max(&live, 0..live.len()));
+            assert_eq!(timeline.reserved_peak().1, reserved.iter().copied().max().unwrap());
+        }
+    }
+
+    #[test]
+    fn range_maxima_agree_with_the_obvious_ones() {
+        // Long enough for three levels of the pyramid.
+        let trace = naive::random_trace(7, 40_000);
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let live: Vec<_> = (0..=timeline.events()).map(|moment| timeline.live_at(moment)).collect();
+        let mut random = Random::new(1);
+        for _ in 0..5000 {
+            let start = random.below(live.len() as u64);
+            let bits = random.below(17);
+            let length = 1 + random.below(1 << bits);
+            let end = (start + length).min(live.len() as u64);
+            let expected = first_max(&live, start as usize..end as usize);
+            assert_eq!(timeline.live_max_in(start as u32..end as u32), expected, "{start}..{end}");
+        }
+    }
+
+    fn first_max(curve: &[u64], moments: Range<usize>) -> (u32, u64) {
+        let bytes = curve[moments.clone()].iter().copied().max().unwrap();
+        let moment = moments.clone().find(|&moment| curve[moment] == bytes).unwrap();
+        (moment as u32, bytes)
+    }
+
+    #[test]
+    fn a_hit_is_what_the_stack_has_there() {
+        for seed in 0..40 {
+            let trace = naive::random_trace(seed, 200);
+            let device = &trace.devices[0];
+            let timeline = Timeline::new(&trace, device);
+            let mut random = Random::new(seed);
+            for _ in 0..100 {
+                let moment = random.below(u64::from(timeline.events()) + 1) as u32;
+                let mut below_bytes = 0;
+                for (allocation, row) in naive::stack(&timeline.allocations, device, moment) {
+                    let hit = Some(Hit { allocation, below_bytes, moment });
+                    assert_eq!(timeline.hit(moment, below_bytes), hit, "seed {seed}");
+                    assert_eq!(timeline.hit(moment, below_bytes + row.size_bytes - 1), hit, "seed {seed}");
+                    below_bytes += row.size_bytes;
+                }
+                assert_eq!(timeline.hit(moment, below_bytes), None);
+            }
+        }
+    }
+
+    #[test]
+    fn axes_are_inverse() {
+        let trace = naive::random_trace(3, 500);
+        let device = &trace.devices[0];
+        let timeline = Timeline::new(&trace, device);
+        for moment in 0..=timeline.events() {
+            let x = timeline.x_of_moment(device, Axis::Events, moment);
+            assert_eq!(timeline.moment_at_x(device, Axis::Events, x), moment);
+            let x = timeline.x_of_moment(device, Axis::Time, moment);
+            let there = timeline.moment_at_x(device, Axis::Time, x);
+            assert!(there >= moment && timeline.x_of_moment(device, Axis::Time, there) == x, "{moment}");
+            assert!(x < timeline.x_end(Axis::Time));
+        }
+        let after = timeline.events() + 1;
+        assert_eq!(timeline.x_of_moment(device, Axis::Time, after), timeline.x_end(Axis::Time));
+        assert_eq!(timeline.moment_at_x(device, Axis::Events, 1e300), timeline.events());
     }
 }

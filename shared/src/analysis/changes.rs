@@ -1,0 +1,82 @@
+//! What makes the live curve and the reserved curve go up and down.
+
+use super::{Allocations, curve::Changes, size_limit::SizeLimit};
+use crate::trace::{Action, Device};
+use std::ops::Range;
+
+/// Live bytes: births add, deaths take away.
+impl Changes for Allocations {
+    fn initial_bytes(&self) -> i64 {
+        self.size_bytes[..self.initial as usize].iter().sum::<u64>() as i64
+    }
+
+    fn for_each(&self, moments: Range<u32>, mut visit: impl FnMut(u32, i64)) {
+        if moments.is_empty() {
+            return;
+        }
+        let (before, last) = (moments.start.saturating_sub(1), moments.end - 1);
+        let mut births = self.born_by(before)..self.born_by(last);
+        let mut deaths = self.deaths[self.died_by(before)..self.died_by(last)].iter().copied().peekable();
+        loop {
+            // Births and deaths are distinct events, so that no two share a moment.
+            let death = deaths.peek().map(|&row| (self.died[row as usize], row));
+            let birth = births.clone().next().map(|row| (self.born_at(row), row));
+            match (birth, death) {
+                (Some((moment, row)), other) if other.is_none_or(|(died, _)| moment < died) => {
+                    visit(moment, self.size_bytes[row as usize] as i64);
+                    births.next();
+                }
+                (_, Some((moment, row))) => {
+                    visit(moment, -(self.size_bytes[row as usize] as i64));
+                    deaths.next();
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Reserved bytes: what maps segments adds, what unmaps them takes away.
+///
+/// There are few of these events, so that they are kept as a list of their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct SegmentChanges {
+    initial_bytes: i64,
+    /// Moments and deltas.
+    changes: Vec<(u32, i64)>,
+}
+
+impl SegmentChanges {
+    /// The segment events of a device, wound back from its final segments.
+    ///
+    /// In an odd file bytes may be negative somewhere.
+    pub(super) fn of(device: &Device) -> Self {
+        let limit = SizeLimit::of(device);
+        let signed = |size_bytes| limit.cap(size_bytes) as i64;
+        let final_bytes: i64 = device.segments.segments.iter().map(|segment| signed(segment.size_bytes)).sum();
+        let delta = |(event, action)| {
+            let size_bytes = || signed(device.events.sizes_bytes().at(event));
+            let delta = match action {
+                Action::SegmentAlloc | Action::SegmentMap => size_bytes(),
+                Action::SegmentFree | Action::SegmentUnmap => -size_bytes(),
+                _ => return None,
+            };
+            Some((event as u32 + 1, delta))
+        };
+        let changes: Vec<_> = device.events.actions().iter().enumerate().filter_map(delta).collect();
+        let initial_bytes = final_bytes - changes.iter().map(|(_, delta)| delta).sum::<i64>();
+        Self { initial_bytes, changes }
+    }
+}
+
+impl Changes for SegmentChanges {
+    fn initial_bytes(&self) -> i64 {
+        self.initial_bytes
+    }
+
+    fn for_each(&self, moments: Range<u32>, mut visit: impl FnMut(u32, i64)) {
+        let first = self.changes.partition_point(|&(moment, _)| moment < moments.start);
+        let changes = self.changes[first..].iter().take_while(|&&(moment, _)| moment < moments.end);
+        changes.for_each(|&(moment, delta)| visit(moment, delta));
+    }
+}

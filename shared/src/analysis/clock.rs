@@ -1,0 +1,109 @@
+//! Times of moments, and moments of times.
+//!
+//! Idea: the time of an event is the latest one recorded so far, because clocks jump back and the time axis can't.
+//! That running maximum is kept for every 128th event and counted on from there in the event column.
+//!
+//! Cost: 8 bytes per 128 events; a query is a binary search and at most 128 events.
+
+use crate::trace::EventTable;
+
+const BLOCK_BITS: u32 = 7;
+
+/// The time axis of one device; queries take the events that it was built from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Clock {
+    origin_us: i64,
+    /// The running maximum before each block of events, and at the end.
+    before_us: Vec<i64>,
+    end_us: i64,
+}
+
+impl Clock {
+    /// The clock of the events, which starts at the first one that has a time.
+    pub(super) fn new(events: &EventTable) -> Self {
+        let times = events.times_us();
+        let mut clock = Self { origin_us: times.iter().find(|&time_us| time_us != 0).unwrap_or(0), ..Self::default() };
+        let mut latest = 0;
+        for (event, time_us) in times.iter().enumerate() {
+            if event & ((1 << BLOCK_BITS) - 1) == 0 {
+                clock.before_us.push(latest);
+            }
+            latest = clock.relative_us(time_us).max(latest);
+        }
+        clock.end_us = latest;
+        clock
+    }
+
+    /// Whether there are any times.
+    pub(super) fn is_running(&self) -> bool {
+        !self.before_us.is_empty()
+    }
+
+    /// A time since the Unix epoch, counted from the first event; times before it are negative.
+    pub(super) fn relative_us(&self, time_us: i64) -> i64 {
+        time_us.saturating_sub(self.origin_us)
+    }
+
+    /// When the last event happened.
+    pub(super) fn end_us(&self) -> i64 {
+        self.end_us
+    }
+
+    /// When a moment begins: moment 0 at 0, moment `m` with event `m - 1`.
+    pub(super) fn start_us(&self, events: &EventTable, moment: u32) -> i64 {
+        let moment = (moment as usize).min(events.times_us().len());
+        let block = moment >> BLOCK_BITS;
+        // After the last event of a full last block there is no further block.
+        let Some(&before) = self.before_us.get(block) else { return self.end_us };
+        let times = events.times_us().range(block << BLOCK_BITS..moment);
+        times.fold(before, |latest, time_us| self.relative_us(time_us).max(latest))
+    }
+
+    /// The last moment that begins at `time_us` or before, 0 for a time before all.
+    pub(super) fn moment_at(&self, events: &EventTable, time_us: i64) -> u32 {
+        let block = self.before_us.partition_point(|&before| before <= time_us).saturating_sub(1);
+        let first = block << BLOCK_BITS;
+        let count = events.times_us().len();
+        let times = events.times_us().range(first.min(count)..(first + (1 << BLOCK_BITS)).min(count));
+        let happened = times.take_while(|&time| self.relative_us(time).max(0) <= time_us).count();
+        (first + happened) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::text;
+
+    #[test]
+    fn a_clock_that_jumps_back_stands_still() {
+        let trace =
+            text::parse("snapshot\nsnapshot t=100\nsnapshot t=105\nsnapshot t=90\nsnapshot t=105\nsnapshot t=106");
+        let trace = trace.unwrap();
+        let events = &trace.devices[0].events;
+        let clock = Clock::new(events);
+        let starts: Vec<_> = (0..=7).map(|moment| clock.start_us(events, moment)).collect();
+        assert_eq!(starts, [0, 0, 0, 5, 5, 5, 6, 6]);
+        let moments: Vec<_> = [-1, 0, 4, 5, 6, 99].map(|time_us| clock.moment_at(events, time_us)).to_vec();
+        assert_eq!(moments, [0, 2, 2, 5, 6, 6]);
+    }
+
+    #[test]
+    fn moments_and_times_are_inverse_across_blocks() {
+        let text: String = (1..=300).map(|t| format!("snapshot t={}\n", 1000 + t / 3)).collect();
+        let trace = text::parse(&text).unwrap();
+        let events = &trace.devices[0].events;
+        let clock = Clock::new(events);
+        for time_us in 0..=clock.end_us() {
+            let moment = clock.moment_at(events, time_us);
+            assert!(clock.start_us(events, moment) <= time_us);
+            assert!(moment == 300 || clock.start_us(events, moment + 1) > time_us, "{time_us}");
+        }
+    }
+
+    #[test]
+    fn a_trace_without_times_has_no_clock() {
+        let trace = text::parse("snapshot").unwrap();
+        assert!(!Clock::new(&trace.devices[0].events).is_running());
+    }
+}

@@ -1,0 +1,76 @@
+//! Numbers to choose colours by, the same for the same stack in every file.
+
+use crate::trace::{Frame, StackId, Trace};
+
+/// A number per stack, made of its texts, so that neither the file nor the order in it matters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct StackColors(Vec<u32>);
+
+impl StackColors {
+    /// The numbers of all stacks of a trace.
+    pub(super) fn of(trace: &Trace) -> Self {
+        let frames: Vec<u64> = trace.frames.iter().map(|frame| frame_hash(trace, frame)).collect();
+        let stack_hash = |index| {
+            let stack = trace.stacks.frames(StackId::from_index(index));
+            fold(stack.iter().fold(SEED, |hash, frame| mix(hash, frames[frame.index()])))
+        };
+        Self((0..trace.stacks.len()).map(stack_hash).collect())
+    }
+
+    /// The number of an allocation, never 0.
+    ///
+    /// Without a stack, as in PyTorch's backward threads, allocations of one size look alike.
+    pub(super) fn color(&self, stack: StackId, size_bytes: u64) -> u32 {
+        match self.0.get(stack.index()) {
+            Some(&color) if stack.has_frames() => color,
+            _ => fold(mix(SEED, size_bytes)),
+        }
+    }
+}
+
+const SEED: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn frame_hash(trace: &Trace, frame: &Frame) -> u64 {
+    let text = |id| trace.strings.get(id).bytes().fold(SEED, |hash, byte| mix(hash, u64::from(byte)));
+    mix(mix(text(frame.name), text(frame.filename)), frame.line)
+}
+
+/// One step of FNV-1a, on 64 bits at once.
+fn mix(hash: u64, value: u64) -> u64 {
+    (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
+}
+
+/// 32 well-stirred bits, never 0 (the finalizer of MurmurHash3).
+fn fold(hash: u64) -> u32 {
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    ((hash ^ (hash >> 33)) as u32).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::text;
+
+    fn colors(trace: &str) -> Vec<u32> {
+        let trace = text::parse(trace).unwrap();
+        let colors = StackColors::of(&trace);
+        trace.devices[0].events.iter().map(|event| colors.color(event.stack, event.size_bytes)).collect()
+    }
+
+    #[test]
+    fn one_stack_has_one_color_in_every_file() {
+        let one = colors("alloc a 1 @f<main\nalloc b 2 @g<main\nalloc c 3 @f<main");
+        let other = colors("alloc x 9 @h\nalloc y 8 @g<main\nalloc z 7 @f<main");
+        assert_eq!([one[0], one[1], one[0]], [one[2], other[1], other[2]]);
+        assert_ne!(one[0], one[1]);
+        assert_ne!(other[0], other[1]);
+    }
+
+    #[test]
+    fn without_a_stack_the_size_decides() {
+        let colors = colors("alloc a 1\nalloc b 2\nalloc c 1");
+        assert_eq!(colors[0], colors[2]);
+        assert_ne!(colors[0], colors[1]);
+    }
+}

@@ -1,0 +1,64 @@
+//! Rectangles that grow from slice to slice until they change.
+
+use super::{Band, BandOwner, PictureRequest};
+
+/// A rectangle that has begun and may go on; in bytes, and in slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Open {
+    /// The slice at whose left edge it begins.
+    pub(super) since: u32,
+    bottom: u64,
+    top: u64,
+}
+
+impl Open {
+    /// No rectangle.
+    pub(super) const NOTHING: Self = Self { since: 0, bottom: 0, top: 0 };
+
+    /// A rectangle from the left edge of a slice on.
+    pub(super) fn new(since: u32, bottom: u64, top: u64) -> Self {
+        Self { since, bottom, top }
+    }
+}
+
+/// The finished rectangles of a picture.
+#[derive(Debug)]
+pub(super) struct Bands<'a> {
+    edges: &'a [f32],
+    y0: f64,
+    y1: f64,
+    pub(super) finished: Vec<Band>,
+}
+
+impl<'a> Bands<'a> {
+    /// No bands yet; `edges` are the left edges of the slices and the right edge of the last.
+    pub(super) fn new(edges: &'a [f32], request: &PictureRequest) -> Self {
+        Self { edges, y0: request.y0, y1: request.y1, finished: Vec::new() }
+    }
+
+    /// Whether what lies on top of `bytes` is out of view.
+    pub(super) fn is_above_view(&self, bytes: u64) -> bool {
+        bytes as f64 >= self.y1
+    }
+
+    /// Goes on with `open` if `next` has the same height and place, finishes it and begins `next` otherwise.
+    pub(super) fn replace(&mut self, open: &mut Open, next: Open, owner: BandOwner, color: u32) {
+        if (open.bottom, open.top) != (next.bottom, next.top) {
+            self.finish(*open, next.since, owner, color);
+            *open = next;
+        }
+    }
+
+    fn finish(&mut self, open: Open, end: u32, owner: BandOwner, color: u32) {
+        let (x0, x1) = (self.edges[open.since as usize], self.edges[end as usize]);
+        let (y0, y1) = (self.y(open.bottom), self.y(open.top));
+        if x0 < x1 && y0 < y1 {
+            self.finished.push(Band { x0, x1, y0, y1, owner, color });
+        }
+    }
+
+    /// Bytes across the request's range, cut to it.
+    fn y(&self, bytes: u64) -> f32 {
+        ((bytes as f64 - self.y0) / (self.y1 - self.y0)).clamp(0.0, 1.0) as f32
+    }
+}

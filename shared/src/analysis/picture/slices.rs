@@ -1,0 +1,95 @@
+//! The vertical slices of a picture and the moment that each one shows.
+//!
+//! Idea: slices lie on a grid of 2^k events or microseconds that doesn't depend on the view's edges, at most a pixel
+//! wide and at least half of one, so that panning shows the same slices again and nothing shimmers.
+//! A slice shows the moment of its highest live bytes, so that no peak is lost at any zoom.
+//! Where a single event is wider than a pixel, a slice is a single moment.
+//!
+//! ```text
+//! moments  0 1 2 3 4 5 6 7 8      view 1.5..7.5 of 3 pixels: k = 1
+//! live     0 1 3 2 2 4 1 5 5      slices 0..2, 2..4, 4..6, 6..8 show moments 1, 2, 5, 7
+//! ```
+//!
+//! Cost: a range maximum per slice, at most two slices a pixel.
+
+use super::{Axis, PictureRequest};
+use crate::analysis::Timeline;
+use crate::trace::Device;
+use std::ops::Range;
+
+/// The slices of a picture from left to right, without gaps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Slices {
+    /// Left edges across the request, `0.0..=1.0`, and the right edge of the last slice.
+    pub(super) edges: Vec<f32>,
+    /// The moment that each slice shows: its first one with the highest live bytes.
+    pub(super) shown: Vec<u32>,
+    /// Live bytes then.
+    pub(super) live_bytes: Vec<u64>,
+    /// The highest reserved bytes of each slice.
+    pub(super) reserved_bytes: Vec<u64>,
+}
+
+/// The grid on an axis: slices are `1 << bits` events or microseconds wide.
+struct Grid<'a> {
+    timeline: &'a Timeline,
+    device: &'a Device,
+    axis: Axis,
+    bits: u32,
+}
+
+impl Slices {
+    /// The slices of a request, none if it shows no part of the trace.
+    pub(super) fn new(timeline: &Timeline, device: &Device, request: &PictureRequest) -> Self {
+        let axis = timeline.effective_axis(request.axis);
+        let x_end = timeline.x_end(axis);
+        let width = request.x1 - request.x0;
+        if !(request.x0 < x_end && request.x1 > 0.0 && width.is_finite() && width > 0.0 && request.width_px > 0) {
+            return Self::default();
+        }
+        let units_per_px = (width / f64::from(request.width_px)).max(1.0);
+        // Panning changes the width by rounding errors, which must not change the grid.
+        let bits = ((units_per_px.log2() + 1e-6).floor() as u32).min(62);
+        let first = request.x0.max(0.0) as u64 >> bits;
+        let end = ((request.x1.min(x_end).ceil() as u64 - 1) >> bits) + 1;
+
+        let edge = |x: f64| (((x - request.x0) / width).clamp(0.0, 1.0)) as f32;
+        let grid = Grid { timeline, device, axis, bits };
+        let mut slices = Self::default();
+        for slice in first..end {
+            let moments = grid.moments(slice);
+            let (shown, live_bytes) = timeline.live_max_in(moments.clone());
+            slices.edges.push(edge((slice << bits) as f64));
+            slices.shown.push(shown);
+            slices.live_bytes.push(live_bytes);
+            slices.reserved_bytes.push(timeline.reserved_max_in(moments).1);
+        }
+        slices.edges.push(edge(((end << bits) as f64).min(x_end)));
+        slices
+    }
+
+    /// The number of slices.
+    pub(super) fn len(&self) -> usize {
+        self.shown.len()
+    }
+}
+
+impl Grid<'_> {
+    /// The moments that are in force at any time of a slice, those of no duration included.
+    fn moments(&self, slice: u64) -> Range<u32> {
+        let (start, end) = (slice << self.bits, (slice + 1) << self.bits);
+        match self.axis {
+            Axis::Events => start as u32..end.min(u64::from(u32::MAX)) as u32,
+            Axis::Time if start == 0 => 0..self.moment_at(end as i64 - 1) + 1,
+            Axis::Time => {
+                let ongoing = self.moment_at(start as i64 - 1);
+                let at_start = self.moment_at(start as i64);
+                at_start.min(ongoing + 1)..self.moment_at(end as i64 - 1) + 1
+            }
+        }
+    }
+
+    fn moment_at(&self, time_us: i64) -> u32 {
+        self.timeline.moment_at_us(self.device, time_us)
+    }
+}

@@ -1,0 +1,94 @@
+//! The sweep over the slices, from left to right.
+
+use super::bands::Bands;
+use super::rungs::Rungs;
+use super::slices::Slices;
+use super::{Band, PictureRequest};
+use crate::analysis::{AllocationId, Allocations, Timeline};
+use crate::trace::Device;
+
+/// An allocation of this many pixels or more is a band of its own.
+const BAND_PX: f64 = 1.25;
+
+/// The smallest allocation that is a band of its own.
+pub(super) fn large_bytes(request: &PictureRequest) -> u64 {
+    let bytes_per_px = (request.y1 - request.y0) / f64::from(request.height_px);
+    ((BAND_PX * bytes_per_px).ceil() as u64).max(1)
+}
+
+/// All bands of a picture.
+pub(super) fn bands(timeline: &Timeline, device: &Device, request: &PictureRequest, slices: &Slices) -> Vec<Band> {
+    let height = request.y1 - request.y0;
+    if slices.len() == 0 || !(height.is_finite() && height > 0.0) || request.height_px == 0 {
+        return Vec::new();
+    }
+    let mut sweep = Sweep {
+        timeline,
+        device,
+        large_bytes: large_bytes(request),
+        born: 0,
+        died: timeline.allocations.died_by(slices.shown[0]),
+        rungs: Rungs::new(),
+        bands: Bands::new(&slices.edges, request),
+    };
+    let mut previous = None;
+    for (slice, &moment) in (0..).zip(&slices.shown) {
+        if previous.replace(moment) != Some(moment) {
+            sweep.advance(slice, moment);
+            sweep.rungs.draw(slice, &mut sweep.bands);
+        }
+    }
+    sweep.rungs.finish(slices.len() as u32, &mut sweep.bands);
+    sweep.bands.finished
+}
+
+struct Sweep<'a> {
+    timeline: &'a Timeline,
+    device: &'a Device,
+    large_bytes: u64,
+    /// Rows below this one were born by the last moment shown.
+    born: u32,
+    /// Deaths below this position have happened by then.
+    died: usize,
+    rungs: Rungs,
+    bands: Bands<'a>,
+}
+
+impl Sweep<'_> {
+    /// Turns the stack of the slice before into the one at `moment`.
+    ///
+    /// What was born after the one and died before the other is never looked at twice.
+    fn advance(&mut self, slice: u32, moment: u32) {
+        let allocations: &Allocations = &self.timeline.allocations;
+        let (born, died) = (allocations.born_by(moment), allocations.died_by(moment));
+        let was_drawn = |row: &&u32| **row < self.born;
+        for &row in allocations.deaths[self.died..died].iter().filter(was_drawn) {
+            let size_bytes = allocations.size_bytes[row as usize];
+            if row < allocations.initial {
+                self.rungs.resize_initial(|initial| *initial -= size_bytes);
+            } else if size_bytes < self.large_bytes {
+                self.rungs.remove_small(row, size_bytes);
+            } else {
+                self.rungs.remove(row, slice, &mut self.bands);
+            }
+        }
+        for row in self.born..born {
+            if allocations.died[row as usize] > moment {
+                self.add(row, allocations.size_bytes[row as usize]);
+            }
+        }
+        (self.born, self.died) = (born, died);
+    }
+
+    fn add(&mut self, row: u32, size_bytes: u64) {
+        let allocations = &self.timeline.allocations;
+        if row < allocations.initial {
+            self.rungs.resize_initial(|initial| *initial += size_bytes);
+        } else if size_bytes < self.large_bytes {
+            self.rungs.push_small(size_bytes);
+        } else {
+            let color = self.timeline.color(self.device, AllocationId(row));
+            self.rungs.push(row, size_bytes, color);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The picture against the obvious one: a stack of its own for every slice.
+
+use super::sweep::large_bytes;
+use super::*;
+use crate::analysis::naive::{self, Random};
+use crate::trace::{Trace, text};
+
+/// What the slice that shows `moment` should look like: owners and edges from the bottom.
+fn naive_slice(
+    timeline: &Timeline,
+    device: &Device,
+    request: &PictureRequest,
+    moment: u32,
+) -> Vec<(BandOwner, f32, f32)> {
+    let mut parts = vec![(BandOwner::Initial, 0), (BandOwner::Merged, 0)];
+    for (id, row) in naive::stack(&timeline.allocations, device, moment) {
+        if timeline.allocations.is_initial(id) {
+            parts[0].1 += row.size_bytes;
+        } else if row.size_bytes >= large_bytes(request) {
+            parts.extend([(BandOwner::Allocation(id), row.size_bytes), (BandOwner::Merged, 0)]);
+        } else {
+            parts.last_mut().unwrap().1 += row.size_bytes;
+        }
+    }
+    let y = |bytes: u64| ((bytes as f64 - request.y0) / (request.y1 - request.y0)).clamp(0.0, 1.0) as f32;
+    let mut bottom = 0;
+    let mut edges = Vec::new();
+    for (owner, size_bytes) in parts {
+        edges.push((owner, y(bottom), y(bottom + size_bytes)));
+        bottom += size_bytes;
+    }
+    edges.retain(|(_, y0, y1)| y0 < y1);
+    edges
+}
+
+/// Compares every slice of a picture with the obvious one and the outlines with the obvious curves.
+#[track_caller]
+fn check_picture(trace: &Trace, request: &PictureRequest) {
+    let device = &trace.devices[0];
+    let timeline = Timeline::new(trace, device);
+    let picture = timeline.picture(device, request);
+    let slices = Slices::new(&timeline, device, request);
+    assert!(slices.len() <= 2 * request.width_px as usize + 3, "{} slices", slices.len());
+    let value_at = |steps: &[CurveStep], x: f32| steps.iter().rev().find(|step| step.x <= x).unwrap().bytes;
+    for (slice, &moment) in slices.shown.iter().enumerate() {
+        let (x0, x1) = (slices.edges[slice], slices.edges[slice + 1]);
+        if x0 == x1 {
+            continue;
+        }
+        let covers = |band: &&Band| band.x0 <= x0 && band.x1 >= x1;
+        let mut bands: Vec<_> =
+            picture.bands.iter().filter(covers).map(|band| (band.owner, band.y0, band.y1)).collect();
+        bands.sort_by(|a, b| a.1.total_cmp(&b.1));
+        assert_eq!(bands, naive_slice(&timeline, device, request, moment), "slice {slice} of {request:?}");
+        assert_eq!(value_at(&picture.live, x0), timeline.live_at(moment));
+        assert_eq!(value_at(&picture.reserved, x0), slices.reserved_bytes[slice]);
+    }
+    // Every band is a whole number of slices, so that none hides between those compared.
+    for band in &picture.bands {
+        assert!(slices.edges.contains(&band.x0) && slices.edges.contains(&band.x1), "{band:?}");
+    }
+}
+
+fn random_request(random: &mut Random, timeline: &Timeline) -> PictureRequest {
+    let axis = if random.below(2) == 0 { Axis::Events } else { Axis::Time };
+    let (x_end, y_end) = (timeline.x_end(axis), timeline.live_peak().1 as f64 + 2.0);
+    let mut range = |end: f64| {
+        let (a, b) = (random.below(1000) as f64 / 900.0 - 0.05, random.below(1000) as f64 / 900.0 - 0.05);
+        let zoom = [1.0, 1.0, 0.1, 0.01][random.below(4) as usize];
+        (a * end, (a + ((b - a).abs() + 0.001) * zoom) * end)
+    };
+    let ((x0, x1), (y0, y1)) = (range(x_end), range(y_end));
+    let (width_px, height_px) = (1 + random.below(300) as u32, 1 + random.below(200) as u32);
+    PictureRequest { axis, x0, x1, y0, y1, width_px, height_px }
+}
+
+#[test]
+fn random_pictures_agree_with_the_obvious_ones() {
+    for seed in 0..150 {
+        let trace = naive::random_trace(seed, [5, 100, 400, 1500][seed as usize % 4]);
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let mut random = Random::new(seed);
+        for _ in 0..4 {
+            check_picture(&trace, &random_request(&mut random, &timeline));
+        }
+    }
+}
+
+#[test]
+fn slices_show_the_highest_moment_of_their_time() {
+    for seed in 0..40 {
+        let trace = naive::random_trace(seed, 300);
+        let device = &trace.devices[0];
+        let timeline = Timeline::new(&trace, device);
+        let mut request = random_request(&mut Random::new(seed), &timeline);
+        request.axis = Axis::Time;
+        (request.x0, request.x1, request.width_px) = (0.0, timeline.x_end(Axis::Time), 1 + seed as u32);
+        let slices = Slices::new(&timeline, device, &request);
+        let peak = slices.live_bytes.iter().copied().max();
+        assert_eq!(peak, Some(timeline.live_peak().1), "seed {seed}: a tie in time hides no peak");
+        let reserved = slices.reserved_bytes.iter().copied().max();
+        assert_eq!(reserved, Some(timeline.reserved_peak().1), "seed {seed}");
+    }
+}
+
+const WORKED_EXAMPLE: &str = "
+    alloc a 2
+    alloc b 1
+    alloc c 3
+    free_completed b
+    free_completed a
+";
+
+fn worked_example(x0: f64, x1: f64) -> (Picture, PictureRequest) {
+    let trace = text::parse(WORKED_EXAMPLE).unwrap();
+    let device = &trace.devices[0];
+    let request = PictureRequest { axis: Axis::Events, x0, x1, y0: 0.0, y1: 8.0, width_px: 80, height_px: 8 };
+    (Timeline::new(&trace, device).picture(device, &request), request)
+}
+
+#[test]
+fn the_worked_example() {
+    let (picture, _) = worked_example(0.0, 8.0);
+    let mut bands: Vec<_> = picture
+        .bands
+        .iter()
+        .map(|band| {
+            let name = match band.owner {
+                BandOwner::Allocation(id) => ["a", "b", "c"][id.index()],
+                BandOwner::Merged => "merged",
+                BandOwner::Initial => "initial",
+            };
+            let [x0, x1, y0, y1] = [band.x0, band.x1, band.y0, band.y1].map(|edge| edge * 8.0);
+            format!("{name} {x0}..{x1} {y0}..{y1}")
+        })
+        .collect();
+    bands.sort();
+    assert_eq!(bands, ["a 1..5 0..2", "c 3..4 3..6", "c 4..5 2..5", "c 5..6 0..3", "merged 2..4 2..3"]);
+    let steps: Vec<_> = picture.live.iter().map(|step| (step.x * 8.0, step.bytes)).collect();
+    assert_eq!(steps, [(0.0, 0), (1.0, 2), (2.0, 3), (3.0, 6), (4.0, 5), (5.0, 3), (6.0, 0)]);
+}
+
+#[test]
+fn a_request_beyond_the_trace_or_without_extent_is_empty() {
+    for (x0, x1) in [(6.0, 9.0), (-3.0, 0.0), (2.0, 2.0), (3.0, 2.0), (f64::NAN, 2.0), (0.0, f64::INFINITY)] {
+        assert_eq!(worked_example(x0, x1).0, Picture::default(), "{x0}..{x1}");
+    }
+}
+
+#[test]
+fn panning_shows_the_same_slices() {
+    let trace = naive::random_trace(5, 5000);
+    let device = &trace.devices[0];
+    let timeline = Timeline::new(&trace, device);
+    let at = |x0: f64| {
+        let request =
+            PictureRequest { axis: Axis::Events, x0, x1: x0 + 2000.0, y0: 0.0, y1: 1e5, width_px: 300, height_px: 200 };
+        Slices::new(&timeline, device, &request).shown
+    };
+    let (here, there) = (at(1000.0), at(1004.7));
+    // Slices are 4 moments wide: one leaves on the left, one comes on the right.
+    assert_eq!(here[1..], there[..there.len() - 1]);
+}
