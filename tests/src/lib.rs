@@ -1,3 +1,7 @@
 //! What the tests of Snapscope share.
 
+pub mod browser;
+
 pub mod generator;
+
+pub mod server;

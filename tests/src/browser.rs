@@ -1,0 +1,319 @@
+//! A headless Chromium that a test drives.
+//!
+//! Calls block: a journey reads from top to bottom, and needs no runtime of its own.
+
+use std::fs;
+use std::future::Future;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction, WheelAction, WheelActions};
+use fantoccini::error::CmdError;
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::{Client, ClientBuilder, Locator};
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::server::root;
+
+/// How long a journey waits for the page before it gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two looks at the page.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// Chromium without a screen, a GPU or a network, as root in a container too.
+const FLAGS: [&str; 12] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--force-prefers-reduced-motion",
+];
+
+/// One browser with one tab, closed when dropped.
+pub struct Browser {
+    runtime: Runtime,
+    client: Client,
+    _driver: Driver,
+}
+
+impl Browser {
+    /// Starts a browser of 1280 × 720 pixels at an address.
+    ///
+    /// # Panics
+    ///
+    /// Chromium or chromedriver is missing or does not start.
+    #[track_caller]
+    pub fn open(url: &str) -> Self {
+        Self::open_sized(url, 1280, 720)
+    }
+
+    /// Starts a browser whose page has a size in CSS pixels.
+    ///
+    /// # Panics
+    ///
+    /// Chromium or chromedriver is missing or does not start.
+    #[track_caller]
+    pub fn open_sized(url: &str, width: u32, height: u32) -> Self {
+        let driver = Driver::start();
+        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let mut flags: Vec<String> = FLAGS.map(str::to_owned).into();
+        flags.push(format!("--window-size={width},{height}"));
+        let options = json!({
+            "goog:chromeOptions": { "args": flags },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        });
+        let capabilities: Capabilities = serde_json::from_value(options).expect("an object");
+        let connected = runtime.block_on(
+            ClientBuilder::new(hyper_util::client::legacy::connect::HttpConnector::new())
+                .capabilities(capabilities)
+                .connect(&driver.url),
+        );
+        let browser = Self { client: connected.expect("Chromium to start"), runtime, _driver: driver };
+        browser.goto(url);
+        browser
+    }
+
+    /// Opens another address in the tab.
+    #[track_caller]
+    pub fn goto(&self, url: &str) {
+        self.wait(self.client.goto(url));
+    }
+
+    /// The value of a JavaScript expression.
+    #[track_caller]
+    pub fn value(&self, expression: &str) -> Value {
+        self.run(&format!("return ({expression})"), Vec::new())
+    }
+
+    /// The text of the elements that a selector finds, one a line, as a person sees it.
+    #[track_caller]
+    pub fn text(&self, selector: &str) -> String {
+        let texts = format!("[...document.querySelectorAll({selector:?})].map(e => e.innerText).join('\\n')");
+        self.value(&texts).as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Runs statements with `arguments`, and returns what they return.
+    #[track_caller]
+    pub fn run(&self, script: &str, arguments: Vec<Value>) -> Value {
+        self.wait(self.client.execute(script, arguments))
+    }
+
+    /// Waits until an expression is truthy, and returns its value.
+    ///
+    /// # Panics
+    ///
+    /// It is not within [`PATIENCE`]; a screenshot then lies in `target/screenshots/`.
+    #[track_caller]
+    pub fn wait_for(&self, expression: &str) -> Value {
+        let start = Instant::now();
+        loop {
+            let value = self.value(expression);
+            if !matches!(value, Value::Null | Value::Bool(false)) && value != json!(0) && value != json!("") {
+                return value;
+            }
+            if start.elapsed() > PATIENCE {
+                let picture = self.screenshot("gave-up");
+                let (page, console) = (self.text("body"), self.console());
+                panic!("waited in vain for {expression}; see {}\n{page}\n{console:#?}", picture.display());
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Gives files to the page's file input, as the file dialogue does.
+    #[track_caller]
+    pub fn attach(&self, files: &[&Path]) {
+        let names = files.iter().map(|file| file.canonicalize().expect("the file to be there"));
+        let names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+        let input = self.wait(self.client.find(Locator::Css("input[type=file]")));
+        self.wait(input.send_keys(&names.join("\n")));
+    }
+
+    /// Drops a file onto the middle of the page.
+    ///
+    /// WebDriver has no drag from outside the page, so the events are made in the page.
+    #[track_caller]
+    pub fn drop_file(&self, name: &str, bytes: &[u8]) {
+        let script = "
+            const [name, bytes] = arguments;
+            const dataTransfer = new DataTransfer();
+            dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+            const target = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+            for (const type of ['dragenter', 'dragover', 'drop']) {
+                target.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+            }";
+        self.run(script, vec![json!(name), json!(bytes)]);
+    }
+
+    /// Clicks the first element that a selector finds.
+    #[track_caller]
+    pub fn click(&self, selector: &str) {
+        let element = self.wait(self.client.find(Locator::Css(selector)));
+        self.wait(element.click());
+    }
+
+    /// Clicks the first element of a kind that has this text.
+    #[track_caller]
+    pub fn click_text(&self, tag: &str, text: &str) {
+        let path = format!("//{tag}[contains(normalize-space(.), '{text}')]");
+        let element = self.wait(self.client.find(Locator::XPath(&path)));
+        self.wait(element.click());
+    }
+
+    /// Types keys into whatever has the focus.
+    #[track_caller]
+    pub fn press(&self, keys: &str) {
+        let element = self.wait(self.client.active_element());
+        self.wait(element.send_keys(keys));
+    }
+
+    /// Turns the wheel over a point of an element; positive is towards the person.
+    #[track_caller]
+    pub fn wheel(&self, selector: &str, at: Spot, delta_y: i64) {
+        let (x, y) = self.pixel(selector, at);
+        let scroll = WheelAction::Scroll { duration: None, x, y, delta_x: 0, delta_y };
+        self.wait(self.client.perform_actions(WheelActions::new("wheel".to_owned()).then(scroll)));
+    }
+
+    /// Moves the pointer over a point of an element.
+    #[track_caller]
+    pub fn hover(&self, selector: &str, at: Spot) {
+        let action = self.move_to(selector, at);
+        self.wait(self.client.perform_actions(MouseActions::new("mouse".to_owned()).then(action)));
+    }
+
+    /// Presses, moves and releases the left button over an element.
+    #[track_caller]
+    pub fn drag(&self, selector: &str, from: Spot, to: Spot) {
+        let gesture = MouseActions::new("mouse".to_owned())
+            .then(self.move_to(selector, from))
+            .then(PointerAction::Down { button: MOUSE_BUTTON_LEFT })
+            .then(self.move_to(selector, Spot((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0)))
+            .then(self.move_to(selector, to))
+            .then(PointerAction::Up { button: MOUSE_BUTTON_LEFT });
+        self.wait(self.client.perform_actions(gesture));
+    }
+
+    /// What the page wrote to its console since the last call, violations of the security policy included.
+    #[track_caller]
+    pub fn console(&self) -> Vec<String> {
+        let entries = self.wait(self.client.issue_cmd(BrowserLog));
+        let entries = entries.as_array().cloned().unwrap_or_default();
+        entries.iter().map(|entry| format!("{}: {}", entry["level"], entry["message"])).collect()
+    }
+
+    /// Checks that the console is empty.
+    ///
+    /// # Panics
+    ///
+    /// Something was written since the last call.
+    #[track_caller]
+    pub fn check_console(&self) {
+        assert_eq!(self.console(), Vec::<String>::new(), "the page wrote to its console");
+    }
+
+    /// Saves the page as it looks now, and says where.
+    #[track_caller]
+    pub fn screenshot(&self, name: &str) -> PathBuf {
+        let folder = root().join("target/screenshots");
+        let file = folder.join(format!("{name}.png"));
+        fs::create_dir_all(&folder).expect("a folder for pictures");
+        fs::write(&file, self.wait(self.client.screenshot())).expect("the picture to be written");
+        file
+    }
+
+    #[track_caller]
+    fn move_to(&self, selector: &str, at: Spot) -> PointerAction {
+        let (x, y) = self.pixel(selector, at);
+        #[expect(clippy::cast_precision_loss, reason = "a position on a screen")]
+        PointerAction::MoveTo { duration: None, x: x as f64, y: y as f64 }
+    }
+
+    /// A spot of an element in CSS pixels of the window.
+    #[track_caller]
+    fn pixel(&self, selector: &str, Spot(x, y): Spot) -> (i64, i64) {
+        let script = "
+            const [selector, x, y] = arguments;
+            const box = document.querySelector(selector).getBoundingClientRect();
+            return [Math.round(box.left + x * box.width), Math.round(box.top + y * box.height)];";
+        let pixel = self.run(script, vec![json!(selector), json!(x), json!(y)]);
+        (pixel[0].as_i64().expect("a number"), pixel[1].as_i64().expect("a number"))
+    }
+
+    #[track_caller]
+    fn wait<T>(&self, command: impl Future<Output = Result<T, CmdError>>) -> T {
+        // Not `expect` in a closure: the panic has to name the line of the journey.
+        match self.runtime.block_on(command) {
+            Ok(value) => value,
+            Err(error) => panic!("the browser refused: {error}"),
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Closing is what ends Chromium; the driver alone would leave it behind.
+        let _ = self.runtime.block_on(self.client.clone().close());
+    }
+}
+
+/// A point of an element: fractions of its width from the left and of its height from the top.
+#[derive(Debug, Clone, Copy)]
+pub struct Spot(pub f64, pub f64);
+
+/// A chromedriver of its own on a free port.
+struct Driver {
+    child: Child,
+    url: String,
+    /// Held open: a driver that cannot write its log dies.
+    _log: BufReader<ChildStdout>,
+}
+
+impl Driver {
+    #[track_caller]
+    fn start() -> Self {
+        let spawned = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut child = spawned.expect("chromedriver to be installed: run the tests by `./dev test`");
+        let mut log = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        while log.read_line(&mut line).expect("text") > 0 {
+            if let Some((_, port)) = line.trim_end_matches(['.', '\n']).split_once("successfully on port ") {
+                return Self { child, url: format!("http://127.0.0.1:{port}"), _log: log };
+            }
+            line.clear();
+        }
+        panic!("chromedriver ended without listening");
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Chromedriver's own command that reads and clears the console.
+#[derive(Debug)]
+struct BrowserLog;
+
+impl WebDriverCompatibleCommand for BrowserLog {
+    fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/se/log", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(json!({ "type": "browser" }).to_string()))
+    }
+}

@@ -1,0 +1,271 @@
+//! What the server answers: headers, caching, compression, refusals.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::{Command, Output};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use tempfile::TempDir;
+use testkit::server::{Reply, ServeProcess, Server, send, snapscope};
+
+const SCRIPT: &str = "export const moment = 0;\n";
+
+/// A page in the layout of `target/dist`, with a secret beside it that no request may read.
+fn page() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let dist = folder.path().join("dist");
+    let assets = dist.join("assets/0123");
+    fs::create_dir_all(&assets).unwrap();
+    fs::write(folder.path().join("secret.txt"), "secret").unwrap();
+    fs::write(dist.join("index.html"), "<!doctype html>").unwrap();
+    fs::write(dist.join("sample.pickle.gz"), gzip(b"a snapshot")).unwrap();
+    fs::write(assets.join("boot.js"), SCRIPT).unwrap();
+    fs::write(assets.join("boot.js.br"), brotli(SCRIPT.as_bytes())).unwrap();
+    fs::write(assets.join("boot.js.gz"), gzip(SCRIPT.as_bytes())).unwrap();
+    fs::write(assets.join("snapscope_bg.wasm"), b"\0asm").unwrap();
+    fs::write(assets.join("style.css"), "p {}").unwrap();
+    folder
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A brotli stream that stores its content: header, one uncompressed block, the empty last block (RFC 7932, 9.2).
+fn brotli(bytes: &[u8]) -> Vec<u8> {
+    // WBITS=16 (0), ISLAST=0, MNIBBLES=4 (00), MLEN-1 in 16 bits, ISUNCOMPRESSED=1; then ISLAST, ISLASTEMPTY.
+    let length = u32::try_from(bytes.len() - 1).unwrap();
+    let head = (length << 4) | (1 << 20);
+    [&head.to_le_bytes()[..3], bytes, &[0b11]].concat()
+}
+
+fn serve() -> (Server, TempDir) {
+    let folder = page();
+    (Server::start(&folder.path().join("dist")), folder)
+}
+
+#[track_caller]
+fn check_refusal(reply: &Reply, status: u16) {
+    assert_eq!(reply.status, status, "{}", String::from_utf8_lossy(&reply.body));
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
+    check_guarded(reply);
+}
+
+/// Every answer keeps foreign code and pages out, whatever it says.
+#[track_caller]
+fn check_guarded(reply: &Reply) {
+    let policy = reply.header("content-security-policy").expect("a policy");
+    assert!(policy.starts_with("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; "), "{policy}");
+    for directive in ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"] {
+        assert!(policy.contains(directive), "{directive} in {policy}");
+    }
+    assert!(
+        !policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'") && !policy.contains('*'),
+        "{policy}"
+    );
+    for (name, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ] {
+        assert_eq!(reply.header(name), Some(value), "{name}");
+    }
+}
+
+#[test]
+fn the_index_is_revalidated_each_time() {
+    let (server, _folder) = serve();
+    let first = server.get("/", &[]);
+    assert_eq!((first.status, first.text()), (200, "<!doctype html>"));
+    assert_eq!(first.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(first.header("cache-control"), Some("no-cache"));
+    check_guarded(&first);
+
+    let tag = first.header("etag").unwrap();
+    for known in [tag.to_owned(), format!("W/{tag}"), format!("\"other\", {tag}"), "*".to_owned()] {
+        let again = server.get("/", &[("If-None-Match", &known)]);
+        assert_eq!((again.status, again.body.len()), (304, 0), "{known}");
+        assert_eq!(again.header("etag"), Some(tag));
+        check_guarded(&again);
+    }
+    assert_eq!(server.get("/", &[("If-None-Match", "\"other\"")]).status, 200);
+    assert_eq!(server.get("/?sample", &[]).text(), "<!doctype html>");
+}
+
+#[test]
+fn assets_are_kept_for_ever() {
+    let (server, _folder) = serve();
+    for (name, content_type) in [
+        ("boot.js", "text/javascript; charset=utf-8"),
+        ("snapscope_bg.wasm", "application/wasm"),
+        ("style.css", "text/css; charset=utf-8"),
+    ] {
+        let reply = server.get(&format!("/assets/0123/{name}"), &[]);
+        assert_eq!(reply.status, 200, "{name}");
+        assert_eq!(reply.header("content-type"), Some(content_type), "{name}");
+        assert_eq!(reply.header("cache-control"), Some("public, max-age=31536000, immutable"), "{name}");
+        check_guarded(&reply);
+    }
+}
+
+#[test]
+fn the_best_copy_that_the_client_reads_is_sent() {
+    let (server, _folder) = serve();
+    let get = |accepted| server.get("/assets/0123/boot.js", &[("Accept-Encoding", accepted)]);
+
+    let best = get("gzip, deflate, br, zstd");
+    assert_eq!(best.header("content-encoding"), Some("br"));
+    let mut text = String::new();
+    brotli_decompressor::Decompressor::new(&best.body[..], 4096).read_to_string(&mut text).unwrap();
+    assert_eq!(text, SCRIPT);
+
+    let zipped = get("gzip");
+    assert_eq!(zipped.header("content-encoding"), Some("gzip"));
+    text.clear();
+    GzDecoder::new(&zipped.body[..]).read_to_string(&mut text).unwrap();
+    assert_eq!(text, SCRIPT);
+
+    let plain = get("br;q=0, gzip;q=0");
+    assert_eq!((plain.header("content-encoding"), plain.text()), (None, SCRIPT));
+
+    let tags = [&best, &zipped, &plain].map(|reply| reply.header("etag").unwrap());
+    assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
+    for reply in [&best, &zipped, &plain] {
+        assert_eq!(reply.header("vary"), Some("Accept-Encoding"));
+        assert_eq!(reply.header("content-type"), Some("text/javascript; charset=utf-8"));
+    }
+}
+
+#[test]
+fn the_sample_stays_compressed() {
+    let (server, _folder) = serve();
+    let reply = server.get("/sample.pickle.gz", &[("Accept-Encoding", "gzip, br")]);
+    assert_eq!(reply.header("content-type"), Some("application/gzip"));
+    assert_eq!(reply.header("content-encoding"), None);
+    assert_eq!(reply.header("cache-control"), Some("no-cache"));
+    assert_eq!(reply.body, gzip(b"a snapshot"));
+}
+
+#[test]
+fn head_is_get_without_the_body() {
+    let (server, _folder) = serve();
+    let (get, head) = (server.get("/", &[]), server.send("HEAD", "/", &[]));
+    assert_eq!((head.status, head.body.len()), (200, 0));
+    assert_eq!(head.header("content-length"), get.header("content-length"));
+    assert_eq!(head.header("etag"), get.header("etag"));
+}
+
+#[test]
+fn other_methods_are_refused() {
+    let (server, _folder) = serve();
+    for method in ["POST", "PUT", "DELETE", "PATCH"] {
+        let reply = server.send(method, "/", &[("Content-Length", "0")]);
+        check_refusal(&reply, 405);
+        assert_eq!(reply.header("allow"), Some("GET, HEAD"));
+    }
+}
+
+#[test]
+fn unknown_paths_are_refused() {
+    let (server, _folder) = serve();
+    for path in ["/nothing", "/assets/0123", "/assets/0123/", "/assets/", "/index.html/", "//", "/%00", "/%ff"] {
+        let reply = server.get(path, &[]);
+        check_refusal(&reply, 404);
+        assert_eq!(reply.header("content-type"), Some("text/plain; charset=utf-8"), "{path}");
+    }
+}
+
+#[test]
+fn unknown_resources_are_refused_in_the_envelope() {
+    let (server, _folder) = serve();
+    for path in ["/api", "/api/", "/api/v1/nothing", "/api/../secret"] {
+        let reply = server.get(path, &[]);
+        check_refusal(&reply, 404);
+        assert_eq!(reply.header("content-type"), Some("application/json"), "{path}");
+        let envelope: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
+        assert_eq!(envelope["code"], "not_found");
+        assert_eq!(envelope["message"], format!("There is no resource at {path}."));
+        assert!(envelope["hint"].is_string());
+    }
+}
+
+#[test]
+fn no_path_leads_out_of_the_page() {
+    let (server, _folder) = serve();
+    for path in [
+        "/../secret.txt",
+        "/..%2fsecret.txt",
+        "/%2e%2e/secret.txt",
+        "/assets/../../secret.txt",
+        "/assets/%2e%2e/%2e%2e/secret.txt",
+        "/..\\secret.txt",
+        "/./../secret.txt",
+        "//secret.txt",
+    ] {
+        check_refusal(&server.get(path, &[]), 404);
+    }
+}
+
+#[test]
+fn health_is_never_cached() {
+    let (server, _folder) = serve();
+    let reply = server.get("/healthz", &[]);
+    assert_eq!((reply.status, reply.text()), (200, "ok\n"));
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
+    check_guarded(&reply);
+}
+
+#[test]
+fn the_binary_serves_and_stops_on_a_signal() {
+    let folder = page();
+    for signal in ["TERM", "INT"] {
+        let process = ServeProcess::start(&folder.path().join("dist"));
+        assert_eq!(send(process.address, "GET", "/healthz", &[]).status, 200);
+        assert_eq!(process.stop(signal), Some(0), "{signal}");
+    }
+}
+
+/// Runs `snapscope serve` to its end, which has to be a refusal.
+#[track_caller]
+fn check_start_fails(arguments: &[&str], expected: [&str; 2]) {
+    let run = Command::new(snapscope()).arg("serve").args(arguments).output();
+    let Output { status, stdout, stderr } = run.unwrap();
+    let said = String::from_utf8_lossy(&stderr);
+    assert_eq!((status.code(), stdout.as_slice()), (Some(2), &b""[..]), "{said}");
+    for part in expected {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+}
+
+#[test]
+fn a_missing_page_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().to_str().unwrap();
+    check_start_fails(&["--dist", name], ["error: there is no built page in", "hint: run `./dev build`"]);
+}
+
+#[test]
+fn a_port_in_use_is_said() {
+    let folder = page();
+    let dist = folder.path().join("dist");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    check_start_fails(
+        &["--dist", dist.to_str().unwrap(), "--listen", &address.to_string()],
+        [&format!("error: port {} on 127.0.0.1 is in use", address.port()), "hint: stop the program"],
+    );
+}
+
+#[test]
+fn an_address_that_is_none_is_said() {
+    check_start_fails(
+        &["--listen", "localhost"],
+        ["error: `localhost` is not an address", "hint: give a numeric address"],
+    );
+}

@@ -1,0 +1,223 @@
+//! The rules of `ARCHITECTURE.md` that the compiler cannot check: who may know whom, and how long a file may be.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use testkit::server::root;
+
+/// Each module of `shared`, and the modules that it may use beside itself.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("base", &[]),
+    ("pickle", &["base"]),
+    ("trace", &["base"]),
+    ("import", &["base", "pickle", "trace"]),
+    ("export", &["base", "pickle", "trace"]),
+    ("analysis", &["base", "trace"]),
+];
+
+/// Words that the files below a folder may not have, and why not.
+struct Ban {
+    folder: &'static str,
+    except: &'static [&'static str],
+    words: &'static [&'static str],
+    because: &'static str,
+}
+
+const BANS: &[Ban] = &[
+    Ban {
+        folder: "shared/src",
+        except: &[],
+        words: &["std::fs", "std::net", "std::process", "std::thread", "std::time", "std::env", "println!"],
+        because: "`shared` takes bytes and values and returns values",
+    },
+    Ban {
+        folder: "shared/src",
+        except: &[],
+        words: &["target_arch", "web_sys", "js_sys", "wasm_bindgen"],
+        because: "`shared` is the same natively and in the browser",
+    },
+    Ban {
+        folder: "frontend/src/state",
+        except: &[],
+        words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
+        because: "state is tested natively",
+    },
+    Ban {
+        folder: "frontend/src/view",
+        except: &[],
+        words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
+        because: "view models are tested natively",
+    },
+    Ban {
+        folder: "frontend/src/draw",
+        except: &[],
+        words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
+        because: "drawing is a list of operations, tested natively",
+    },
+    Ban {
+        folder: "frontend/src",
+        except: &["frontend/src/platform"],
+        words: &["target_arch"],
+        because: "only `platform` knows where it runs",
+    },
+    Ban { folder: "frontend/src/worker", except: &[], words: &["yew"], because: "the worker has no page" },
+    Ban {
+        folder: "server/src",
+        except: &["server/src/config.rs"],
+        words: &["env::var", "env::args", "env::current"],
+        because: "only `config.rs` reads the environment",
+    },
+];
+
+/// Folders with Rust sources.
+const SOURCES: &[&str] = &["shared", "frontend", "server", "tests"];
+
+/// A file over 400 lines asks a question; over this many it has to answer.
+const MOST_LINES: usize = 600;
+
+/// All Rust files below a folder, by their path from the top.
+fn rust_files(folder: &str) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    collect(&root().join(folder), &mut files);
+    files.sort();
+    let name = |file: &Path| file.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+    files.iter().map(|file| (name(file), fs::read_to_string(file).unwrap())).collect()
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        // The fuzzing crate keeps its build output inside.
+        if path.is_dir() && path.file_name().is_none_or(|name| name != "target") {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Fails with all violations at once.
+#[track_caller]
+fn check(violations: &[String]) {
+    let list = violations.iter().fold(String::new(), |mut list, line| {
+        let _ = writeln!(list, "  {line}");
+        list
+    });
+    assert!(violations.is_empty(), "\n{list}");
+}
+
+/// The lines without comments: prose may name anything.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_code = |line: &str| !line.trim_start().starts_with("//");
+    text.lines().enumerate().filter(move |(_, line)| is_code(line)).map(|(index, line)| (index + 1, line))
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    let is_inside = |neighbour: Option<char>| neighbour.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    line.match_indices(word).any(|(start, _)| !is_inside(line[..start].chars().next_back()))
+}
+
+/// The modules of this crate that a piece of code names, as `crate::name` or in `crate::{name, …}`.
+fn modules_used(text: &str) -> Vec<&str> {
+    text.match_indices("crate::").flat_map(|(start, word)| first_names(&text[start + word.len()..])).collect()
+}
+
+/// The first name of a path, or of each path in a group.
+fn first_names(path: &str) -> Vec<&str> {
+    let name_of = |path: &str| path.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(path.len());
+    let Some(group) = path.strip_prefix('{') else { return vec![&path[..name_of(path)]] };
+    let mut depth = 0_i32;
+    let mut start = 0;
+    let mut names = Vec::new();
+    for (index, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if (c == ',' && depth == 0) || depth < 0 {
+            let item = group[start..index].trim_start();
+            names.push(&item[..name_of(item)]);
+            start = index + 1;
+        }
+        if depth < 0 {
+            break;
+        }
+    }
+    names
+}
+
+#[test]
+fn names_are_found_in_paths_and_groups() {
+    assert_eq!(modules_used("use crate::base::Column;"), ["base"]);
+    assert_eq!(modules_used("use crate::{base::{Column, Name}, trace};"), ["base", "trace"]);
+    assert_eq!(modules_used("pub(crate) fn f() -> crate::trace::Trace {}"), ["trace"]);
+    assert_eq!(modules_used("pub(crate) fn f() {}"), [""; 0]);
+}
+
+#[test]
+fn modules_of_shared_use_only_the_layers_below() {
+    let mut violations = Vec::new();
+    for (file, text) in rust_files("shared/src") {
+        let Some((module, _)) = file.strip_prefix("shared/src/").unwrap().split_once('/') else { continue };
+        let Some((_, below)) = LAYERS.iter().find(|(name, _)| *name == module) else {
+            violations.push(format!("{file}: `{module}` has no row in the table of layers"));
+            continue;
+        };
+        for used in modules_used(&text) {
+            let is_module = LAYERS.iter().any(|(name, _)| *name == used);
+            if is_module && used != module && !below.contains(&used) {
+                violations.push(format!("{file}: `{module}` may not use `{used}`"));
+            }
+        }
+    }
+    check(&violations);
+}
+
+#[test]
+fn each_folder_keeps_to_itself() {
+    let mut violations = Vec::new();
+    for ban in BANS {
+        for (file, text) in rust_files(ban.folder) {
+            if ban.except.iter().any(|folder| file.starts_with(folder)) {
+                continue;
+            }
+            for (line, code) in code(&text) {
+                for word in ban.words.iter().filter(|word| has_word(code, word)) {
+                    violations.push(format!("{file}:{line}: `{word}`, but {}", ban.because));
+                }
+            }
+        }
+    }
+    check(&violations);
+}
+
+#[test]
+fn files_are_of_ordinary_size() {
+    let files = SOURCES.iter().flat_map(|folder| rust_files(folder));
+    let long = files.map(|(file, text)| (file, text.lines().count())).filter(|(_, lines)| *lines > MOST_LINES);
+    check(&long.map(|(file, lines)| format!("{file}: {lines} lines, more than {MOST_LINES}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let files = SOURCES.iter().flat_map(|folder| rust_files(folder));
+    let silent = files.filter(|(_, text)| !text.trim_start().starts_with("//!") && !text.starts_with("#!["));
+    check(&silent.map(|(file, _)| format!("{file}: no `//!` at the top")).collect::<Vec<_>>());
+}
+
+#[test]
+fn no_test_is_switched_off_and_nothing_is_left_undone() {
+    // Split, so that this file does not find itself.
+    let words =
+        [["#[", "ignore"], ["to", "do!("], ["TO", "DO"], ["FIX", "ME"], ["dbg", "!("]].map(|parts| parts.concat());
+    let mut violations = Vec::new();
+    for (file, text) in SOURCES.iter().flat_map(|folder| rust_files(folder)) {
+        for word in words.iter().filter(|word| text.contains(*word)) {
+            violations.push(format!("{file}: `{word}`"));
+        }
+    }
+    check(&violations);
+}
