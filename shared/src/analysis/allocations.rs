@@ -166,6 +166,18 @@ impl Allocations {
         }
     }
 
+    /// The stack that allocated, [`StackId::NONE`] where only a free of the allocation is known.
+    ///
+    /// # Panics
+    /// If `id` is of another table.
+    pub fn allocation_stack(&self, id: AllocationId, device: &Device) -> StackId {
+        match self.origin(id) {
+            Origin::Event(event) => device.events.stacks().at(event),
+            Origin::Block(block) => device.segments.blocks[block].stack,
+            Origin::UnmatchedFree(_) => StackId::NONE,
+        }
+    }
+
     /// The allocation that an event began or ended, if it did.
     pub fn of_event(&self, event: usize) -> Option<AllocationId> {
         let moment = u32::try_from(event).ok()?.checked_add(1)?;

@@ -15,6 +15,13 @@ mod naive;
 mod picture;
 mod timeline;
 
+mod peak;
+mod spans;
+mod summary;
+
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};
+pub use peak::{StackBytes, live_by_stack};
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
+pub use spans::{Span, spans};
+pub use summary::Summary;
 pub use timeline::{Hit, Timeline};

@@ -4,8 +4,8 @@ use super::changes::SegmentChanges;
 use super::clock::Clock;
 use super::colors::StackColors;
 use super::curve::{Curve, Peak};
-use super::{AllocationId, Allocations, Axis, Origin, Picture, PictureRequest, picture};
-use crate::trace::{Device, StackId, Trace};
+use super::{AllocationId, Allocations, Axis, Picture, PictureRequest, picture};
+use crate::trace::{Device, Trace};
 use std::ops::Range;
 
 /// Lifetimes and curves of one device.
@@ -119,6 +119,11 @@ impl Timeline {
         self.clock.is_running()
     }
 
+    /// Microseconds between the first and the last event, `None` without times.
+    pub fn duration_us(&self) -> Option<u64> {
+        self.has_times().then(|| self.clock.end_us().unsigned_abs())
+    }
+
     /// The axis that a request for `axis` is answered on.
     pub fn effective_axis(&self, axis: Axis) -> Axis {
         if self.has_times() { axis } else { Axis::Events }
@@ -159,10 +164,7 @@ impl Timeline {
 
     /// A number to choose the colour of an allocation by, see [`Band::color`](super::Band::color).
     pub fn color(&self, device: &Device, id: AllocationId) -> u32 {
-        let stack = match self.allocations.origin(id) {
-            Origin::Event(event) => device.events.stacks().at(event),
-            Origin::UnmatchedFree(_) | Origin::Block(_) => StackId::NONE,
-        };
+        let stack = self.allocations.allocation_stack(id, device);
         self.colors.color(stack, self.allocations.size_bytes[id.index()])
     }
 }

@@ -158,6 +158,6 @@ fn panning_shows_the_same_slices() {
         Slices::new(&timeline, device, &request).shown
     };
     let (here, there) = (at(1000.0), at(1004.7));
-    // Slices are 4 moments wide: one leaves on the left, one comes on the right.
-    assert_eq!(here[1..], there[..there.len() - 1]);
+    // Slices are 4 moments wide: one leaves on the left, and one comes on the right.
+    assert_eq!(here[1..], there[..here.len() - 1]);
 }
