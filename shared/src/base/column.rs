@@ -119,6 +119,16 @@ impl<T: Copy> Column<T> {
     }
 }
 
+impl<T> IntoIterator for Column<T> {
+    type Item = T;
+    type IntoIter = std::iter::Flatten<std::vec::IntoIter<Vec<T>>>;
+
+    /// The rows in order; each chunk is freed once it has been passed.
+    fn into_iter(self) -> Self::IntoIter {
+        self.chunks.into_iter().flatten()
+    }
+}
+
 impl<T: Copy> FromIterator<T> for Column<T> {
     fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Self {
         let mut column = Self::new();

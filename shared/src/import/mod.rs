@@ -1,33 +1,26 @@
 //! Bytes to a trace: every layout and container of a snapshot.
 
+mod assemble;
+mod build;
+mod container;
+mod documents;
+mod error;
+mod html;
+mod json;
+mod keys;
+mod oddities;
+mod runs;
+
+pub use error::ImportError;
+
+use crate::base::{Diagnostic, Severity, format};
 use crate::trace::Trace;
-
-/// Why a file is no snapshot that can be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportError {
-    /// Byte offset in the file (in the decompressed stream for containers), where it is known.
-    pub offset: Option<u64>,
-    /// What is wrong: one sentence.
-    pub message: String,
-    /// What the user can do: one sentence.
-    pub hint: String,
-}
-
-impl std::fmt::Display for ImportError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.message)?;
-        if let Some(offset) = self.offset {
-            write!(f, " (at byte {offset})")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for ImportError {}
+use container::Layer;
 
 /// Decodes a snapshot that arrives in chunks of any size.
 #[derive(Debug, Default)]
 pub struct Importer {
+    layer: Layer,
     seen_bytes: u64,
 }
 
@@ -42,6 +35,7 @@ impl Importer {
     /// # Errors
     /// As soon as the bytes can't be part of a snapshot; the importer is of no use afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
+        self.layer.push(bytes)?;
         self.seen_bytes += bytes.len() as u64;
         Ok(())
     }
@@ -56,7 +50,28 @@ impl Importer {
     /// # Errors
     /// If the file ends too early or is no snapshot.
     pub fn finish(self) -> Result<Trace, ImportError> {
-        Ok(Trace::default())
+        // Compressed data may hold more values than bytes; a small floor lets tiny files through.
+        const VALUES_PER_BYTE: u64 = 64;
+        let budget = 10_000 + VALUES_PER_BYTE * self.seen_bytes;
+        let (finished, format) = self.layer.finish()?;
+        let trailing_bytes = finished.trailing_bytes;
+        let mut trace = assemble::assemble(finished.builder, &finished.heap, finished.root, format, budget)?;
+        if trailing_bytes > 0 {
+            trace.diagnostics.push(trailing(trailing_bytes));
+        }
+        debug_assert_eq!(trace.check(), ());
+        Ok(trace)
+    }
+}
+
+fn trailing(count: u64) -> Diagnostic {
+    let bytes = format::counted(count, "byte");
+    Diagnostic {
+        code: "bytes-after-the-end",
+        severity: Severity::Info,
+        offset: None,
+        count,
+        message: format!("{bytes} behind the end of the pickle were ignored; a second pickle may be appended there."),
     }
 }
 

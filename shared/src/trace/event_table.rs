@@ -2,6 +2,7 @@
 
 use super::{ContextId, StackId};
 use crate::base::Column;
+use std::ops::Range;
 
 /// What the allocator did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,11 +30,13 @@ pub enum Action {
     Annotate,
     /// A mark of nightly builds of 2024.
     UserDefined,
+    /// An action that this program does not know; a diagnostic names it.
+    Unknown,
 }
 
 impl Action {
     /// All actions, in the order of their numbers.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Alloc,
         Self::FreeRequested,
         Self::FreeCompleted,
@@ -45,6 +48,7 @@ impl Action {
         Self::Oom,
         Self::Annotate,
         Self::UserDefined,
+        Self::Unknown,
     ];
 
     /// The name in snapshot files.
@@ -61,6 +65,7 @@ impl Action {
             Self::Oom => "oom",
             Self::Annotate => "annotate",
             Self::UserDefined => "user_defined",
+            Self::Unknown => "unknown",
         }
     }
 
@@ -179,6 +184,54 @@ impl EventTable {
     /// The contexts.
     pub fn contexts(&self) -> &Column<ContextId> {
         &self.context
+    }
+
+    /// Deals the rows out to one table for each list of ranges, freeing this one as it goes.
+    ///
+    /// Ranges that ascend and don't overlap, as in every snapshot that PyTorch writes, need no second copy.
+    pub fn split(self, lists: &[&[Range<u32>]]) -> Vec<Self> {
+        let flat = || lists.iter().enumerate().flat_map(|(list, ranges)| ranges.iter().map(move |range| (list, range)));
+        let mut tables: Vec<Self> = lists.iter().map(|_| Self::default()).collect();
+        if let [(list, whole)] = flat().collect::<Vec<_>>()[..]
+            && (whole.start, whole.end as usize) == (0, self.len())
+        {
+            tables[list] = self;
+            return tables;
+        }
+        if flat().is_sorted_by(|a, b| a.1.end <= b.1.start) {
+            let mut wanted = flat().filter(|(_, range)| !range.is_empty()).peekable();
+            for (row, event) in self.into_rows().enumerate() {
+                while wanted.peek().is_some_and(|(_, range)| range.end as usize <= row) {
+                    wanted.next();
+                }
+                match wanted.peek() {
+                    Some(&(list, range)) if range.start as usize <= row => tables[list].push(event),
+                    _ => {}
+                }
+            }
+        } else {
+            for (list, range) in flat() {
+                range.clone().for_each(|row| tables[list].push(self.at(row as usize)));
+            }
+        }
+        tables
+    }
+
+    /// All events in order, freeing the columns as they go.
+    fn into_rows(self) -> impl Iterator<Item = Event> {
+        let Self { action, addr, size_bytes, time_us, stack, context } = self;
+        let (mut addr, mut size_bytes, mut time_us) = (addr.into_iter(), size_bytes.into_iter(), time_us.into_iter());
+        let (mut stack, mut context) = (stack.into_iter(), context.into_iter());
+        action.into_iter().map_while(move |action| {
+            Some(Event {
+                action,
+                addr: addr.next()?,
+                size_bytes: size_bytes.next()?,
+                time_us: time_us.next().unwrap_or(0),
+                stack: stack.next()?,
+                context: context.next()?,
+            })
+        })
     }
 
     /// Panics unless all columns have one length and all handles are below the given table sizes.

@@ -1,0 +1,139 @@
+//! The pages of `trace_plot` and `segment_plot`: a snapshot in base64 inside a script.
+//!
+//! Source of the form: `_format_viz` in `torch/cuda/_memory_viz.py`.
+
+use super::error::{HINT_CUT, ImportError};
+
+const MARKER: &[u8] = b"\"base64\":";
+const HINT_PAGE: &str = "Pages that \"python torch/cuda/_memory_viz.py trace_plot\" writes can be opened, as can the \
+     snapshot.pickle that they were made from.";
+
+/// Finds the base64 text of a page and decodes it, chunk by chunk.
+#[derive(Debug, Default)]
+pub(super) struct HtmlDecoder {
+    state: State,
+    seen_bytes: u64,
+    /// Base64 digits that don't fill a group yet: their bits and their number.
+    group: u32,
+    digits: u32,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Looking for the marker; so many of its bytes were seen.
+    #[default]
+    Searching,
+    Matched(usize),
+    /// Behind the marker, in front of the opening quote.
+    Quote,
+    Text,
+    Done,
+}
+
+impl HtmlDecoder {
+    /// Appends what the next bytes of the page decode to.
+    pub(super) fn push(&mut self, bytes: &[u8], decoded: &mut Vec<u8>) -> Result<(), ImportError> {
+        for &byte in bytes {
+            self.step(byte, decoded)?;
+            self.seen_bytes += 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<(), ImportError> {
+        match self.state {
+            State::Done => Ok(()),
+            State::Text => Err(ImportError::new("The page ends within its snapshot", HINT_CUT).at(self.seen_bytes)),
+            _ => Err(ImportError::new("The HTML page holds no snapshot in base64", HINT_PAGE)),
+        }
+    }
+
+    fn step(&mut self, byte: u8, decoded: &mut Vec<u8>) -> Result<(), ImportError> {
+        match self.state {
+            State::Searching if byte == MARKER[0] => self.state = State::Matched(1),
+            State::Searching | State::Done => {}
+            State::Matched(n) => {
+                self.state = match byte {
+                    _ if byte == MARKER[n] && n + 1 == MARKER.len() => State::Quote,
+                    _ if byte == MARKER[n] => State::Matched(n + 1),
+                    // The quote is the only byte at which a new match can begin.
+                    b'"' => State::Matched(1),
+                    _ => State::Searching,
+                }
+            }
+            State::Quote if byte == b'"' => self.state = State::Text,
+            State::Quote if byte.is_ascii_whitespace() => {}
+            State::Quote => self.state = State::Searching,
+            State::Text => self.digit(byte, decoded)?,
+        }
+        Ok(())
+    }
+
+    fn digit(&mut self, byte: u8, decoded: &mut Vec<u8>) -> Result<(), ImportError> {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            b'"' | b'=' => {
+                self.flush(decoded);
+                if byte == b'"' {
+                    self.state = State::Done;
+                }
+                return Ok(());
+            }
+            _ => {
+                let found = char::from(byte);
+                let message = format!("Expected base64 text in the page, found {found:?}");
+                return Err(ImportError::new(message, HINT_PAGE).at(self.seen_bytes));
+            }
+        };
+        self.group = self.group << 6 | u32::from(value);
+        self.digits += 1;
+        if self.digits == 4 {
+            decoded.extend_from_slice(&self.group.to_be_bytes()[1..]);
+            (self.group, self.digits) = (0, 0);
+        }
+        Ok(())
+    }
+
+    /// The one or two bytes of a last group that is not full.
+    fn flush(&mut self, decoded: &mut Vec<u8>) {
+        if self.digits > 1 {
+            let bytes = (self.group << (6 * (4 - self.digits))).to_be_bytes();
+            decoded.extend_from_slice(&bytes[1..self.digits as usize]);
+        }
+        (self.group, self.digits) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(page: &str, content: &[u8]) {
+        for size in [1, 2, 5, 1000] {
+            let mut decoder = HtmlDecoder::default();
+            let mut decoded = Vec::new();
+            page.as_bytes().chunks(size).for_each(|chunk| decoder.push(chunk, &mut decoded).unwrap());
+            decoder.finish().unwrap();
+            assert_eq!(decoded, content, "chunks of {size}");
+        }
+    }
+
+    #[test]
+    fn the_text_behind_the_marker_is_decoded() {
+        check(r#"<script>x = [{"name": "a", "base64": "aGVsbG8="}]"#, b"hello");
+        check(r#"<p>""base64":"aGVsbG8h" "base64": "AAAA""#, b"hello!");
+        check(r#"<"base64": 1, "base64": "aGVsbA==""#, b"hell");
+    }
+
+    #[test]
+    fn a_page_without_a_snapshot_is_an_error() {
+        let mut decoder = HtmlDecoder::default();
+        decoder.push(b"<html></html>", &mut Vec::new()).unwrap();
+        assert!(decoder.finish().unwrap_err().message.contains("holds no snapshot"));
+    }
+}

@@ -1,0 +1,116 @@
+//! Counting what is odd in a file while it is read.
+
+use super::keys;
+use crate::base::{Diagnostic, Severity, StringId, StringTable, format};
+use hashbrown::HashMap;
+
+/// What kind of record a dictionary was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Record {
+    Event,
+    Frame,
+    Segment,
+    Block,
+    History,
+    Snapshot,
+}
+
+impl Record {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Event => "events",
+            Self::Frame => "frames",
+            Self::Segment => "segments",
+            Self::Block => "blocks",
+            Self::History => "block histories",
+            Self::Snapshot => "the snapshot",
+        }
+    }
+}
+
+/// Counters of everything odd that a builder meets.
+#[derive(Debug, Default)]
+pub(super) struct Oddities {
+    unknown_keys: HashMap<(Record, StringId), u64>,
+    unknown_actions: HashMap<StringId, u64>,
+    /// Fields whose value is of another kind than the format says, by key.
+    malformed: HashMap<(Record, usize), u64>,
+    mended_texts: u64,
+    first_mended: Option<u64>,
+}
+
+impl Oddities {
+    #[cold]
+    pub(super) fn unknown_key(&mut self, record: Record, key: StringId) {
+        *self.unknown_keys.entry((record, key)).or_default() += 1;
+    }
+
+    #[cold]
+    pub(super) fn unknown_action(&mut self, name: StringId) {
+        *self.unknown_actions.entry(name).or_default() += 1;
+    }
+
+    #[cold]
+    pub(super) fn malformed(&mut self, record: Record, key: usize) {
+        *self.malformed.entry((record, key)).or_default() += 1;
+    }
+
+    pub(super) fn mended_text(&mut self, offset: u64) {
+        self.mended_texts += 1;
+        self.first_mended.get_or_insert(offset);
+    }
+
+    /// One diagnostic for each kind of oddity.
+    pub(super) fn diagnostics(self, strings: &StringTable) -> Vec<Diagnostic> {
+        let Self { unknown_keys, unknown_actions, malformed, mended_texts, first_mended } = self;
+        let quoted = |id: StringId| format!("\"{}\"", strings.get(id));
+        let mut all = Vec::new();
+        let mut add = |code, severity, offset, count, message: String| {
+            if count > 0 {
+                all.push(Diagnostic { code, severity, offset, count, message });
+            }
+        };
+        let keys = listed(unknown_keys.iter().map(|(&(record, key), &n)| (record, quoted(key), n)));
+        let (names, count) = (keys.0, keys.1);
+        let message = format!("Keys that this version does not know were skipped: {names}. No figure depends on them.");
+        add("unknown-keys", Severity::Info, None, count, message);
+
+        let names = unknown_actions.iter().map(|(&name, &n)| (Record::Event, quoted(name), n));
+        let (names, count) = listed(names);
+        let message = format!(
+            "Actions that this version does not know: {names}. They keep their place in the trace but change no figure."
+        );
+        add("unknown-actions", Severity::Warning, None, count, message);
+
+        let fields = malformed.iter().map(|(&(record, key), &n)| (record, key_name(key), n));
+        let (names, count) = listed(fields);
+        let message = format!(
+            "Fields with a value of an unexpected kind were taken as absent: {names}. Figures that rest on them are \
+             incomplete."
+        );
+        add("malformed-fields", Severity::Warning, None, count, message);
+
+        let texts = format::counted(mended_texts, "text");
+        let message = format!("{texts} held characters that are no valid Unicode; they are shown as \u{fffd}.");
+        add("mended-texts", Severity::Info, first_mended, mended_texts, message);
+        all
+    }
+}
+
+fn key_name(key: usize) -> String {
+    format!("\"{}\"", keys::string_table().get(StringId::from_index(key)))
+}
+
+/// The most frequent names in words, and the sum of all counts.
+fn listed(names: impl Iterator<Item = (Record, String, u64)>) -> (String, u64) {
+    const SHOWN: usize = 5;
+    let mut names: Vec<_> = names.collect();
+    names.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| (a.0, &a.1).cmp(&(b.0, &b.1))));
+    let count = names.iter().map(|name| name.2).sum();
+    let mut words: Vec<String> =
+        names.iter().take(SHOWN).map(|(record, name, n)| format!("{name} in {} ({}×)", record.name(), format::count(*n))).collect();
+    if names.len() > SHOWN {
+        words.push(format!("{} more", names.len() - SHOWN));
+    }
+    (words.join(", "), count)
+}

@@ -1,0 +1,153 @@
+//! What does not fit into a [`Val`]: containers that no builder took, long numbers, floats and bytes.
+
+use super::val::{Kind, Val};
+use num_bigint::BigInt;
+
+/// What kind of container a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Tuple,
+    List,
+    /// Keys and values in turn.
+    Dict,
+    Set,
+}
+
+/// A container in the heap.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) shape: Shape,
+    pub(crate) items: Vec<Val>,
+    /// How many items there were when the builder last declined it.
+    pub(crate) declined_len: usize,
+    /// What the builder made of it.
+    pub(crate) taken: Option<Val>,
+}
+
+/// The values that are kept as they are.
+#[derive(Debug, Default)]
+pub struct Heap {
+    nodes: Vec<Node>,
+    wide_ints: Vec<BigInt>,
+    floats: Vec<f64>,
+    bytes: Vec<Box<[u8]>>,
+}
+
+impl Heap {
+    pub(crate) fn add(&mut self, shape: Shape, items: Vec<Val>) -> Val {
+        self.nodes.push(Node { shape, items, declined_len: 0, taken: None });
+        Val::node(index(self.nodes.len()))
+    }
+
+    pub(crate) fn node(&self, number: u32) -> &Node {
+        &self.nodes[number as usize]
+    }
+
+    pub(crate) fn node_mut(&mut self, number: u32) -> &mut Node {
+        &mut self.nodes[number as usize]
+    }
+
+    /// The value itself, or what the builder made of it since.
+    #[inline]
+    pub fn current(&self, val: Val) -> Val {
+        match val.kind() {
+            Kind::Node(number) => self.node(number).taken.unwrap_or(val),
+            _ => val,
+        }
+    }
+
+    pub(crate) fn add_int(&mut self, value: i128) -> Val {
+        let packed = i64::try_from(value).ok().and_then(Val::int);
+        let upper = || u64::try_from(value).ok().and_then(Val::upper_int);
+        packed.or_else(upper).unwrap_or_else(|| self.add_wide(BigInt::from(value)))
+    }
+
+    pub(crate) fn add_wide(&mut self, value: BigInt) -> Val {
+        self.wide_ints.push(value);
+        Val::wide_int(index(self.wide_ints.len()))
+    }
+
+    pub(crate) fn add_float(&mut self, value: f64) -> Val {
+        self.floats.push(value);
+        Val::float(index(self.floats.len()))
+    }
+
+    pub(crate) fn add_bytes(&mut self, value: &[u8]) -> Val {
+        self.bytes.push(value.into());
+        Val::bytes(index(self.bytes.len()))
+    }
+
+    /// A whole number of any size.
+    pub(crate) fn wide_int(&self, number: u32) -> &BigInt {
+        &self.wide_ints[number as usize]
+    }
+
+    /// A float.
+    pub(crate) fn float(&self, number: u32) -> f64 {
+        self.floats[number as usize]
+    }
+
+    /// Bytes.
+    pub(crate) fn byte_string(&self, number: u32) -> &[u8] {
+        &self.bytes[number as usize]
+    }
+
+    /// The value as a number modulo 2^64, if it is a whole number of at most 64 bits.
+    ///
+    /// The C++ pickler writes addresses from 2^63 on as negative numbers; this gives them back.
+    pub fn as_u64(&self, val: Val) -> Option<u64> {
+        match self.as_i128(val)? {
+            value @ 0.. => u64::try_from(value).ok(),
+            value => i64::try_from(value).ok().map(|value| value as u64),
+        }
+    }
+
+    /// The value as a signed 64-bit number, if it is a whole number in that range.
+    pub fn as_i64(&self, val: Val) -> Option<i64> {
+        i64::try_from(self.as_i128(val)?).ok()
+    }
+
+    /// The value as a number, if it is a whole one of at most 128 bits.
+    ///
+    /// A float without a fraction counts, as JSON does not tell them apart.
+    pub fn as_i128(&self, val: Val) -> Option<i128> {
+        match val.kind() {
+            Kind::Int(value) => Some(value),
+            Kind::Bool(value) => Some(i128::from(value)),
+            Kind::WideInt(number) => i128::try_from(self.wide_int(number)).ok(),
+            Kind::Float(number) => {
+                let value = self.float(number);
+                (value.fract() == 0.0 && value.abs() < 2f64.powi(100)).then_some(value as i128)
+            }
+            _ => None,
+        }
+    }
+
+    /// The items of a list or tuple that is kept here; `None` for everything else.
+    pub fn items(&self, val: Val) -> Option<&[Val]> {
+        match val.kind() {
+            Kind::EmptyList | Kind::EmptyTuple => Some(&[]),
+            Kind::Node(number) => {
+                let node = self.node(number);
+                matches!(node.shape, Shape::List | Shape::Tuple).then_some(&node.items)
+            }
+            _ => None,
+        }
+    }
+
+    /// The keys and values of a dictionary that is kept here, in turn; `None` for everything else.
+    pub fn entries(&self, val: Val) -> Option<&[Val]> {
+        match val.kind() {
+            Kind::EmptyDict => Some(&[]),
+            Kind::Node(number) => {
+                let node = self.node(number);
+                (node.shape == Shape::Dict).then_some(&node.items)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn index(len: usize) -> u32 {
+    u32::try_from(len - 1).expect("fewer than 2^32 values in the heap")
+}

@@ -1,0 +1,422 @@
+//! The stack machine: what opcodes do, apart from how they are spelled.
+//!
+//! The same machine serves the JSON form, whose objects and arrays are closed in the same order.
+
+use super::error::ErrorKind;
+use super::heap::{Heap, Shape};
+use super::memo::{Entry, Memo};
+use super::val::{Kind, Val};
+use super::Build;
+
+/// How deep marks may be nested.
+///
+/// CPython's pickler recurses and stops far earlier.
+pub(crate) const MAX_DEPTH: usize = 10_000;
+
+type Result<T> = std::result::Result<T, Box<ErrorKind>>;
+
+/// Stack, marks and memo over a builder.
+#[derive(Debug)]
+pub(crate) struct Machine<B> {
+    pub(crate) builder: B,
+    pub(crate) heap: Heap,
+    stack: Vec<Val>,
+    /// Where each open mark stands on the stack.
+    marks: Vec<usize>,
+    memo: Memo,
+}
+
+impl<B: Build> Machine<B> {
+    pub(crate) fn new(builder: B) -> Self {
+        Self { builder, heap: Heap::default(), stack: Vec::new(), marks: Vec::new(), memo: Memo::default() }
+    }
+
+    /// Ends the machine with the one value that is left.
+    pub(crate) fn stop(mut self) -> Result<(B, Heap, Val)> {
+        let val = self.pop()?;
+        let val = self.close(self.stack.len(), val);
+        Ok((self.builder, self.heap, val))
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, val: Val) {
+        self.stack.push(val);
+    }
+
+    #[inline]
+    pub(crate) fn push_str(&mut self, text: &str) {
+        let id = self.builder.intern(text);
+        self.stack.push(Val::str(id));
+    }
+
+    pub(crate) fn push_int(&mut self, value: i128) {
+        let val = self.heap.add_int(value);
+        self.stack.push(val);
+    }
+
+    pub(crate) fn push_float(&mut self, value: f64) {
+        let val = self.heap.add_float(value);
+        self.stack.push(val);
+    }
+
+    pub(crate) fn push_bytes(&mut self, value: &[u8]) {
+        let val = self.heap.add_bytes(value);
+        self.stack.push(val);
+    }
+
+    #[inline]
+    pub(crate) fn mark(&mut self) -> Result<()> {
+        if self.marks.len() >= MAX_DEPTH {
+            return Err(Box::new(ErrorKind::Limit { what: "nested marks", limit: MAX_DEPTH as u64 }));
+        }
+        self.marks.push(self.stack.len());
+        Ok(())
+    }
+
+    /// Removes the top value, which must lie above the last mark.
+    pub(crate) fn pop(&mut self) -> Result<Val> {
+        let floor = self.marks.last().copied().unwrap_or(0);
+        if self.stack.len() <= floor {
+            return Err(underflow("a value", "an empty stack"));
+        }
+        Ok(self.stack.pop().expect("the stack is above its floor"))
+    }
+
+    /// `POP`: the top value, or the top mark if nothing is above it, as in CPython.
+    pub(crate) fn discard(&mut self) -> Result<()> {
+        if self.marks.last() == Some(&self.stack.len()) {
+            self.marks.pop();
+            return Ok(());
+        }
+        let val = self.pop()?;
+        self.settle(self.stack.len(), val);
+        Ok(())
+    }
+
+    /// `POP_MARK`.
+    pub(crate) fn discard_to_mark(&mut self) -> Result<()> {
+        let start = self.pop_mark()?;
+        self.close_from(start);
+        self.stack.truncate(start);
+        Ok(())
+    }
+
+    pub(crate) fn duplicate(&mut self) -> Result<()> {
+        let mut val = self.top()?;
+        if val.is_fresh() {
+            val = self.promote(self.stack.len() - 1);
+        }
+        self.stack.push(val);
+        Ok(())
+    }
+
+    /// `LIST`, `TUPLE`, `FROZENSET`: everything above the mark in one container.
+    pub(crate) fn collect(&mut self, shape: Shape) -> Result<()> {
+        let start = self.pop_mark()?;
+        self.close_from(start);
+        let val = match shape {
+            Shape::Tuple => self.tuple_from(start),
+            Shape::List => self.list_from(start),
+            Shape::Dict => self.dict_from(start)?,
+            Shape::Set => self.heap.add(Shape::Set, self.stack[start..].to_vec()),
+        };
+        self.stack.truncate(start);
+        self.stack.push(val);
+        Ok(())
+    }
+
+    /// `TUPLE1`, `TUPLE2`, `TUPLE3`.
+    #[inline]
+    pub(crate) fn tuple(&mut self, len: usize) -> Result<()> {
+        let floor = self.marks.last().copied().unwrap_or(0);
+        let Some(start) = self.stack.len().checked_sub(len).filter(|&start| start >= floor) else {
+            return Err(underflow("the items of a tuple", "too few values"));
+        };
+        self.close_from(start);
+        let val = self.tuple_from(start);
+        self.stack.truncate(start);
+        self.stack.push(val);
+        Ok(())
+    }
+
+    /// `APPEND`.
+    pub(crate) fn append(&mut self) -> Result<()> {
+        let floor = self.marks.last().copied().unwrap_or(0);
+        if self.stack.len() < floor + 2 {
+            return Err(underflow("a list and an item", "too few values"));
+        }
+        self.append_from(self.stack.len() - 1)
+    }
+
+    /// `APPENDS`.
+    #[inline]
+    pub(crate) fn append_all(&mut self) -> Result<()> {
+        let start = self.pop_mark()?;
+        if start == 0 {
+            return Err(underflow("a list below the mark", "an empty stack"));
+        }
+        self.append_from(start)
+    }
+
+    /// `SETITEM`.
+    pub(crate) fn set_item(&mut self) -> Result<()> {
+        let floor = self.marks.last().copied().unwrap_or(0);
+        if self.stack.len() < floor + 3 {
+            return Err(underflow("a dictionary, a key and a value", "too few values"));
+        }
+        self.set_from(self.stack.len() - 2)
+    }
+
+    /// `SETITEMS`.
+    #[inline]
+    pub(crate) fn set_items(&mut self) -> Result<()> {
+        let start = self.pop_mark()?;
+        if start == 0 {
+            return Err(underflow("a dictionary below the mark", "an empty stack"));
+        }
+        self.set_from(start)
+    }
+
+    /// `ADDITEMS`.
+    pub(crate) fn add_to_set(&mut self) -> Result<()> {
+        let start = self.pop_mark()?;
+        self.close_from(start);
+        if start == 0 {
+            return Err(underflow("a set below the mark", "an empty stack"));
+        }
+        let set = self.stack[start - 1];
+        let items = match set.kind() {
+            Kind::Node(number) if self.heap.node(number).shape == Shape::Set => &mut self.heap.node_mut(number).items,
+            _ => return Err(unexpected("a set to add to", set)),
+        };
+        items.extend_from_slice(&self.stack[start..]);
+        self.stack.truncate(start);
+        Ok(())
+    }
+
+    pub(crate) fn empty_set(&mut self) {
+        let val = self.heap.add(Shape::Set, Vec::new());
+        self.stack.push(val);
+    }
+
+    /// `MEMOIZE`.
+    #[inline]
+    pub(crate) fn memoize(&mut self) -> Result<()> {
+        self.put(self.memo.len() as u64, u64::MAX)
+    }
+
+    /// `PUT` and its kin; an index from `bound` on is kept apart from the dense ones.
+    #[inline]
+    pub(crate) fn put(&mut self, index: u64, bound: u64) -> Result<()> {
+        let mut val = self.top()?;
+        let position = self.stack.len() - 1;
+        if val.is_fresh() {
+            let in_order = index < bound && val.memo_index().is_none();
+            if in_order && self.memo.put_pending(index as usize, position) {
+                self.stack[position] = val.with_memo(index as usize);
+                return Ok(());
+            }
+            val = self.promote(position);
+        }
+        self.memo.put(index, val, bound);
+        Ok(())
+    }
+
+    /// `GET` and its kin.
+    #[inline]
+    pub(crate) fn get(&mut self, index: u64) -> Result<()> {
+        let val = match self.memo.get(index) {
+            Entry::Val(val) => self.heap.current(val),
+            Entry::Pending(position) => self.promote(position),
+            Entry::Vacant => return Err(underflow("a memo index that was set before", "one that was not")),
+        };
+        self.stack.push(val);
+        Ok(())
+    }
+
+    fn top(&self) -> Result<Val> {
+        let floor = self.marks.last().copied().unwrap_or(0);
+        match self.stack.last() {
+            Some(&val) if self.stack.len() > floor => Ok(val),
+            _ => Err(underflow("a value", "an empty stack")),
+        }
+    }
+
+    #[inline]
+    fn pop_mark(&mut self) -> Result<usize> {
+        self.marks.pop().ok_or_else(|| underflow("a mark", "none"))
+    }
+
+    fn tuple_from(&mut self, start: usize) -> Val {
+        match self.stack[start..] {
+            [] => Val::EMPTY_TUPLE,
+            [first, second] if let Some(pair) = Val::pair(first, second) => pair,
+            ref items => self.heap.add(Shape::Tuple, items.to_vec()),
+        }
+    }
+
+    fn list_from(&mut self, start: usize) -> Val {
+        let items = &self.stack[start..];
+        if items.is_empty() {
+            return Val::FRESH_LIST;
+        }
+        self.builder.list(items, &self.heap).unwrap_or_else(|| self.heap.add(Shape::List, items.to_vec()))
+    }
+
+    fn dict_from(&mut self, start: usize) -> Result<Val> {
+        let entries = &self.stack[start..];
+        if entries.len() % 2 != 0 {
+            return Err(underflow("as many values as keys", "a key without a value"));
+        }
+        if entries.is_empty() {
+            return Ok(Val::FRESH_DICT);
+        }
+        let taken = self.builder.dict(entries, &self.heap);
+        Ok(taken.unwrap_or_else(|| self.heap.add(Shape::Dict, entries.to_vec())))
+    }
+
+    /// Adds the items from `start` on to the list below them.
+    fn append_from(&mut self, start: usize) -> Result<()> {
+        self.close_from(start);
+        let position = start - 1;
+        let list = self.stack[position];
+        if start < self.stack.len() {
+            match list.kind() {
+                Kind::FreshList(_) => {
+                    let val = self.list_from(start);
+                    self.replace_fresh(position, val);
+                }
+                Kind::Node(number) if self.heap.node(number).shape == Shape::List => {
+                    self.heap.node_mut(number).items.extend_from_slice(&self.stack[start..]);
+                }
+                Kind::Handle(..) if self.builder.extend(list, &self.stack[start..]) => {}
+                Kind::Handle(..) => {
+                    let Some(mut all) = self.builder.expand(list) else { return Err(unexpected("a list", list)) };
+                    all.extend_from_slice(&self.stack[start..]);
+                    self.stack[position] = self.heap.add(Shape::List, all);
+                }
+                _ => return Err(unexpected("a list to append to", list)),
+            }
+        } else if !matches!(list.kind(), Kind::FreshList(_) | Kind::Node(_) | Kind::Handle(..)) {
+            return Err(unexpected("a list to append to", list));
+        }
+        self.stack.truncate(start);
+        Ok(())
+    }
+
+    /// Adds the keys and values from `start` on to the dictionary below them.
+    #[inline]
+    fn set_from(&mut self, start: usize) -> Result<()> {
+        self.close_from(start);
+        let position = start - 1;
+        let dict = self.stack[position];
+        match dict.kind() {
+            Kind::FreshDict(_) => {
+                let val = self.dict_from(start)?;
+                if !val.is_fresh() {
+                    self.replace_fresh(position, val);
+                }
+            }
+            Kind::Node(number) if self.heap.node(number).shape == Shape::Dict => {
+                let added = &self.stack[start..];
+                if added.len() % 2 != 0 {
+                    return Err(underflow("as many values as keys", "a key without a value"));
+                }
+                self.heap.node_mut(number).items.extend_from_slice(added);
+            }
+            // The builder took this dictionary already; what comes after a thousand entries is not what it looks for.
+            Kind::Handle(..) => {}
+            _ => return Err(unexpected("a dictionary to add to", dict)),
+        }
+        self.stack.truncate(start);
+        Ok(())
+    }
+
+    /// Puts what a fresh container became in its place, on the stack and in the memo.
+    #[inline]
+    fn replace_fresh(&mut self, position: usize, val: Val) {
+        if let Some(index) = self.stack[position].memo_index() {
+            self.memo.resolve(index, position, val);
+        }
+        self.stack[position] = val;
+    }
+
+    /// Moves a fresh container into the heap, because a second reference to it is about to exist.
+    fn promote(&mut self, position: usize) -> Val {
+        let shape = match self.stack[position].kind() {
+            Kind::FreshDict(_) => Shape::Dict,
+            _ => Shape::List,
+        };
+        let val = self.heap.add(shape, Vec::new());
+        self.replace_fresh(position, val);
+        val
+    }
+
+    /// Closes every value from `start` on.
+    #[inline]
+    fn close_from(&mut self, start: usize) {
+        for position in start..self.stack.len() {
+            let val = self.stack[position];
+            if val.is_open() {
+                self.stack[position] = self.close(position, val);
+            }
+        }
+    }
+
+    /// What a container is once it becomes part of another one.
+    fn close(&mut self, position: usize, val: Val) -> Val {
+        let Kind::Node(number) = val.kind() else { return self.settle(position, val) };
+        let node = self.heap.node(number);
+        if let Some(taken) = node.taken {
+            return taken;
+        }
+        if node.items.is_empty() {
+            return empty(node.shape).unwrap_or(val);
+        }
+        if node.declined_len == node.items.len() {
+            return val;
+        }
+        let taken = match node.shape {
+            Shape::List => self.builder.list(&node.items, &self.heap),
+            Shape::Dict => self.builder.dict(&node.items, &self.heap),
+            Shape::Tuple | Shape::Set => None,
+        };
+        let node = self.heap.node_mut(number);
+        node.declined_len = node.items.len();
+        node.taken = taken;
+        taken.unwrap_or(val)
+    }
+
+    /// A fresh container stays empty.
+    fn settle(&mut self, position: usize, val: Val) -> Val {
+        let empty = match val.kind() {
+            Kind::FreshDict(_) => Val::EMPTY_DICT,
+            Kind::FreshList(_) => Val::EMPTY_LIST,
+            _ => return val,
+        };
+        if let Some(index) = val.memo_index() {
+            self.memo.resolve(index, position, empty);
+        }
+        empty
+    }
+}
+
+/// What a container of the heap without items is; sets have no value of their own for that.
+fn empty(shape: Shape) -> Option<Val> {
+    match shape {
+        Shape::Dict => Some(Val::EMPTY_DICT),
+        Shape::List => Some(Val::EMPTY_LIST),
+        Shape::Tuple => Some(Val::EMPTY_TUPLE),
+        Shape::Set => None,
+    }
+}
+
+#[cold]
+fn underflow(expected: &'static str, found: &str) -> Box<ErrorKind> {
+    Box::new(ErrorKind::Unexpected { expected, found: found.to_owned() })
+}
+
+#[cold]
+fn unexpected(expected: &'static str, found: Val) -> Box<ErrorKind> {
+    underflow(expected, found.describe())
+}

@@ -1,0 +1,331 @@
+//! How opcodes are spelled: bytes to calls of the machine.
+
+use super::error::{Error, ErrorKind};
+use super::heap::Shape;
+use super::machine::Machine;
+use super::opcode::{self, *};
+use super::{Build, Val, text};
+use crate::base::{Scan, Scanned};
+use num_bigint::BigInt;
+
+/// The highest protocol that is known.
+const MAX_PROTOCOL: u8 = 5;
+
+/// Reads opcodes from whatever bytes are there.
+#[derive(Debug)]
+pub(super) struct Scanner<B> {
+    pub(super) machine: Machine<B>,
+    pub(super) protocol: u8,
+    /// Where `STOP` was.
+    pub(super) stop: Option<u64>,
+    /// Bytes after `STOP` that are not zero.
+    pub(super) trailing_bytes: u64,
+}
+
+/// Why a step did not happen.
+enum Pause {
+    /// The opcode's data has at least so many bytes.
+    Needs(usize),
+    /// The opcode's data is a line, the end of which is not there yet.
+    NeedsLine,
+    Fail(Box<ErrorKind>),
+}
+
+impl From<Box<ErrorKind>> for Pause {
+    fn from(kind: Box<ErrorKind>) -> Self {
+        Self::Fail(kind)
+    }
+}
+
+impl From<ErrorKind> for Pause {
+    #[cold]
+    fn from(kind: ErrorKind) -> Self {
+        Self::Fail(Box::new(kind))
+    }
+}
+
+/// Bytes of data that an opcode took, or why it could not be carried out.
+type Step = Result<usize, Pause>;
+
+impl<B: Build> Scan for Scanner<B> {
+    type Error = Error;
+
+    fn scan(&mut self, input: &[u8], offset: u64) -> Result<Scanned, Error> {
+        let mut at = 0;
+        while self.stop.is_none() {
+            let Some((&opcode, data)) = input[at..].split_first() else {
+                return Ok(Scanned { consumed: at, needed: 1 });
+            };
+            let place = offset + at as u64;
+            match self.step(opcode, data, place) {
+                Ok(data_len) => at += 1 + data_len,
+                Err(Pause::Needs(bytes)) => return Ok(Scanned { consumed: at, needed: bytes.saturating_add(1) }),
+                // Doubling keeps the work linear when a line arrives byte by byte.
+                Err(Pause::NeedsLine) => return Ok(Scanned { consumed: at, needed: 2 + 2 * data.len() }),
+                Err(Pause::Fail(kind)) => return Err(Error { offset: place, kind: *kind }),
+            }
+        }
+        self.trailing_bytes += input[at..].iter().filter(|&&byte| byte != 0).count() as u64;
+        Ok(Scanned { consumed: input.len(), needed: 1 })
+    }
+}
+
+impl<B: Build> Scanner<B> {
+    pub(super) fn new(machine: Machine<B>) -> Self {
+        Self { machine, protocol: 0, stop: None, trailing_bytes: 0 }
+    }
+
+    /// Carries out one opcode; the common ones of snapshots come first.
+    #[inline]
+    fn step(&mut self, opcode: u8, data: &[u8], place: u64) -> Step {
+        let machine = &mut self.machine;
+        match opcode {
+            BINGET => {
+                let [index] = fixed(data)?;
+                machine.get(u64::from(index))?;
+                return Ok(1);
+            }
+            LONG_BINGET => {
+                machine.get(u64::from(u32::from_le_bytes(fixed(data)?)))?;
+                return Ok(4);
+            }
+            MEMOIZE => machine.memoize()?,
+            BININT1 => {
+                let [value] = fixed(data)?;
+                machine.push(Val::small_int(i32::from(value)));
+                return Ok(1);
+            }
+            BININT2 => {
+                machine.push(Val::small_int(i32::from(u16::from_le_bytes(fixed(data)?))));
+                return Ok(2);
+            }
+            BININT => {
+                machine.push(Val::small_int(i32::from_le_bytes(fixed(data)?)));
+                return Ok(4);
+            }
+            LONG1 => {
+                let [len] = fixed(data)?;
+                return self.long(counted(data, 1, u64::from(len))?, 1);
+            }
+            SHORT_BINUNICODE => {
+                let [len] = fixed(data)?;
+                return self.text(counted(data, 1, u64::from(len))?, 1, place);
+            }
+            EMPTY_DICT => machine.push(Val::FRESH_DICT),
+            EMPTY_LIST => machine.push(Val::FRESH_LIST),
+            MARK => machine.mark()?,
+            SETITEMS => machine.set_items()?,
+            APPENDS => machine.append_all()?,
+            TUPLE2 => machine.tuple(2)?,
+            _ => return self.rare_step(opcode, data, place),
+        }
+        Ok(0)
+    }
+
+    /// The opcodes that a snapshot has few of.
+    fn rare_step(&mut self, opcode: u8, data: &[u8], place: u64) -> Step {
+        let machine = &mut self.machine;
+        match opcode {
+            NONE => machine.push(Val::NONE),
+            NEWTRUE => machine.push(Val::TRUE),
+            NEWFALSE => machine.push(Val::FALSE),
+            EMPTY_TUPLE => machine.push(Val::EMPTY_TUPLE),
+            EMPTY_SET => machine.empty_set(),
+            TUPLE1 => machine.tuple(1)?,
+            TUPLE3 => machine.tuple(3)?,
+            TUPLE => machine.collect(Shape::Tuple)?,
+            LIST => machine.collect(Shape::List)?,
+            DICT => machine.collect(Shape::Dict)?,
+            FROZENSET => machine.collect(Shape::Set)?,
+            APPEND => machine.append()?,
+            SETITEM => machine.set_item()?,
+            ADDITEMS => machine.add_to_set()?,
+            POP => machine.discard()?,
+            POP_MARK => machine.discard_to_mark()?,
+            DUP => machine.duplicate()?,
+            STOP => self.stop = Some(place),
+            PROTO => return self.protocol(data),
+            FRAME => return fixed::<8>(data).map(|_| 8),
+            BINFLOAT => {
+                machine.push_float(f64::from_be_bytes(fixed(data)?));
+                return Ok(8);
+            }
+            _ => return self.counted_step(opcode, data, place),
+        }
+        Ok(0)
+    }
+
+    /// Opcodes with a length or an index in front of their data.
+    fn counted_step(&mut self, opcode: u8, data: &[u8], place: u64) -> Step {
+        let u32_len = |data| fixed(data).map(u32::from_le_bytes);
+        let u64_len = |data| fixed(data).map(u64::from_le_bytes);
+        match opcode {
+            BINPUT => {
+                let [index] = fixed(data)?;
+                self.machine.put(u64::from(index), memo_bound(place))?;
+                Ok(1)
+            }
+            LONG_BINPUT => {
+                self.machine.put(u64::from(u32_len(data)?), memo_bound(place))?;
+                Ok(4)
+            }
+            LONG4 => {
+                let len = i32::from_le_bytes(fixed(data)?);
+                let len = u64::try_from(len).map_err(|_| unexpected("a length of at least 0", len))?;
+                self.long(counted(data, 4, len)?, 4)
+            }
+            BINUNICODE => self.text(counted(data, 4, u64::from(u32_len(data)?))?, 4, place),
+            BINUNICODE8 => self.text(counted(data, 8, u64_len(data)?)?, 8, place),
+            SHORT_BINSTRING => {
+                let [len] = fixed(data)?;
+                self.text(counted(data, 1, u64::from(len))?, 1, place)
+            }
+            BINSTRING => {
+                let len = i32::from_le_bytes(fixed(data)?);
+                let len = u64::try_from(len).map_err(|_| unexpected("a length of at least 0", len))?;
+                self.text(counted(data, 4, len)?, 4, place)
+            }
+            SHORT_BINBYTES => {
+                let [len] = fixed(data)?;
+                self.bytes(counted(data, 1, u64::from(len))?, 1)
+            }
+            BINBYTES => self.bytes(counted(data, 4, u64::from(u32_len(data)?))?, 4),
+            BINBYTES8 | BYTEARRAY8 => self.bytes(counted(data, 8, u64_len(data)?)?, 8),
+            _ => self.line_step(opcode, data, place),
+        }
+    }
+
+    /// The opcodes of protocol 0, the data of which are lines.
+    fn line_step(&mut self, opcode: u8, data: &[u8], place: u64) -> Step {
+        if !matches!(opcode, INT | LONG | FLOAT | STRING | UNICODE | PUT | GET) {
+            return Err(refuse(opcode, data)?.into());
+        }
+        let line = line(data)?;
+        let machine = &mut self.machine;
+        match opcode {
+            INT if line == b"00" || line == b"01" => {
+                machine.push(if line == b"01" { Val::TRUE } else { Val::FALSE });
+            }
+            INT | LONG => self.integer(text::parse_int(line)?),
+            FLOAT => machine.push_float(text::parse_float(line)?),
+            STRING => {
+                let bytes = text::unquote(line)?;
+                self.text(&bytes, 0, place)?;
+            }
+            UNICODE => {
+                let (string, mended) = text::raw_unicode(line)?;
+                if mended {
+                    machine.builder.mended_text(place);
+                }
+                machine.push_str(&string);
+            }
+            PUT => machine.put(text::parse_index(line)?, memo_bound(place))?,
+            _ => machine.get(text::parse_index(line)?)?,
+        }
+        Ok(line.len() + 1)
+    }
+
+    fn protocol(&mut self, data: &[u8]) -> Step {
+        let [protocol] = fixed(data)?;
+        if protocol > MAX_PROTOCOL {
+            return Err(ErrorKind::UnknownProtocol(protocol).into());
+        }
+        self.protocol = protocol;
+        Ok(1)
+    }
+
+    /// `LONG1` and `LONG4`: a number in two's complement, lowest byte first.
+    #[inline]
+    fn long(&mut self, bytes: &[u8], header_len: usize) -> Step {
+        match bytes.len() {
+            0 => self.machine.push(Val::small_int(0)),
+            len @ 1..=8 => {
+                let fill = if bytes[len - 1] >= 0x80 { 0xff } else { 0 };
+                let mut all = [fill; 8];
+                all[..len].copy_from_slice(bytes);
+                let value = i64::from_le_bytes(all);
+                match Val::int(value) {
+                    Some(val) => self.machine.push(val),
+                    None => self.machine.push_int(i128::from(value)),
+                }
+            }
+            _ => self.integer(BigInt::from_signed_bytes_le(bytes)),
+        }
+        Ok(header_len + bytes.len())
+    }
+
+    fn integer(&mut self, value: BigInt) {
+        match i128::try_from(&value) {
+            Ok(small) => self.machine.push_int(small),
+            Err(_) => {
+                let val = self.machine.heap.add_wide(value);
+                self.machine.push(val);
+            }
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, bytes: &[u8], header_len: usize, place: u64) -> Step {
+        let (string, mended) = text::utf8(bytes);
+        if mended {
+            self.machine.builder.mended_text(place);
+        }
+        self.machine.push_str(&string);
+        Ok(header_len + bytes.len())
+    }
+
+    fn bytes(&mut self, bytes: &[u8], header_len: usize) -> Step {
+        self.machine.push_bytes(bytes);
+        Ok(header_len + bytes.len())
+    }
+}
+
+/// Memo indices from here on are kept apart: no pickler has used more of them than bytes.
+fn memo_bound(place: u64) -> u64 {
+    place + 1
+}
+
+/// The first bytes of an opcode's data.
+#[inline]
+fn fixed<const N: usize>(data: &[u8]) -> Result<[u8; N], Pause> {
+    data.first_chunk().copied().ok_or(Pause::Needs(N))
+}
+
+/// The bytes behind a header that says how many they are.
+#[inline]
+fn counted(data: &[u8], header_len: usize, len: u64) -> Result<&[u8], Pause> {
+    let end = usize::try_from(len).ok().and_then(|len| header_len.checked_add(len));
+    let end = end.ok_or_else(|| Pause::from(ErrorKind::Limit { what: "bytes of one value", limit: usize::MAX as u64 }))?;
+    data.get(header_len..end).ok_or(Pause::Needs(end))
+}
+
+/// The data up to the end of the line.
+fn line(data: &[u8]) -> Result<&[u8], Pause> {
+    data.iter().position(|&byte| byte == b'\n').map(|end| &data[..end]).ok_or(Pause::NeedsLine)
+}
+
+/// Why an opcode is not carried out, with the name of the object that it asks for where that follows.
+fn refuse(opcode: u8, data: &[u8]) -> Result<ErrorKind, Pause> {
+    const LONGEST_NAME: usize = 200;
+    let name = match opcode {
+        GLOBAL | INST | PERSID | BINPERSID | REDUCE | BUILD | OBJ | NEWOBJ | NEWOBJ_EX | STACK_GLOBAL | EXT1 | EXT2
+        | EXT4 | NEXT_BUFFER | READONLY_BUFFER => opcode::name(opcode).unwrap_or_default(),
+        _ => return Ok(ErrorKind::UnknownOpcode(opcode)),
+    };
+    let mut target = String::new();
+    if matches!(opcode, GLOBAL | INST | PERSID) {
+        let lines = if opcode == PERSID { 1 } else { 2 };
+        let mut parts = data.splitn(lines + 1, |&byte| byte == b'\n');
+        let found: Vec<&[u8]> = parts.by_ref().take(lines).collect();
+        if parts.next().is_none() && data.len() < LONGEST_NAME {
+            return Err(Pause::NeedsLine);
+        }
+        let joined = found.join(&b'.');
+        target = String::from_utf8_lossy(&joined[..joined.len().min(LONGEST_NAME)]).into_owned();
+    }
+    Ok(ErrorKind::Refused { opcode: name, target })
+}
+
+fn unexpected(expected: &'static str, found: i32) -> Pause {
+    ErrorKind::Unexpected { expected, found: found.to_string() }.into()
+}
