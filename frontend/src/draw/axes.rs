@@ -8,7 +8,7 @@ use super::{
     theme::Theme,
     ticks::{Tick, byte_ticks, count_ticks, time_ticks},
 };
-use crate::worker::AxisKind;
+use crate::worker::{AxisKind, Hit};
 use shared::base::format;
 
 /// The least distance between labels of the byte axis, in CSS pixels.
@@ -183,6 +183,17 @@ pub fn crosshair((x, y): (f64, f64), camera: &Camera, layout: &Layout, axis: Axi
     let width = Font::Label.width(&y_label) + 8.0;
     ops.extend(tag(Rect { x: plot.x - width - 3.0, y: y - 8.5, width, height: 17.0 }, y_label, theme));
     ops
+}
+
+/// The height of the allocation under the cursor, as a bar on the crosshair.
+///
+/// It shows what no band can: one among merged neighbours, or one of many from before the trace.
+pub fn bracket((x, _): (f64, f64), hit: &Hit, camera: &Camera, layout: &Layout, theme: &Theme) -> Option<Op> {
+    let (plot, allocation) = (layout.plot, hit.allocation.as_ref()?);
+    let y_of = |bytes: u64| (plot.y + camera.y_from_bytes(bytes as f64)).clamp(plot.y, plot.bottom());
+    let (top, low) = (y_of(allocation.below_bytes + allocation.size_bytes), y_of(allocation.below_bytes));
+    let rect = Rect { x: x.floor() - 1.0, y: top, width: 3.0, height: (low - top).max(1.0) };
+    Some(Op::Fill { rect, radius: 0.0, color: theme.accent })
 }
 
 /// A place on the x axis in words.

@@ -28,6 +28,11 @@ pub fn bands(buffer: &[u8]) -> impl Iterator<Item = Band> + '_ {
     })
 }
 
+/// Whether any band of a picture belongs to an owner.
+pub fn has_owner(picture: &PictureData, owner: u32) -> bool {
+    bands(&picture.bands).any(|band| band.owner == owner)
+}
+
 /// One straight piece of an outline, `0.0..=1.0` across its picture; level or upright.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {

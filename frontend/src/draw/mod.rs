@@ -3,6 +3,7 @@
 //! Everything here is pure and tested natively; `platform` carries the operations out.
 
 pub mod camera;
+pub mod gesture;
 pub mod glide;
 pub mod history;
 pub mod span;
@@ -16,7 +17,9 @@ pub mod layout;
 pub mod overlay;
 pub mod plan;
 pub mod scene;
+pub mod shade;
 
 pub mod axes;
+pub mod initial;
 pub mod lane;
 pub mod minimap;

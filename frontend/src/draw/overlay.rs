@@ -94,15 +94,6 @@ pub enum Op {
         /// The ring.
         ring: Color,
     },
-    /// A rectangle with diagonal stripes; the legend's key of memory from before the trace.
-    Hatch {
-        /// Where.
-        rect: Rect,
-        /// Below the stripes.
-        color: Color,
-        /// The stripes.
-        stripes: Color,
-    },
     /// Limits what follows to a rectangle, until the next [`Op::Unclip`].
     Clip(Rect),
     /// Ends [`Op::Clip`].

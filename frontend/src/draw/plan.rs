@@ -30,6 +30,16 @@ pub enum Layer {
     Detail,
 }
 
+impl Layer {
+    /// Its place in an array of both.
+    pub fn index(self) -> usize {
+        match self {
+            Self::Overview => 0,
+            Self::Detail => 1,
+        }
+    }
+}
+
 /// What is drawn, what is asked for and what comes next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {

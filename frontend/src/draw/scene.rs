@@ -2,8 +2,10 @@
 
 use super::{
     camera::{Camera, View},
+    layout::Layout,
     plan::Layer,
     span::Span,
+    theme::Theme,
 };
 use crate::worker::View as Asked;
 
@@ -38,6 +40,33 @@ pub struct Placement {
     pub scale: [f64; 2],
     /// The part of the plot that it may cover.
     pub clip: DeviceRect,
+}
+
+/// Everything that a painter needs for one frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame<'a> {
+    /// Where the plot lies.
+    pub layout: &'a Layout,
+    /// The pictures, the lower one first.
+    pub placements: Vec<Placement>,
+    /// The colours.
+    pub theme: &'a Theme,
+    /// The owner whose bands are under the cursor.
+    pub hovered: Option<u32>,
+    /// The owner whose bands are pinned; all others step back.
+    pub pinned: Option<u32>,
+    /// Device pixels by which stripes are shifted, so that they move with what they fill.
+    pub stripes: [f64; 2],
+}
+
+/// Device pixels by which stripes are shifted in this view.
+///
+/// Only the remainder matters; a multiple of the period keeps the number small enough for the graphics card.
+pub fn stripe_shift(camera: &Camera) -> [f64; 2] {
+    const PERIOD: f64 = 960.0;
+    let (View { x, y }, plot) = (camera.view(), camera.plot());
+    let shift = |span: Span, pixels: f64| (span.start / span.len() * pixels).rem_euclid(PERIOD);
+    [shift(x, plot.device_width()), shift(y, plot.device_height())]
 }
 
 /// The pictures to draw for one frame, the lower one first.
@@ -135,5 +164,14 @@ mod tests {
         let placement = placements(&camera, None, Some(&detail))[0];
         assert_eq!(placement.clip, DeviceRect { x: 300, y: 0, width: 700, height: 400 });
         assert_eq!(placement.offset, [300.0, 0.0]);
+    }
+
+    #[test]
+    fn stripes_move_with_the_content() {
+        let mut camera = camera();
+        camera.zoom_x(0.0, 0.5);
+        let before = stripe_shift(&camera)[0];
+        camera.pan(-7.0, 0.0);
+        assert!((stripe_shift(&camera)[0] - before - 14.0).abs() < 1e-6);
     }
 }

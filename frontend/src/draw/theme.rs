@@ -70,9 +70,9 @@ impl Theme {
             merged_lines: Color::new(0xa9afb9),
             separator: Color::new(0x101828).with_alpha(0.34),
             live: Color::new(0x1d2939),
-            reserved: Color::new(0xb4490f),
+            reserved: Color::new(0xa85708),
             hover: Color::new(0xffffff),
-            accent: Color::new(0x1f5eff),
+            accent: Color::new(0x1f5fd6),
             peak: Color::new(0x7a1fd1),
             oom: Color::new(0xd3121f),
             crosshair: Color::new(0x1c2430).with_alpha(0.45),
@@ -84,7 +84,7 @@ impl Theme {
     /// On near black.
     pub const fn dark() -> Self {
         Self {
-            background: Color::new(0x12161d),
+            background: Color::new(0x14181f),
             grid: Color::new(0xdfe7f5).with_alpha(0.11),
             text: Color::new(0xc3cbd8),
             text_muted: Color::new(0x98a3b4),
@@ -98,9 +98,9 @@ impl Theme {
             merged_lines: Color::new(0x636b78),
             separator: Color::new(0x05070a).with_alpha(0.55),
             live: Color::new(0xe7ecf5),
-            reserved: Color::new(0xf59a5b),
+            reserved: Color::new(0xf0a75a),
             hover: Color::new(0xffffff),
-            accent: Color::new(0x7aa8ff),
+            accent: Color::new(0x7aa7ff),
             peak: Color::new(0xd3a4ff),
             oom: Color::new(0xff5c62),
             crosshair: Color::new(0xe7ecf5).with_alpha(0.5),

@@ -1,9 +1,17 @@
-//! The timeline of one device: plot, axes, minimap and what the pointer does on them.
+//! The timeline of one device: plot, axes, spans, minimap, and what pointer and wheel do on them.
 
-use crate::platform::WorkerClient;
+mod director;
+mod input;
+mod legend;
+mod stage;
+
+use self::{director::Director, legend::Legend, stage::Stage};
+use crate::platform::{self, ResizeListener, Surface, WorkerClient};
 use crate::state::{Issued, Scheme};
 use crate::worker::{AxisKind, DeviceFigures, Hit};
+use gloo_events::{EventListener, EventListenerOptions};
 use std::rc::Rc;
+use web_sys::{HtmlCanvasElement, HtmlElement};
 use yew::prelude::*;
 
 /// What the page gives to the timeline, and what it hears back.
@@ -28,7 +36,131 @@ pub struct TimelineProps {
 }
 
 /// The timeline of one device.
+///
+/// Yew renders the elements once; afterwards a [`Director`] draws into them, since a rendering costs more than a frame.
 #[component]
 pub fn Timeline(props: &TimelineProps) -> Html {
-    html! { <div class="timeline" data-timeline="" tabindex="0" data-device={props.device.device.to_string()} /> }
+    let nodes = use_memo((), |()| Nodes::default());
+    let running = use_mut_ref(|| None::<Running>);
+    {
+        let (nodes, running) = (nodes.clone(), running.clone());
+        use_effect_with(props.clone(), move |props| follow(&mut running.borrow_mut(), &nodes, props));
+    }
+    {
+        let running = running.clone();
+        use_effect_with((), move |()| move || drop(running.take()));
+    }
+    html! {
+        <section class="timeline" aria-label="Timeline">
+            <div ref={&nodes.plot} class="timeline-plot" data-timeline="" tabindex="0" role="application"
+                aria-roledescription="memory timeline" aria-keyshortcuts="+ - ArrowLeft ArrowRight 0 P">
+                <div ref={&nodes.bands} class="timeline-bands"></div>
+                <canvas ref={&nodes.overlay} class="timeline-canvas" aria-hidden="true"></canvas>
+                <div ref={&nodes.tooltip} class="timeline-tooltip" hidden=true aria-hidden="true">
+                    <strong></strong><span></span><span></span><small></small>
+                </div>
+            </div>
+            <Legend scheme={props.scheme} has_initial={props.device.initial_bytes > 0} />
+            <div ref={&nodes.minimap} class="timeline-minimap" data-minimap="" aria-hidden="true">
+                <canvas ref={&nodes.chart} class="timeline-canvas"></canvas>
+                <div ref={&nodes.window} class="timeline-window"></div>
+            </div>
+        </section>
+    }
+}
+
+/// The elements, as yew hands them out.
+#[derive(Default, PartialEq)]
+struct Nodes {
+    plot: NodeRef,
+    bands: NodeRef,
+    overlay: NodeRef,
+    tooltip: NodeRef,
+    minimap: NodeRef,
+    chart: NodeRef,
+    window: NodeRef,
+}
+
+impl Nodes {
+    fn surface(&self) -> Option<Surface> {
+        Some(Surface {
+            plot: self.plot.cast::<HtmlElement>()?,
+            bands: self.bands.cast::<HtmlElement>()?,
+            overlay: self.overlay.cast::<HtmlCanvasElement>()?,
+            tooltip: self.tooltip.cast::<HtmlElement>()?,
+            minimap: self.minimap.cast::<HtmlElement>()?,
+            chart: self.chart.cast::<HtmlCanvasElement>()?,
+            window: self.window.cast::<HtmlElement>()?,
+        })
+    }
+}
+
+/// The director and the listeners that keep it informed; they end with the component.
+struct Running {
+    director: Director,
+    obeyed: Option<u32>,
+    _listeners: Vec<EventListener>,
+    _resize: [Option<ResizeListener>; 2],
+    _context: EventListener,
+}
+
+/// Brings a running timeline up to date with its properties, or starts it.
+fn follow(running: &mut Option<Running>, nodes: &Nodes, props: &TimelineProps) {
+    match running {
+        Some(running) => running.update(props),
+        None => *running = nodes.surface().and_then(|surface| Running::start(props, surface)),
+    }
+}
+
+impl Running {
+    fn start(props: &TimelineProps, surface: Surface) -> Option<Self> {
+        let painter = platform::open_painter(&surface.bands, platform::forces_canvas()).ok()?;
+        let director = Director::new(Stage::new(props.clone(), surface.clone(), painter));
+        let refit = |element: &HtmlElement| {
+            let director = director.clone();
+            ResizeListener::new(element, move || director.with(Stage::fit_to_element))
+        };
+        Some(Self {
+            // A command that is older than the timeline was meant for another one.
+            obeyed: props.command.map(|issued| issued.number),
+            _listeners: input::listen(&director, &surface),
+            _resize: [refit(&surface.plot), refit(&surface.minimap)],
+            _context: watch_context(&director),
+            director,
+        })
+    }
+
+    fn update(&mut self, props: &TimelineProps) {
+        let (is_other, is_recolored) = self.director.with(|stage| {
+            let before = std::mem::replace(&mut stage.props, props.clone());
+            let is_other = before.client != props.client
+                || before.device.device != props.device.device
+                || before.axis != props.axis;
+            (is_other, before.scheme != props.scheme || before.pinned != props.pinned)
+        });
+        if is_other {
+            self.director.with(Stage::start_over);
+            self.director.start();
+        } else if is_recolored {
+            self.director.with(Stage::repaint);
+        }
+        if let Some(issued) = props.command.filter(|issued| Some(issued.number) != self.obeyed) {
+            self.obeyed = Some(issued.number);
+            self.director.obey(issued.command);
+        }
+    }
+}
+
+/// Goes on with the plain canvas when the graphics card is taken away.
+fn watch_context(director: &Director) -> EventListener {
+    let canvas = director.with(|stage| stage.painter_canvas().clone());
+    let director = director.clone();
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::once_with_options(&canvas, "webglcontextlost", options, move |_| {
+        director.with(|stage| {
+            if let Ok(painter) = platform::open_painter(&stage.surface.bands, true) {
+                stage.replace_painter(painter);
+            }
+        });
+    })
 }

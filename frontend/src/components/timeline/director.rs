@@ -1,0 +1,308 @@
+//! Runs the stage: frames when something changed, and questions to the worker.
+
+use super::stage::Stage;
+use crate::{
+    draw::{camera::View, gesture::Point, plan::Layer, span::Span},
+    platform::{self, AskError, WorkerClient},
+    state::TimelineCommand,
+    view::timeline as texts,
+    worker::{AxisKind, Details, Hit, View as Asked},
+};
+use std::{cell::RefCell, future::Future, rc::Rc};
+use wasm_bindgen_futures::spawn_local;
+
+/// Columns of the minimap's outline: more than any screen shows and little to send.
+const OUTLINE_COLUMNS: u32 = 1600;
+
+/// A handle to the stage; cheap to clone.
+#[derive(Clone)]
+pub(super) struct Director {
+    stage: Rc<RefCell<Stage>>,
+}
+
+/// What a question is about.
+#[derive(Clone)]
+struct Subject {
+    client: WorkerClient,
+    device: u32,
+    axis: AxisKind,
+    generation: u32,
+}
+
+impl Director {
+    /// Takes over a stage and shows its device.
+    pub(super) fn new(stage: Stage) -> Self {
+        let director = Self { stage: Rc::new(RefCell::new(stage)) };
+        director.start();
+        director
+    }
+
+    /// Changes the stage and draws what changed with the next frame.
+    pub(super) fn with<T>(&self, change: impl FnOnce(&mut Stage) -> T) -> T {
+        let result = change(&mut self.stage.borrow_mut());
+        self.draw_soon();
+        result
+    }
+
+    /// Shows the device and the axis of the stage from the beginning.
+    pub(super) fn start(&self) {
+        self.ask_outline();
+        self.ask_marks();
+        self.draw_soon();
+    }
+
+    /// Draws with the next frame, however often it is called before.
+    fn draw_soon(&self) {
+        if !std::mem::replace(&mut self.stage.borrow_mut().frame_is_due, true) {
+            let director = self.clone();
+            platform::on_next_frame(move |now_ms| director.draw(now_ms));
+        }
+    }
+
+    fn draw(&self, now_ms: f64) {
+        let goes_on = {
+            let mut stage = self.stage.borrow_mut();
+            stage.frame_is_due = false;
+            stage.draw(now_ms)
+        };
+        if goes_on {
+            self.draw_soon();
+        }
+        self.ask_picture();
+        self.ask_hover();
+    }
+
+    fn subject(&self) -> Subject {
+        let stage = self.stage.borrow();
+        let props = &stage.props;
+        Subject {
+            client: props.client.clone(),
+            device: props.device.device,
+            axis: props.axis,
+            generation: stage.generation,
+        }
+    }
+
+    /// Hands an answer to the stage, unless device or axis have changed since the question.
+    fn answer<T: 'static>(
+        &self,
+        subject: &Subject,
+        question: impl Future<Output = Result<T, AskError>> + 'static,
+        take: impl FnOnce(&Self, Result<T, AskError>) + 'static,
+    ) {
+        let (director, generation) = (self.clone(), subject.generation);
+        spawn_local(async move {
+            let answer = question.await;
+            if director.stage.borrow().generation == generation {
+                take(&director, answer);
+            }
+        });
+    }
+
+    fn ask_picture(&self) {
+        let next = {
+            let mut stage = self.stage.borrow_mut();
+            let (camera, axis) = (stage.camera, stage.props.axis);
+            stage.plan.next(&camera, axis)
+        };
+        let Some((layer, asked)) = next else { return };
+        let subject = self.subject();
+        let Subject { client, device, .. } = subject.clone();
+        self.answer(
+            &subject,
+            async move { client.picture(device, asked).await },
+            move |director, answer| match answer {
+                Ok(picture) => {
+                    let is_first = director.with(|stage| stage.take_picture(layer, asked, picture));
+                    if is_first {
+                        platform::mark_when_presented("timeline-drawn");
+                    }
+                }
+                Err(reason) => director.picture_failed(layer, asked, &reason),
+            },
+        );
+    }
+
+    /// A question that was overtaken is asked again; one that was refused would be refused again.
+    fn picture_failed(&self, layer: Layer, asked: Asked, reason: &AskError) {
+        match reason {
+            AskError::Superseded => self.with(|stage| stage.plan.failed()),
+            AskError::Closed => (),
+            AskError::Refused(_) => self.stage.borrow_mut().plan.answered(layer, asked),
+        }
+    }
+
+    fn ask_outline(&self) {
+        let subject = self.subject();
+        let Subject { client, device, axis, .. } = subject.clone();
+        self.answer(
+            &subject,
+            async move { client.outline(device, axis, OUTLINE_COLUMNS).await },
+            |director, answer| {
+                if let Ok(outline) = answer {
+                    director.with(|stage| stage.take_outline(outline));
+                }
+            },
+        );
+    }
+
+    fn ask_marks(&self) {
+        let subject = self.subject();
+        let Subject { client, device, .. } = subject.clone();
+        self.answer(&subject, async move { client.marks(device).await }, |director, answer| {
+            if let Ok(marks) = answer {
+                director.with(|stage| stage.take_marks(marks));
+            }
+        });
+    }
+
+    /// Asks what is under the cursor, one question at a time.
+    fn ask_hover(&self) {
+        let at = {
+            let mut stage = self.stage.borrow_mut();
+            let at = stage.pointer.filter(|&at| stage.is_in_plot(at) && !stage.gesture.is_active());
+            if !stage.hover_is_due || stage.hover_is_asked || at.is_none() {
+                return;
+            }
+            (stage.hover_is_due, stage.hover_is_asked) = (false, true);
+            at
+        };
+        let Some((subject, question)) = at.map(|at| self.hit_at(at)) else { return };
+        self.answer(&subject, question, |director, answer| {
+            director.with(|stage| stage.hover_is_asked = false);
+            if let Ok(hit) = answer {
+                director.hovered(Some(hit));
+            }
+        });
+    }
+
+    /// Shows what is under the cursor and tells the page.
+    pub(super) fn hovered(&self, hit: Option<Hit>) {
+        let (changed, on_hover) = self.with(|stage| {
+            let changed = stage.hit != hit;
+            stage.take_hit(hit.clone());
+            (changed, stage.props.on_hover.clone())
+        });
+        if changed {
+            on_hover.emit(hit);
+        }
+    }
+
+    /// Pins what is under a point, or nothing where nothing is.
+    pub(super) fn pin_at(&self, at: Point) {
+        let (subject, question) = self.hit_at(at);
+        self.answer(&subject, question, |director, answer| {
+            let Ok(hit) = answer else { return };
+            director.hovered(Some(hit.clone()));
+            let on_pin = director.stage.borrow().props.on_pin.clone();
+            on_pin.emit(Some(hit).filter(|hit| hit.allocation.is_some()));
+        });
+    }
+
+    /// Zooms to the lifetime of the allocation under a point; twice as far in where there is none.
+    pub(super) fn zoom_to(&self, at: Point) {
+        let (subject, question) = self.hit_at(at);
+        let Subject { client, device, axis, .. } = subject.clone();
+        let found = async move {
+            let Some(allocation) = question.await?.allocation else { return Ok(None) };
+            let details = client.details(device, allocation.allocation).await?;
+            Ok(Some((details, allocation.below_bytes as f64)))
+        };
+        self.answer(&subject, found, move |director, answer| {
+            let Ok(found) = answer else { return };
+            director.with(|stage| {
+                let mut camera = stage.camera;
+                match found {
+                    Some((details, below)) => {
+                        camera.set_view(view_of(&details, below, camera.view(), axis, stage.x_end()))
+                    }
+                    None => camera.zoom_x(stage.in_plot(at).0, 0.5),
+                }
+                stage.go_to(camera.view());
+            });
+        });
+    }
+
+    /// Does what a key or a button of the page says.
+    pub(super) fn obey(&self, command: TimelineCommand) {
+        if let TimelineCommand::JumpTo { moment } = command {
+            self.jump_to(moment);
+            return;
+        }
+        self.with(|stage| {
+            let mut camera = stage.destination();
+            let (middle, plot) = (stage.plot_center(), camera.plot());
+            match command {
+                TimelineCommand::Pan { x, y } => camera.pan(-x * plot.width, y * plot.height),
+                TimelineCommand::Zoom { x, y } => {
+                    camera.zoom_x(middle.0, 1.0 / x);
+                    camera.zoom_y(middle.1, 1.0 / y);
+                }
+                TimelineCommand::Reset => camera.set_view(camera.content().whole()),
+                TimelineCommand::JumpToPeak => {
+                    let peak = texts::peak_position(&stage.props.device, stage.props.axis).unwrap_or(0.0);
+                    let x = camera.view_around(peak).x;
+                    camera.set_view(View { x, y: camera.content().whole().y });
+                }
+                TimelineCommand::JumpTo { .. } => (),
+            }
+            stage.go_to(camera.view());
+        });
+    }
+
+    fn jump_to(&self, moment: u32) {
+        let subject = self.subject();
+        let (from, x_end) = (subject.clone(), self.stage.borrow().x_end());
+        self.answer(&subject, async move { position_of(&from, moment, x_end).await }, |director, answer| {
+            if let Ok(position) = answer {
+                director.with(|stage| stage.go_to(stage.camera.view_around(position)));
+            }
+        });
+    }
+
+    fn hit_at(&self, at: Point) -> (Subject, impl Future<Output = Result<Hit, AskError>> + 'static) {
+        let (x, bytes) = {
+            let stage = self.stage.borrow();
+            let (x, y) = stage.in_plot(at);
+            (stage.camera.position_from_x(x), stage.camera.bytes_from_y(y))
+        };
+        let subject = self.subject();
+        let Subject { client, device, axis, .. } = subject.clone();
+        (subject, async move { client.hit(device, axis, x, bytes).await })
+    }
+}
+
+/// The lifetime of an allocation with some room around it, high enough to be seen.
+fn view_of(details: &Details, below: f64, now: View, axis: AxisKind, x_end: f64) -> View {
+    let (born, died) = match axis {
+        AxisKind::Events => (Some(f64::from(details.born)), details.died.map(f64::from)),
+        AxisKind::Time => (details.born_us.map(|us| us as f64), details.died_us.map(|us| us as f64)),
+    };
+    let x = Span::new(born.unwrap_or(0.0), died.unwrap_or(x_end)).grown(0.15);
+    let size = details.size_bytes as f64;
+    // What is lower than a fiftieth of the plot can't be read: it gets a third.
+    let y = if size < now.y.len() / 50.0 { Span::around(below + size / 2.0, size * 3.0) } else { now.y };
+    View { x, y }
+}
+
+/// The place of a moment on the axis.
+///
+/// Only the worker knows the times of moments: on the time axis the place is found by halving.
+async fn position_of(subject: &Subject, moment: u32, x_end: f64) -> Result<f64, AskError> {
+    let Subject { client, device, axis, .. } = subject;
+    if *axis == AxisKind::Events {
+        return Ok(f64::from(moment) + 0.5);
+    }
+    let (mut before, mut after) = (0.0, x_end);
+    while after - before > 1.0 {
+        let middle = f64::midpoint(before, after);
+        match client.hit(*device, *axis, middle, 0.0).await {
+            Ok(hit) if hit.moment < moment => before = middle,
+            Ok(_) => after = middle,
+            // A question about the cursor came between: ask again.
+            Err(AskError::Superseded) => (),
+            Err(reason) => return Err(reason),
+        }
+    }
+    Ok(after)
+}

@@ -1,0 +1,397 @@
+//! The state of the timeline between renderings, and how a frame is drawn from it.
+
+use super::TimelineProps;
+use crate::{
+    draw::{
+        axes,
+        bands::has_owner,
+        camera::{Camera, View},
+        gesture::{Gesture, Point},
+        glide::Glide,
+        history::History,
+        initial::InitialBands,
+        lane::Lane,
+        layout::{Layout, Rect},
+        minimap::Minimap,
+        overlay::Op,
+        plan::{Layer, Plan},
+        scene::{Frame, placements, stripe_shift},
+        theme::Theme,
+    },
+    platform::{self, Painter, Surface},
+    state::Scheme,
+    view::timeline as texts,
+    worker::{Hit, Marks, PictureData, View as Asked},
+};
+use std::rc::Rc;
+
+/// A picture that is on the painter, and what is looked up in it.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    asked: Asked,
+    picture: Rc<PictureData>,
+    initial: InitialBands,
+}
+
+/// Everything that the timeline keeps between frames.
+pub(super) struct Stage {
+    pub(super) props: TimelineProps,
+    pub(super) surface: Surface,
+    pub(super) camera: Camera,
+    pub(super) plan: Plan,
+    pub(super) gesture: Gesture,
+    pub(super) pointer: Option<Point>,
+    pub(super) hit: Option<Hit>,
+    pub(super) selection: Option<Rect>,
+    /// Counts up when the device or the axis changes; answers to older questions are dropped.
+    pub(super) generation: u32,
+    pub(super) frame_is_due: bool,
+    pub(super) hover_is_due: bool,
+    pub(super) hover_is_asked: bool,
+    painter: Box<dyn Painter>,
+    layout: Layout,
+    layers: [Option<Shown>; 2],
+    glide: Option<Glide>,
+    history: History,
+    marks: Marks,
+    lane: Lane,
+    markers: Vec<axes::Marker>,
+    outline: PictureData,
+    bands_are_due: bool,
+    chart_is_due: bool,
+    pinned_is_drawn: bool,
+    was_presented: bool,
+}
+
+impl Stage {
+    /// A stage that has nothing to show yet.
+    pub(super) fn new(props: TimelineProps, surface: Surface, painter: Box<dyn Painter>) -> Self {
+        let mut stage = Self {
+            props,
+            surface,
+            painter,
+            camera: Camera::default(),
+            plan: Plan::default(),
+            gesture: Gesture::default(),
+            pointer: None,
+            hit: None,
+            selection: None,
+            generation: 0,
+            frame_is_due: false,
+            hover_is_due: false,
+            hover_is_asked: false,
+            layout: Layout::default(),
+            layers: [None, None],
+            glide: None,
+            history: History::default(),
+            marks: Marks::default(),
+            lane: Lane::default(),
+            markers: Vec::new(),
+            outline: PictureData::default(),
+            bands_are_due: true,
+            chart_is_due: true,
+            pinned_is_drawn: false,
+            was_presented: false,
+        };
+        stage.start_over();
+        stage
+    }
+
+    /// Shows the whole of the device on the chosen axis.
+    pub(super) fn start_over(&mut self) {
+        self.generation += 1;
+        self.plan = Plan::default();
+        self.layers = [None, None];
+        self.glide = None;
+        self.history.clear();
+        self.hit = None;
+        self.outline = PictureData::default();
+        self.chart_is_due = true;
+        self.place_marks();
+        self.layout = self.measured();
+        self.camera = Camera::new(texts::content(&self.props.device, self.props.axis), self.layout.plot_size());
+        platform::set_attribute(&self.surface.plot, "aria-label", &texts::description(&self.props.device));
+    }
+
+    /// Takes the spans and marks of the device.
+    pub(super) fn take_marks(&mut self, marks: Marks) {
+        self.marks = marks;
+        self.place_marks();
+        self.fit_to_element();
+    }
+
+    fn place_marks(&mut self) {
+        self.lane = Lane::new(&self.marks.spans, self.props.axis);
+        self.markers = texts::markers(&self.props.device, &self.marks, self.props.axis);
+    }
+
+    /// Takes the outline of the whole trace.
+    pub(super) fn take_outline(&mut self, outline: PictureData) {
+        self.outline = outline;
+        self.chart_is_due = true;
+    }
+
+    /// Takes a picture that was asked for; whether it is the first one of all.
+    pub(super) fn take_picture(&mut self, layer: Layer, asked: Asked, picture: PictureData) -> bool {
+        self.plan.answered(layer, asked);
+        let initial = InitialBands::of(&picture);
+        self.layers[layer.index()] = Some(Shown { asked, picture: Rc::new(picture), initial });
+        self.upload(layer);
+        self.look_for_pinned();
+        self.bands_are_due = true;
+        !std::mem::replace(&mut self.was_presented, true)
+    }
+
+    /// Follows the element's size and the screen's pixels.
+    pub(super) fn fit_to_element(&mut self) {
+        let layout = self.measured();
+        if layout != self.layout {
+            self.layout = layout;
+            self.camera = self.camera.resized(layout.plot_size());
+            self.bands_are_due = true;
+            self.chart_is_due = true;
+        }
+    }
+
+    fn measured(&self) -> Layout {
+        let (width, height) = platform::size_of_element(&self.surface.plot);
+        Layout::new(width, height, platform::pixel_ratio(), self.lane.row_count())
+    }
+
+    /// Draws everything again, as after a change of the colours or of what is pinned.
+    pub(super) fn repaint(&mut self) {
+        self.upload(Layer::Overview);
+        self.upload(Layer::Detail);
+        self.look_for_pinned();
+        self.bands_are_due = true;
+        self.chart_is_due = true;
+    }
+
+    /// Puts another painter in place of one that lost its context.
+    pub(super) fn replace_painter(&mut self, painter: Box<dyn Painter>) {
+        self.painter = painter;
+        self.repaint();
+    }
+
+    /// The canvas that the painter draws into.
+    pub(super) fn painter_canvas(&self) -> &web_sys::HtmlCanvasElement {
+        self.painter.canvas()
+    }
+
+    /// The middle of the plot, relative to it.
+    pub(super) fn plot_center(&self) -> Point {
+        (self.layout.plot.width / 2.0, self.layout.plot.height / 2.0)
+    }
+
+    /// The upper left corner of the plot in the element.
+    pub(super) fn plot_corner(&self) -> Point {
+        (self.layout.plot.x, self.layout.plot.y)
+    }
+
+    /// Where the x axis ends.
+    pub(super) fn x_end(&self) -> f64 {
+        self.camera.content().x_end
+    }
+
+    /// A point of the element relative to the plot, held inside it.
+    pub(super) fn in_plot(&self, (x, y): Point) -> Point {
+        let plot = self.layout.plot;
+        ((x - plot.x).clamp(0.0, plot.width), (y - plot.y).clamp(0.0, plot.height))
+    }
+
+    /// Whether a point of the element lies in the plot.
+    pub(super) fn is_in_plot(&self, (x, y): Point) -> bool {
+        self.layout.plot.contains(x, y)
+    }
+
+    /// The name of the span at a point of the element.
+    pub(super) fn span_name_at(&self, at: Point) -> Option<String> {
+        self.lane.name_at(at, &self.camera, &self.layout).map(str::to_owned)
+    }
+
+    /// The minimap as it is laid out now.
+    pub(super) fn minimap(&self) -> Minimap {
+        let (width, _) = platform::size_of_element(&self.surface.minimap);
+        Minimap { width: width.max(1.0), whole: self.camera.content().whole().x }
+    }
+
+    /// Moves the camera by hand, after noting where it was.
+    pub(super) fn steer(&mut self, change: impl FnOnce(&mut Camera)) {
+        let before = self.camera.view();
+        self.glide = None;
+        change(&mut self.camera);
+        if self.camera.view() != before {
+            self.history.leave(before, platform::now_ms());
+            self.bands_are_due = true;
+        }
+    }
+
+    /// Moves the camera to a view that the eye can follow.
+    pub(super) fn go_to(&mut self, view: View) {
+        self.history.leave(self.camera.view(), platform::now_ms());
+        self.glide_to(view);
+    }
+
+    /// Goes back to the view before the last movement.
+    pub(super) fn go_back(&mut self) {
+        if let Some(view) = self.history.back() {
+            self.glide_to(view);
+        }
+    }
+
+    /// Where the camera is or is about to be.
+    pub(super) fn destination(&self) -> Camera {
+        let mut camera = self.camera;
+        if let Some(glide) = &self.glide {
+            camera.set_view(glide.target());
+        }
+        camera
+    }
+
+    fn glide_to(&mut self, view: View) {
+        let view = self.camera.confined(view);
+        if platform::prefers_reduced_motion() {
+            self.camera.set_view(view);
+        } else {
+            self.glide = Some(Glide::new(self.camera.view(), view, platform::now_ms()));
+        }
+        self.bands_are_due = true;
+    }
+
+    /// Draws a frame; whether the next one should follow at once.
+    pub(super) fn draw(&mut self, now_ms: f64) -> bool {
+        self.fit_to_element();
+        if let Some(glide) = self.glide {
+            let view = glide.at(now_ms);
+            self.camera.set_view(view.unwrap_or(glide.target()));
+            self.glide = self.glide.filter(|_| view.is_some());
+            self.bands_are_due = true;
+        }
+        // Without a picture the last one stays: a flash of nothing would only hide that something comes.
+        if std::mem::take(&mut self.bands_are_due) && self.layers.iter().any(Option::is_some) {
+            self.draw_bands();
+            self.tell_tests();
+        }
+        self.draw_overlay();
+        self.draw_minimap();
+        self.glide.is_some()
+    }
+
+    fn draw_bands(&mut self) {
+        let frame = frame(&self.camera, &self.layout, &self.layers, self.marked(), self.props.scheme);
+        self.painter.paint(&frame);
+    }
+
+    fn upload(&mut self, layer: Layer) {
+        if let Some(shown) = &self.layers[layer.index()] {
+            let frame = frame(&self.camera, &self.layout, &self.layers, [None, None], self.props.scheme);
+            self.painter.upload(layer, &shown.picture, &frame);
+        }
+    }
+
+    /// The owners under the cursor and pinned.
+    fn marked(&self) -> [Option<u32>; 2] {
+        let hovered = self.hit.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
+        [hovered, self.props.pinned.filter(|_| self.pinned_is_drawn)]
+    }
+
+    /// A pinned allocation without bands of its own, merged or from before the trace, makes nothing step back.
+    fn look_for_pinned(&mut self) {
+        let is_drawn = |owner| self.layers.iter().flatten().any(|shown| has_owner(&shown.picture, owner));
+        self.pinned_is_drawn = self.props.pinned.is_some_and(is_drawn);
+    }
+
+    fn draw_overlay(&self) {
+        let (camera, layout, theme) = (&self.camera, &self.layout, theme_of(self.props.scheme));
+        let mut ops = axes::axes(camera, layout, self.props.axis, theme);
+        ops.extend(self.lane.ops(camera, layout, theme));
+        ops.push(Op::Clip(layout.plot));
+        if let Some(shown) = self.sharpest() {
+            let text = texts::initial_label(&self.props.device);
+            ops.extend(shown.initial.label(&shown.asked, text, camera, layout, theme));
+        }
+        ops.push(Op::Unclip);
+        ops.extend(axes::markers(&self.markers, camera, layout, theme));
+        let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
+        if let Some(at) = cursor {
+            ops.extend(axes::crosshair(at, camera, layout, self.props.axis, theme));
+            ops.extend(self.hit.as_ref().and_then(|hit| axes::bracket(at, hit, camera, layout, theme)));
+        }
+        ops.extend(self.selection.iter().flat_map(|&rect| axes::selection(rect, theme)));
+        platform::paint_overlay(&self.surface.overlay, layout, &ops);
+        self.draw_tooltip(cursor);
+    }
+
+    fn draw_tooltip(&self, cursor: Option<Point>) {
+        let text = self.hit.as_ref().map(|hit| texts::tooltip(hit, self.props.axis));
+        let shown = cursor.zip(text.as_ref()).map(|(at, text)| {
+            let room = (self.layout.outer.width, self.layout.outer.height);
+            (at, room, [text.title.as_str(), &text.name, &text.detail, &text.moment])
+        });
+        platform::place_tooltip(&self.surface.tooltip, shown);
+    }
+
+    fn draw_minimap(&mut self) {
+        let size = platform::size_of_element(&self.surface.minimap);
+        if std::mem::take(&mut self.chart_is_due) {
+            let theme = theme_of(self.props.scheme);
+            platform::paint_minimap(&self.surface.chart, size, self.layout.pixel_ratio, &self.outline, theme);
+        }
+        let window = self.minimap().window(self.camera.view().x);
+        platform::place_window(&self.surface.window, window.start, window.len());
+    }
+
+    /// The picture that the view is seen in.
+    fn sharpest(&self) -> Option<&Shown> {
+        let [overview, detail] = &self.layers;
+        detail.as_ref().filter(|_| !self.camera.is_whole()).or(overview.as_ref())
+    }
+
+    fn tell_tests(&self) {
+        let (View { x, y }, plot) = (self.camera.view(), &self.surface.plot);
+        for (name, value) in [("data-x0", x.start), ("data-x1", x.end), ("data-y0", y.start), ("data-y1", y.end)] {
+            platform::set_attribute(plot, name, &value.to_string());
+        }
+        platform::set_attribute(plot, "data-axis", texts::axis_name(self.props.axis));
+        platform::set_attribute(plot, "data-renderer", self.painter.name());
+        let bands = self.sharpest().map_or(0, |shown| shown.picture.band_count());
+        platform::set_attribute(plot, "data-bands", &bands.to_string());
+        let is_settled = self.plan.is_settled(&self.camera, self.props.axis) && self.glide.is_none();
+        platform::set_attribute(plot, "data-settled", if is_settled { "true" } else { "false" });
+    }
+
+    /// Notes that a change of the hit may change what is lit up.
+    pub(super) fn take_hit(&mut self, hit: Option<Hit>) {
+        let before = self.marked();
+        self.hit = hit;
+        self.bands_are_due |= self.marked() != before;
+    }
+}
+
+/// The colours of a scheme.
+pub(super) fn theme_of(scheme: Scheme) -> &'static Theme {
+    static LIGHT: Theme = Theme::light();
+    static DARK: Theme = Theme::dark();
+    match scheme {
+        Scheme::Light => &LIGHT,
+        Scheme::Dark => &DARK,
+    }
+}
+
+fn frame<'a>(
+    camera: &Camera,
+    layout: &'a Layout,
+    layers: &[Option<Shown>; 2],
+    [hovered, pinned]: [Option<u32>; 2],
+    scheme: Scheme,
+) -> Frame<'a> {
+    let [overview, detail] = layers.each_ref().map(|layer| layer.as_ref().map(|shown| &shown.asked));
+    Frame {
+        layout,
+        placements: placements(camera, overview, detail),
+        theme: theme_of(scheme),
+        hovered,
+        pinned,
+        stripes: stripe_shift(camera),
+    }
+}

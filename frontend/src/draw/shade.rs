@@ -1,0 +1,55 @@
+//! Which colour a band gets.
+//!
+//! The graphics card computes the same in `platform/webgl_shaders.rs`; the numbers of both are these.
+
+use super::{color::Color, theme::Theme};
+
+/// How many shades a hue is drawn in.
+pub const SHADES: u32 = 3;
+
+/// How far the shades of a hue lie apart.
+pub const SHADE_STEP: f32 = 0.10;
+
+/// Distance of the stripes on memory from before the trace, in CSS pixels.
+pub const HATCH_PERIOD: f64 = 8.0;
+
+/// Distance of the fine lines on merged allocations, in CSS pixels.
+pub const LINE_PERIOD: f64 = 3.0;
+
+/// Bands lower than this have no separator, in device pixels: it would be all there is of them.
+pub const SEPARATED: f64 = 3.0;
+
+/// How far the band under the cursor is lit up.
+pub const HOVER_SHARE: f32 = 0.32;
+
+/// How far the pinned band takes on the accent.
+pub const PIN_SHARE: f32 = 0.55;
+
+/// How far all other bands step back while one is pinned.
+pub const DIM_SHARE: f32 = 0.42;
+
+/// The fill of an allocation with this colour number.
+///
+/// The hue comes first, so that neighbouring numbers look as different as can be.
+pub fn fill(color: u32, theme: &Theme) -> Color {
+    let hue = theme.hues[color as usize % theme.hues.len()];
+    match color / theme.hues.len() as u32 % SHADES {
+        0 => hue,
+        1 => hue.mixed(theme.background, SHADE_STEP * 2.0),
+        _ => hue.mixed(theme.live, SHADE_STEP),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn numbers_give_three_shades_of_every_hue() {
+        for theme in [Theme::light(), Theme::dark()] {
+            let all: HashSet<u32> = (0..1000).map(|number| fill(number, &theme).rgb).collect();
+            assert_eq!(all.len(), theme.hues.len() * SHADES as usize);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Bands and outlines without a graphics card: each picture is painted once and then moved as an image.
+
+use super::painter::{Painter, fit_canvas};
+use crate::{
+    draw::{
+        bands::{Band, bands, pieces},
+        color::Color,
+        plan::Layer,
+        scene::{Frame, Placement},
+        shade,
+        theme::Theme,
+    },
+    worker::{OutlineStep, PictureData},
+};
+use std::collections::BTreeMap;
+use wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+
+/// A picture, painted and as it came.
+#[derive(Default)]
+struct Painted {
+    image: Option<HtmlCanvasElement>,
+    picture: PictureData,
+}
+
+/// Draws with the plain canvas.
+pub(super) struct CanvasPainter {
+    canvas: HtmlCanvasElement,
+    context: CanvasRenderingContext2d,
+    layers: [Painted; 2],
+}
+
+/// Where the plot and a picture lie in the canvas, in device pixels, y downwards.
+#[derive(Clone, Copy)]
+struct Target {
+    left: f64,
+    bottom: f64,
+    offset: [f64; 2],
+    scale: [f64; 2],
+}
+
+impl Target {
+    fn new(frame: &Frame<'_>, placement: &Placement) -> Self {
+        let (plot, ratio) = (frame.layout.plot, frame.layout.pixel_ratio);
+        Self {
+            left: (plot.x * ratio).round(),
+            bottom: (plot.bottom() * ratio).round(),
+            offset: placement.offset,
+            scale: placement.scale,
+        }
+    }
+
+    fn x(&self, share: f32) -> f64 {
+        self.left + self.offset[0] + f64::from(share) * self.scale[0]
+    }
+
+    fn y(&self, share: f32) -> f64 {
+        self.bottom - self.offset[1] - f64::from(share) * self.scale[1]
+    }
+}
+
+impl CanvasPainter {
+    /// A painter for a fresh canvas, `None` where it has no 2D context.
+    pub(super) fn open(canvas: HtmlCanvasElement) -> Option<Self> {
+        let context = context_of(&canvas)?;
+        Some(Self { canvas, context, layers: Default::default() })
+    }
+
+    fn paint_layer(&self, frame: &Frame<'_>, placement: &Placement) {
+        let (context, target, clip) = (&self.context, Target::new(frame, placement), placement.clip);
+        let layer = &self.layers[placement.layer.index()];
+        let top = target.bottom - f64::from(clip.y + clip.height);
+        context.save();
+        context.begin_path();
+        context.rect(target.left + f64::from(clip.x), top, f64::from(clip.width), f64::from(clip.height));
+        context.clip();
+        context.set_fill_style_str(&frame.theme.background.css());
+        context.fill_rect(target.left + f64::from(clip.x), top, f64::from(clip.width), f64::from(clip.height));
+        context.set_image_smoothing_enabled(false);
+        if let Some(image) = &layer.image {
+            // A picture without size can't be drawn; there is nothing in it either.
+            let _ = context.draw_image_with_html_canvas_element_and_dw_and_dh(
+                image,
+                target.x(0.0),
+                target.y(1.0),
+                target.scale[0],
+                target.scale[1],
+            );
+        }
+        self.paint_marks(frame, layer, &target);
+        self.paint_outline(&layer.picture, &layer.picture.reserved, frame.theme.reserved, frame, &target);
+        self.paint_outline(&layer.picture, &layer.picture.live, frame.theme.live, frame, &target);
+        context.restore();
+    }
+
+    fn paint_marks(&self, frame: &Frame<'_>, layer: &Painted, target: &Target) {
+        for (owner, color, share) in [
+            (frame.hovered, frame.theme.hover, shade::HOVER_SHARE),
+            (frame.pinned, frame.theme.accent, shade::PIN_SHARE + 0.2),
+        ] {
+            let Some(owner) = owner else { continue };
+            self.context.set_fill_style_str(&color.with_alpha(share).css());
+            for band in bands(&layer.picture.bands).filter(|band| band.owner == owner) {
+                fill_band(&self.context, &band, target);
+            }
+        }
+    }
+
+    fn paint_outline(
+        &self,
+        picture: &PictureData,
+        steps: &[OutlineStep],
+        color: Color,
+        frame: &Frame<'_>,
+        at: &Target,
+    ) {
+        let Some(asked) = &picture.view else { return };
+        let thickness = frame.layout.pixel_ratio.round().max(1.0);
+        self.context.set_fill_style_str(&color.css());
+        self.context.begin_path();
+        for piece in pieces(steps, asked) {
+            let (x, y) = ((at.x(piece.x0) - thickness / 2.0).round(), (at.y(piece.y1) - thickness / 2.0).round());
+            let (right, low) = ((at.x(piece.x1) - thickness / 2.0).round(), (at.y(piece.y0) - thickness / 2.0).round());
+            self.context.rect(x, y, right - x + thickness, low - y + thickness);
+        }
+        self.context.fill();
+    }
+}
+
+impl Painter for CanvasPainter {
+    fn name(&self) -> &'static str {
+        "canvas2d"
+    }
+
+    fn canvas(&self) -> &HtmlCanvasElement {
+        &self.canvas
+    }
+
+    fn upload(&mut self, layer: Layer, picture: &PictureData, frame: &Frame<'_>) {
+        let image = painted(&self.canvas, picture, frame);
+        self.layers[layer.index()] = Painted { image, picture: picture.clone() };
+    }
+
+    fn paint(&mut self, frame: &Frame<'_>) {
+        let outer = frame.layout.outer;
+        fit_canvas(&self.canvas, outer.width, outer.height, frame.layout.pixel_ratio);
+        self.context.set_fill_style_str(&frame.theme.background.css());
+        self.context.fill_rect(0.0, 0.0, f64::from(self.canvas.width()), f64::from(self.canvas.height()));
+        for placement in &frame.placements {
+            self.paint_layer(frame, placement);
+        }
+    }
+}
+
+/// The 2D context of a canvas.
+pub(super) fn context_of(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
+    canvas.get_context("2d").ok()??.dyn_into().ok()
+}
+
+/// A picture in pixels, on a canvas of its own.
+fn painted(sibling: &HtmlCanvasElement, picture: &PictureData, frame: &Frame<'_>) -> Option<HtmlCanvasElement> {
+    let asked = picture.view.as_ref()?;
+    let canvas: HtmlCanvasElement = sibling.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()?;
+    canvas.set_width(asked.width_px);
+    canvas.set_height(asked.height_px);
+    let context = context_of(&canvas)?;
+    let height = f64::from(asked.height_px);
+    let target = Target { left: 0.0, bottom: height, offset: [0.0; 2], scale: [f64::from(asked.width_px), height] };
+    // A change of colour costs more than a rectangle: all bands of a colour go together.
+    let mut by_fill: BTreeMap<u64, Vec<Band>> = BTreeMap::new();
+    for band in bands(&picture.bands) {
+        by_fill.entry(fill_key(&band)).or_default().push(band);
+    }
+    for group in by_fill.values() {
+        fill_group(&context, group, frame.theme, &target);
+    }
+    Some(canvas)
+}
+
+fn fill_key(band: &Band) -> u64 {
+    match band.owner {
+        PictureData::INITIAL => 1 << 32,
+        PictureData::MERGED => 1 << 33,
+        _ => u64::from(band.color % (12 * shade::SHADES)),
+    }
+}
+
+fn fill_group(context: &CanvasRenderingContext2d, group: &[Band], theme: &Theme, target: &Target) {
+    let Some(first) = group.first() else { return };
+    let color = match first.owner {
+        PictureData::INITIAL => theme.initial.mixed(theme.initial_hatch, 0.3),
+        PictureData::MERGED => theme.merged,
+        _ => shade::fill(first.color, theme),
+    };
+    context.set_fill_style_str(&color.css());
+    group.iter().for_each(|band| fill_band(context, band, target));
+    let separator = color.mixed(theme.separator.with_alpha(1.0), theme.separator.alpha);
+    context.set_fill_style_str(&separator.css());
+    for band in group {
+        let (low, high) = (target.y(band.y0).round(), target.y(band.y1).round());
+        if low - high >= shade::SEPARATED + 1.0 {
+            let (x0, x1) = (target.x(band.x0).round(), target.x(band.x1).round());
+            context.fill_rect(x0, low - 1.0, x1 - x0, 1.0);
+        }
+    }
+}
+
+/// Edges are rounded, so that neighbours meet without a seam.
+fn fill_band(context: &CanvasRenderingContext2d, band: &Band, target: &Target) {
+    let (x0, x1) = (target.x(band.x0).round(), target.x(band.x1).round());
+    let (top, low) = (target.y(band.y1).round(), target.y(band.y0).round());
+    if x1 > x0 && low > top {
+        context.fill_rect(x0, top, x1 - x0, low - top);
+    }
+}

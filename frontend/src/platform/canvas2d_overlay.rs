@@ -1,0 +1,111 @@
+//! Carries out the operations for text, lines and marks over the plot.
+
+use super::{canvas2d::context_of, painter::fit_canvas};
+use crate::draw::{
+    color::Color,
+    layout::{Layout, Rect},
+    overlay::{Align, Font, Op},
+};
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+use web_sys::{CanvasRenderingContext2d as Context, HtmlCanvasElement};
+
+/// The page's own fonts; a canvas does not inherit them.
+const FAMILY: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+
+/// Clears the canvas, fits it to the layout and carries out `ops` in order.
+pub fn paint_overlay(canvas: &HtmlCanvasElement, layout: &Layout, ops: &[Op]) {
+    let Some(context) = context_of(canvas) else { return };
+    let (outer, ratio) = (layout.outer, layout.pixel_ratio);
+    fit_canvas(canvas, outer.width, outer.height, ratio);
+    // An invalid matrix is the only error, and this one has an inverse.
+    let _ = context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0);
+    context.clear_rect(0.0, 0.0, outer.width, outer.height);
+    context.set_text_baseline("middle");
+    ops.iter().for_each(|op| carry_out(&context, op));
+}
+
+fn carry_out(context: &Context, op: &Op) {
+    match op {
+        Op::Fill { rect, radius, color } => {
+            context.set_fill_style_str(&color.css());
+            context.begin_path();
+            outline(context, *rect, *radius);
+            context.fill();
+        }
+        Op::Line { from, to, width, color, dashed } => stroke(context, [*from, *to], *width, *color, *dashed),
+        Op::Text { x, y, text, align, font, color, halo } => {
+            write(context, (*x, *y), text, (*align, *font), (*color, *halo));
+        }
+        Op::Dot { at, radius, color, ring } => {
+            for (radius, color) in [(radius + 1.5, ring), (*radius, color)] {
+                context.set_fill_style_str(&color.css());
+                context.begin_path();
+                // A negative radius is the only error.
+                let _ = context.arc(at.0, at.1, radius, 0.0, std::f64::consts::TAU);
+                context.fill();
+            }
+        }
+        Op::Clip(rect) => {
+            context.save();
+            context.begin_path();
+            context.rect(rect.x, rect.y, rect.width, rect.height);
+            context.clip();
+        }
+        Op::Unclip => context.restore(),
+    }
+}
+
+/// A rectangle with rounded corners; `roundRect` itself is younger than some browsers in use.
+fn outline(context: &Context, rect: Rect, radius: f64) {
+    if radius <= 0.0 {
+        context.rect(rect.x, rect.y, rect.width, rect.height);
+        return;
+    }
+    let (left, top, right, bottom) = (rect.x, rect.y, rect.right(), rect.bottom());
+    context.move_to(left + radius, top);
+    for ((x, y), (next_x, next_y)) in [
+        ((right, top), (right, bottom)),
+        ((right, bottom), (left, bottom)),
+        ((left, bottom), (left, top)),
+        ((left, top), (right, top)),
+    ] {
+        // A negative radius is the only error.
+        let _ = context.arc_to(x, y, next_x, next_y, radius);
+    }
+    context.close_path();
+}
+
+fn stroke(context: &Context, [from, to]: [(f64, f64); 2], width: f64, color: Color, dashed: bool) {
+    let pattern = if dashed { Array::of2(&JsValue::from(3), &JsValue::from(3)) } else { Array::new() };
+    // Negative dashes are the only error.
+    let _ = context.set_line_dash(&pattern);
+    context.set_stroke_style_str(&color.css());
+    context.set_line_width(width);
+    context.begin_path();
+    context.move_to(from.0, from.1);
+    context.line_to(to.0, to.1);
+    context.stroke();
+}
+
+fn write(context: &Context, at: (f64, f64), text: &str, (align, font): (Align, Font), colors: (Color, Option<Color>)) {
+    let weight = match font {
+        Font::Label => 400,
+        Font::Strong => 600,
+    };
+    context.set_font(&format!("{weight} {}px {FAMILY}", font.size()));
+    context.set_text_align(match align {
+        Align::Left => "left",
+        Align::Center => "center",
+        Align::Right => "right",
+    });
+    if let Some(halo) = colors.1 {
+        context.set_stroke_style_str(&halo.css());
+        context.set_line_width(3.0);
+        context.set_line_join("round");
+        // Text drawing has no error that a browser raises for plain strings.
+        let _ = context.stroke_text(text, at.0, at.1);
+    }
+    context.set_fill_style_str(&colors.0.css());
+    let _ = context.fill_text(text, at.0, at.1);
+}

@@ -1,0 +1,39 @@
+//! The browser's frames, and how it wants them drawn.
+
+use super::browser::{mark, search_param};
+use wasm_bindgen::{JsCast, closure::Closure};
+
+/// Calls back before the next frame is drawn, with its time in milliseconds since the page was opened.
+pub fn on_next_frame(callback: impl FnOnce(f64) + 'static) {
+    let closure = Closure::once_into_js(callback);
+    if let Some(window) = web_sys::window() {
+        // A window that can't draw any more is about to go away.
+        let _ = window.request_animation_frame(closure.unchecked_ref());
+    }
+}
+
+/// Sets a mark once what was drawn in this frame is on screen.
+///
+/// The next frame begins after this one was handed to the compositor; a task behind it runs after that hand-over.
+pub fn mark_when_presented(name: &'static str) {
+    on_next_frame(move |_| {
+        gloo_timers::callback::Timeout::new(0, move || mark(name)).forget();
+    });
+}
+
+/// Whether the user asks for less movement.
+pub fn prefers_reduced_motion() -> bool {
+    web_sys::window()
+        .and_then(|window| window.match_media("(prefers-reduced-motion: reduce)").ok().flatten())
+        .is_some_and(|query| query.matches())
+}
+
+/// Device pixels in a CSS pixel.
+pub fn pixel_ratio() -> f64 {
+    web_sys::window().map_or(1.0, |window| window.device_pixel_ratio()).max(0.5)
+}
+
+/// Whether the page's address asks for the plain canvas, as tests do.
+pub fn forces_canvas() -> bool {
+    search_param("renderer").is_some_and(|name| name == "canvas")
+}

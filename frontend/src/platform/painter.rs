@@ -1,0 +1,59 @@
+//! What draws bands and outlines into the plot.
+
+use super::{canvas2d::CanvasPainter, webgl::WebGlPainter};
+use crate::{
+    draw::{plan::Layer, scene::Frame},
+    worker::PictureData,
+};
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlCanvasElement};
+
+/// Something that keeps two pictures and lays them over the plot, frame by frame.
+pub trait Painter {
+    /// The name for tests and reports.
+    fn name(&self) -> &'static str;
+    /// The canvas that it draws into.
+    fn canvas(&self) -> &HtmlCanvasElement;
+    /// Takes a picture in place of the layer's last one.
+    fn upload(&mut self, layer: Layer, picture: &PictureData, frame: &Frame<'_>);
+    /// Draws a frame.
+    fn paint(&mut self, frame: &Frame<'_>);
+}
+
+/// Puts a canvas into `host` and chooses how to draw into it.
+///
+/// WebGL2 where there is one, and the plain canvas where not, after a lost context or when `force_canvas` says so.
+/// A canvas never changes its kind of context: each painter has its own.
+///
+/// # Errors
+/// If the document gives neither kind of context.
+pub fn open_painter(host: &Element, force_canvas: bool) -> Result<Box<dyn Painter>, String> {
+    let painter: Box<dyn Painter> = match new_canvas(host).filter(|_| !force_canvas).and_then(WebGlPainter::open) {
+        Some(painter) => Box::new(painter),
+        None => {
+            let canvas = new_canvas(host).ok_or("the page has no document to draw in")?;
+            Box::new(CanvasPainter::open(canvas).ok_or("the browser offers neither WebGL2 nor a 2D canvas")?)
+        }
+    };
+    Ok(painter)
+}
+
+/// An empty canvas as the only child of `host`.
+fn new_canvas(host: &Element) -> Option<HtmlCanvasElement> {
+    let canvas: HtmlCanvasElement = host.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()?;
+    canvas.set_class_name("timeline-canvas");
+    host.replace_children_with_node_1(&canvas);
+    Some(canvas)
+}
+
+/// Gives a canvas as many pixels as it covers; setting the same size again would clear it for nothing.
+pub(super) fn fit_canvas(canvas: &HtmlCanvasElement, width: f64, height: f64, pixel_ratio: f64) {
+    let (width, height) =
+        ((width * pixel_ratio).round().max(1.0) as u32, (height * pixel_ratio).round().max(1.0) as u32);
+    if canvas.width() != width {
+        canvas.set_width(width);
+    }
+    if canvas.height() != height {
+        canvas.set_height(height);
+    }
+}

@@ -1,0 +1,76 @@
+//! The timeline's elements, as far as they change between renderings.
+//!
+//! Everything here happens once a frame at most and bypasses yew: rendering a component takes longer than a frame may.
+
+use crate::draw::gesture::Point;
+use web_sys::{HtmlCanvasElement, HtmlElement};
+
+/// The elements that the timeline draws into.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surface {
+    /// The plot with its axes; it takes wheel and pointers.
+    pub plot: HtmlElement,
+    /// Where the painter puts its canvas.
+    pub bands: HtmlElement,
+    /// Text and lines over the bands.
+    pub overlay: HtmlCanvasElement,
+    /// The text beside the cursor.
+    pub tooltip: HtmlElement,
+    /// The minimap as a whole.
+    pub minimap: HtmlElement,
+    /// The minimap's chart.
+    pub chart: HtmlCanvasElement,
+    /// The window in the minimap.
+    pub window: HtmlElement,
+}
+
+/// Width and height of an element in CSS pixels.
+pub fn size_of_element(element: &HtmlElement) -> (f64, f64) {
+    (f64::from(element.client_width()), f64::from(element.client_height()))
+}
+
+/// A place on the screen, as events give it, relative to an element.
+pub fn point_in(element: &HtmlElement, client_x: f64, client_y: f64) -> Point {
+    let rect = element.get_bounding_client_rect();
+    (client_x - rect.left(), client_y - rect.top())
+}
+
+/// Sets an attribute that tests and styles read.
+pub fn set_attribute(element: &HtmlElement, name: &str, value: &str) {
+    if element.get_attribute(name).as_deref() != Some(value) {
+        // Only an invalid name is an error.
+        let _ = element.set_attribute(name, value);
+    }
+}
+
+/// Moves the minimap's window.
+pub fn place_window(window: &HtmlElement, left: f64, width: f64) {
+    set_style(window, "transform", &format!("translateX({left:.1}px)"));
+    set_style(window, "width", &format!("{width:.1}px"));
+}
+
+/// Shows texts beside a point of the element's parent, or hides the element.
+///
+/// The texts go into the element's children, one each; a child without text is hidden.
+pub fn place_tooltip(tooltip: &HtmlElement, shown: Option<(Point, (f64, f64), [&str; 4])>) {
+    let Some((at, room, texts)) = shown else {
+        tooltip.set_hidden(true);
+        return;
+    };
+    let lines = tooltip.children();
+    for (index, text) in texts.iter().enumerate() {
+        if let Some(line) = lines.item(index as u32) {
+            line.set_text_content(Some(text));
+        }
+    }
+    tooltip.set_hidden(false);
+    let (width, height) = size_of_element(tooltip);
+    let x = if at.0 + 16.0 + width > room.0 { at.0 - 14.0 - width } else { at.0 + 16.0 };
+    let y = if at.1 + 18.0 + height > room.1 { at.1 - 12.0 - height } else { at.1 + 18.0 };
+    set_style(tooltip, "transform", &format!("translate({:.0}px, {:.0}px)", x.max(2.0), y.max(2.0)));
+}
+
+fn set_style(element: &HtmlElement, name: &str, value: &str) {
+    // Only an unknown property is an error, and these are known.
+    let _ = element.style().set_property(name, value);
+}
