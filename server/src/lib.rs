@@ -2,6 +2,8 @@
 //!
 //! A library beside the binary, so that the tests drive the same app that `snapscope serve` runs.
 
+pub mod commands;
+
 pub mod config;
 
 pub mod failure;

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use server::Failure;
+use server::commands::{InspectArgs, PeakArgs};
 use server::config::ServeArgs;
 
 /// Reads PyTorch CUDA memory snapshots
@@ -16,12 +17,20 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Say what a snapshot is and what it adds up to
+    Inspect(InspectArgs),
+
+    /// Say what is alive at the peak, or after any event
+    Peak(PeakArgs),
+
     /// Serve the page that shows snapshots in the browser
     Serve(ServeArgs),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Inspect(args) => args.run().map(print),
+        Command::Peak(args) => args.run().map(print),
         Command::Serve(args) => server::serve::run(args),
     };
     match outcome {
@@ -31,4 +40,10 @@ fn main() -> ExitCode {
             ExitCode::from(Failure::EXIT_STATUS)
         }
     }
+}
+
+/// A reader that closes the pipe early, such as `head`, is no failure.
+fn print(text: String) {
+    use std::io::Write as _;
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }

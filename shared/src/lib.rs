@@ -14,3 +14,5 @@ pub mod import;
 pub mod export;
 
 pub mod analysis;
+
+pub mod api;

@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("import", &["base", "pickle", "trace"]),
     ("export", &["base", "pickle", "trace"]),
     ("analysis", &["base", "trace"]),
+    ("api", &["base"]),
 ];
 
 /// Words that the files below a folder may not have, and why not.

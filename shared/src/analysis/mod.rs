@@ -16,12 +16,14 @@ mod picture;
 mod timeline;
 
 mod peak;
+mod recording;
 mod spans;
 mod summary;
 
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};
 pub use peak::{StackBytes, live_by_stack};
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
+pub use recording::recording_diagnostics;
 pub use spans::{Span, spans};
 pub use summary::Summary;
 pub use timeline::{Hit, Timeline};

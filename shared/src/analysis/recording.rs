@@ -149,7 +149,9 @@ fn out_of_memory(device: &Device) -> Option<Diagnostic> {
     Some(warning(
         "out-of-memory",
         count,
-        format!("{of} ran out of memory {times}, first at event {first}: {size} were asked for with {free} free on it."),
+        format!(
+            "{of} ran out of memory {times}, first at event {first}: {size} were asked for with {free} free on it."
+        ),
     ))
 }
 

@@ -63,7 +63,7 @@ pub fn duration(time_us: u64) -> String {
     }
 }
 
-/// A share in percent: `0 %`, `0.4 %`, `12 %`, `100 %`.
+/// A share in percent: `0 %`, `<0.1 %`, `0.4 %`, `12 %`, `100 %`.
 ///
 /// It is `–` where the whole is 0.
 pub fn percent(part: u64, whole: u64) -> String {
@@ -71,6 +71,9 @@ pub fn percent(part: u64, whole: u64) -> String {
         return "–".to_owned();
     }
     let value = part as f64 * 100.0 / whole as f64;
+    if part > 0 && value < 0.05 {
+        return "<0.1 %".to_owned();
+    }
     format!("{value:.*} %", usize::from(value > 0.0 && value < 9.95))
 }
 
@@ -126,6 +129,7 @@ mod tests {
         assert_eq!(percent(1, 0), "–");
         assert_eq!(percent(1, 3), "33 %");
         assert_eq!(percent(1, 200), "0.5 %");
+        assert_eq!(percent(1, 2001), "<0.1 %");
         assert_eq!(percent(0, 200), "0 %");
     }
 }

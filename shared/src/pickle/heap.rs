@@ -22,6 +22,15 @@ pub(crate) struct Node {
     pub(crate) declined_len: usize,
     /// What the builder made of it.
     pub(crate) taken: Option<Val>,
+    /// Whether it became part of another container while it was empty.
+    pub(crate) used_empty: bool,
+}
+
+impl Node {
+    /// Whether other containers hold it as it was, so that what is added now would be missing there.
+    pub(crate) fn is_final(&self) -> bool {
+        self.used_empty || self.taken.is_some()
+    }
 }
 
 /// The values that are kept as they are.
@@ -35,7 +44,7 @@ pub struct Heap {
 
 impl Heap {
     pub(crate) fn add(&mut self, shape: Shape, items: Vec<Val>) -> Val {
-        self.nodes.push(Node { shape, items, declined_len: 0, taken: None });
+        self.nodes.push(Node { shape, items, declined_len: 0, taken: None, used_empty: false });
         Val::node(index(self.nodes.len()))
     }
 

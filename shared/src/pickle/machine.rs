@@ -2,11 +2,11 @@
 //!
 //! The same machine serves the JSON form, whose objects and arrays are closed in the same order.
 
+use super::Build;
 use super::error::ErrorKind;
 use super::heap::{Heap, Shape};
 use super::memo::{Entry, Memo};
 use super::val::{Kind, Val};
-use super::Build;
 
 /// How deep marks may be nested.
 ///
@@ -145,6 +145,7 @@ impl<B: Build> Machine<B> {
         if self.stack.len() < floor + 2 {
             return Err(underflow("a list and an item", "too few values"));
         }
+        self.keep_open(self.stack.len() - 2);
         self.append_from(self.stack.len() - 1)
     }
 
@@ -164,6 +165,7 @@ impl<B: Build> Machine<B> {
         if self.stack.len() < floor + 3 {
             return Err(underflow("a dictionary, a key and a value", "too few values"));
         }
+        self.keep_open(self.stack.len() - 3);
         self.set_from(self.stack.len() - 2)
     }
 
@@ -275,6 +277,23 @@ impl<B: Build> Machine<B> {
         Ok(taken.unwrap_or_else(|| self.heap.add(Shape::Dict, entries.to_vec())))
     }
 
+    /// Keeps a fresh container from the builder until it is part of another one.
+    ///
+    /// Protocol 0 fills containers one by one, so that the first item says nothing about what it will be.
+    fn keep_open(&mut self, position: usize) {
+        if self.stack[position].is_fresh() {
+            self.promote(position);
+        }
+    }
+
+    /// Refuses to fill a container that is part of another one already, as one that contains itself is.
+    fn check_open(&self, number: u32) -> Result<()> {
+        if self.heap.node(number).is_final() {
+            return Err(unexpected("a container that is filled before it is used", Val::node(number)));
+        }
+        Ok(())
+    }
+
     /// Adds the items from `start` on to the list below them.
     fn append_from(&mut self, start: usize) -> Result<()> {
         self.close_from(start);
@@ -287,6 +306,7 @@ impl<B: Build> Machine<B> {
                     self.replace_fresh(position, val);
                 }
                 Kind::Node(number) if self.heap.node(number).shape == Shape::List => {
+                    self.check_open(number)?;
                     self.heap.node_mut(number).items.extend_from_slice(&self.stack[start..]);
                 }
                 Kind::Handle(..) if self.builder.extend(list, &self.stack[start..]) => {}
@@ -318,6 +338,7 @@ impl<B: Build> Machine<B> {
                 }
             }
             Kind::Node(number) if self.heap.node(number).shape == Shape::Dict => {
+                self.check_open(number)?;
                 let added = &self.stack[start..];
                 if added.len() % 2 != 0 {
                     return Err(underflow("as many values as keys", "a key without a value"));
@@ -371,7 +392,9 @@ impl<B: Build> Machine<B> {
             return taken;
         }
         if node.items.is_empty() {
-            return empty(node.shape).unwrap_or(val);
+            let val = empty(node.shape).unwrap_or(val);
+            self.heap.node_mut(number).used_empty = true;
+            return val;
         }
         if node.declined_len == node.items.len() {
             return val;

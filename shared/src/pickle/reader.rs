@@ -26,7 +26,7 @@ pub struct Finished<B> {
     pub heap: Heap,
     /// The one value that the pickle leaves.
     pub root: Val,
-    /// The protocol that the first opcode names; 0 for a pickle of protocol 0 or 1, which name none.
+    /// The protocol that the first opcode names, or the one that can do without.
     pub protocol: u8,
     /// Bytes after `STOP` that are not zero; `trace_plot` pads with zeros.
     pub trailing_bytes: u64,

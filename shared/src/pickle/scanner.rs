@@ -51,6 +51,10 @@ impl<B: Build> Scan for Scanner<B> {
     type Error = Error;
 
     fn scan(&mut self, input: &[u8], offset: u64) -> Result<Scanned, Error> {
+        if offset == 0 && matches!(input.first(), Some(&(EMPTY_DICT | EMPTY_LIST))) {
+            // Protocol 1 has no PROTO, but opcodes for empty containers that protocol 0 lacks.
+            self.protocol = 1;
+        }
         let mut at = 0;
         while self.stop.is_none() {
             let Some((&opcode, data)) = input[at..].split_first() else {
@@ -295,7 +299,8 @@ fn fixed<const N: usize>(data: &[u8]) -> Result<[u8; N], Pause> {
 #[inline]
 fn counted(data: &[u8], header_len: usize, len: u64) -> Result<&[u8], Pause> {
     let end = usize::try_from(len).ok().and_then(|len| header_len.checked_add(len));
-    let end = end.ok_or_else(|| Pause::from(ErrorKind::Limit { what: "bytes of one value", limit: usize::MAX as u64 }))?;
+    let end =
+        end.ok_or_else(|| Pause::from(ErrorKind::Limit { what: "bytes of one value", limit: usize::MAX as u64 }))?;
     data.get(header_len..end).ok_or(Pause::Needs(end))
 }
 

@@ -68,9 +68,9 @@ fn unescape(rest: &mut &[u8], bytes: &mut Vec<u8>) -> Result<(), ErrorKind> {
         }
         b'0'..=b'7' => {
             let digits = after.iter().take(2).take_while(|digit| matches!(digit, b'0'..=b'7')).count();
-            let octal = after[..digits].iter().fold(u32::from(escape - b'0'), |value, digit| {
-                value * 8 + u32::from(digit - b'0')
-            });
+            let octal = after[..digits]
+                .iter()
+                .fold(u32::from(escape - b'0'), |value, digit| value * 8 + u32::from(digit - b'0'));
             *rest = &after[digits..];
             octal as u8
         }

@@ -1,0 +1,221 @@
+//! `snapscope inspect`: what a snapshot is and what it adds up to.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use shared::analysis::{Summary, Timeline};
+use shared::api::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
+use shared::base::Diagnostic;
+use shared::base::format::{bytes, count, counted, duration};
+use shared::trace::{Action, Container, Device, Encoding, Format, StackId, Trace};
+
+use super::open::Opened;
+use super::{peak, text};
+use crate::Failure;
+
+/// The options of `snapscope inspect`.
+#[derive(Debug, Clone, Args)]
+pub struct InspectArgs {
+    /// The snapshot: a pickle of `_dump_snapshot`, gzip'd or not, its JSON form, or a page of `trace_plot`
+    file: PathBuf,
+
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+impl InspectArgs {
+    /// Reads the file and returns what to print.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is no snapshot.
+    pub fn run(&self) -> Result<String, Failure> {
+        let opened = Opened::read(&self.file)?;
+        if self.json {
+            let document = serde_json::to_string_pretty(&document(&opened)).expect("plain data can be written");
+            return Ok(document + "\n");
+        }
+        Ok(page(&opened))
+    }
+}
+
+fn document(opened: &Opened) -> Inspection {
+    let trace = &opened.trace;
+    let (unique_frames, unique_stacks) = distinct_stacks(trace);
+    let host = trace.host.as_ref().zip(opened.host_timeline.as_ref());
+    Inspection {
+        file: opened.file.clone(),
+        format: format_name(trace.format),
+        devices: opened.devices().map(|(device, timeline)| figures(device, timeline)).collect(),
+        host: host.map(|(device, timeline)| figures(device, timeline)),
+        unique_frames,
+        unique_stacks,
+        annotations: trace.annotations.len() as u64,
+        diagnostics: opened.diagnostics.iter().map(diagnostic_row).collect(),
+    }
+}
+
+fn format_name(format: Format) -> FormatName {
+    let protocol = match format.encoding {
+        Encoding::Pickle(protocol) => Some(protocol),
+        Encoding::Json => None,
+    };
+    let container = match (format.container, format.encoding) {
+        (Container::Gzip, _) => "gzip",
+        (Container::Html, _) => "html",
+        (Container::Raw, Encoding::Pickle(_)) => "pickle",
+        (Container::Raw, Encoding::Json) => "json",
+    };
+    FormatName { container, protocol }
+}
+
+fn figures(device: &Device, timeline: &Timeline) -> DeviceFigures {
+    let summary = Summary::of(device, timeline);
+    DeviceFigures {
+        device: device.index,
+        events: summary.events,
+        actions: summary.actions.iter().map(|(action, count)| (action.name(), *count)).collect(),
+        segments: summary.segments,
+        blocks: summary.blocks,
+        reserved_bytes: summary.reserved_bytes,
+        allocated_bytes: summary.allocated_bytes,
+        active_bytes: summary.active_bytes,
+        initial_bytes: summary.initial_bytes,
+        peak_live_bytes: summary.peak_live_bytes,
+        peak_event: summary.peak_event,
+        end_live_bytes: summary.end_live_bytes,
+        peak_reserved_bytes: summary.peak_reserved_bytes,
+        unmatched_frees: summary.unmatched_frees,
+    }
+}
+
+fn diagnostic_row(diagnostic: &Diagnostic) -> DiagnosticRow {
+    let Diagnostic { code, severity, offset, count, message } = diagnostic.clone();
+    DiagnosticRow { code, severity: severity.name(), count, message, offset }
+}
+
+/// Distinct frames by (name, filename, line) and distinct stacks with frames, of everything that has a stack.
+///
+/// Tables may hold more: those of keys that are skipped, and parts of lists that were written piece by piece.
+fn distinct_stacks(trace: &Trace) -> (u64, u64) {
+    let mut used = vec![false; trace.stacks.len()];
+    for device in trace.devices.iter().chain(&trace.host) {
+        let tables = &device.segments;
+        let of_tables = tables.segments.iter().map(|segment| segment.stack);
+        let of_tables = of_tables.chain(tables.blocks.iter().map(|block| block.stack));
+        let of_tables = of_tables.chain(tables.history.iter().map(|entry| entry.stack));
+        device.events.stacks().iter().chain(of_tables).for_each(|stack| used[stack.index()] = true);
+    }
+    let used = trace.stacks.ids().filter(|stack: &StackId| used[stack.index()]);
+    let mut frames = HashSet::new();
+    let mut stacks = 0;
+    for stack in used {
+        stacks += 1;
+        frames.extend(trace.stacks.frames(stack).iter().map(|&id| {
+            let frame = trace.frames.get(id);
+            (frame.name, frame.filename, frame.line)
+        }));
+    }
+    (frames.len() as u64, stacks)
+}
+
+/// The report for people.
+fn page(opened: &Opened) -> String {
+    let document = document(opened);
+    let mut page = format!("{}\n{}\n", document.file, subtitle(&document));
+    let (quiet, busy): (Vec<_>, Vec<_>) = opened.devices().partition(|(device, _)| is_unused(device));
+    for (device, timeline) in busy {
+        device_page(&mut page, opened, &format!("GPU {}", device.index), device, timeline);
+    }
+    if let Some((device, timeline)) = opened.trace.host.as_ref().zip(opened.host_timeline.as_ref()) {
+        device_page(&mut page, opened, "Pinned host memory", device, timeline);
+    }
+    if !quiet.is_empty() {
+        let names: Vec<String> = quiet.iter().map(|(device, _)| device.index.to_string()).collect();
+        let _ = writeln!(page, "\nWithout events and memory: GPU {}", names.join(", "));
+    }
+    if !document.diagnostics.is_empty() {
+        page.push('\n');
+    }
+    for diagnostic in &document.diagnostics {
+        let _ = writeln!(page, "{}: {}", diagnostic.severity, diagnostic.message);
+    }
+    page
+}
+
+fn is_unused(device: &Device) -> bool {
+    device.events.is_empty() && device.segments.segments.is_empty()
+}
+
+fn subtitle(document: &Inspection) -> String {
+    let FormatName { container, protocol } = document.format;
+    let written = match (container, protocol) {
+        ("pickle", Some(protocol)) => format!("pickle of protocol {protocol}"),
+        (_, Some(protocol)) => format!("{container}, pickle of protocol {protocol}"),
+        _ => container.to_owned(),
+    };
+    let frames = counted(document.unique_frames, "frame");
+    let stacks = counted(document.unique_stacks, "stack");
+    let annotations = counted(document.annotations, "annotation");
+    format!("{written} · {stacks} with {frames} · {annotations}")
+}
+
+fn device_page(page: &mut String, opened: &Opened, name: &str, device: &Device, timeline: &Timeline) {
+    const PICTURE_WIDTH: u32 = 72;
+    const TOP_STACKS: usize = 5;
+    let summary = Summary::of(device, timeline);
+    let lasting = summary.duration_us.map_or_else(String::new, |time_us| format!(" in {}", duration(time_us)));
+    let _ = writeln!(page, "\n{name} · {}{lasting}", counted(summary.events, "event"));
+    page.push('\n');
+    if !device.events.is_empty() {
+        let _ = writeln!(page, "  {}\n", text::sparkline(timeline, PICTURE_WIDTH));
+    }
+    for line in text::table(&memory_rows(&summary), &[1]) {
+        let _ = writeln!(page, "  {line}");
+    }
+    if let Some(line) = action_line(&summary) {
+        let _ = writeln!(page, "  {line}");
+    }
+    let groups = peak::groups(opened, device, timeline, timeline.live_peak().0, TOP_STACKS);
+    if !groups.groups.is_empty() {
+        let _ = writeln!(page, "\n  Alive at the peak");
+        peak::group_lines(&groups).iter().for_each(|line| {
+            let _ = writeln!(page, "  {line}");
+        });
+    }
+}
+
+fn memory_rows(summary: &Summary) -> Vec<Vec<String>> {
+    let at = |event: i64| match event {
+        -1 => "before the first event".to_owned(),
+        event => format!("after event {}", count(event as u64)),
+    };
+    let row = |name: &str, size_bytes: u64, note: String| vec![name.to_owned(), bytes(size_bytes), note];
+    let mut rows = vec![
+        row("peak live", summary.peak_live_bytes, at(summary.peak_event)),
+        row("live at the end", summary.end_live_bytes, String::new()),
+        row("live before the trace", summary.initial_bytes, unmatched(summary)),
+        row("peak reserved", summary.peak_reserved_bytes, at(summary.peak_reserved_event)),
+        row("reserved at the end", summary.reserved_bytes, counted(summary.segments, "segment")),
+        row("allocated at the end", summary.allocated_bytes, counted(summary.blocks, "block")),
+    ];
+    if summary.active_bytes != summary.allocated_bytes {
+        rows.push(row("active at the end", summary.active_bytes, "with frees that wait for a stream".to_owned()));
+    }
+    rows
+}
+
+fn unmatched(summary: &Summary) -> String {
+    match summary.unmatched_frees {
+        0 => String::new(),
+        frees => format!("{} of it in the trace", counted(frees, "free")),
+    }
+}
+
+fn action_line(summary: &Summary) -> Option<String> {
+    let named = |&(action, n): &(Action, u64)| format!("{} {}", count(n), action.name());
+    (!summary.actions.is_empty()).then(|| summary.actions.iter().map(named).collect::<Vec<_>>().join(" · "))
+}

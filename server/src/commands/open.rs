@@ -1,0 +1,64 @@
+//! A file to a trace with the timelines of its devices.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use shared::analysis::{Timeline, recording_diagnostics};
+use shared::base::Diagnostic;
+use shared::import::{ImportError, Importer};
+use shared::trace::{Device, Trace};
+
+use crate::Failure;
+
+/// A snapshot and what is derived from it.
+pub(super) struct Opened {
+    pub(super) file: String,
+    pub(super) trace: Trace,
+    /// One for each device of the trace, in its order.
+    pub(super) timelines: Vec<Timeline>,
+    /// Host memory's, where the trace has it.
+    pub(super) host_timeline: Option<Timeline>,
+    /// What was odd in the file and about the recording.
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl Opened {
+    /// Reads a snapshot file chunk by chunk.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let file = path.display().to_string();
+        let trace = import(path, &file)?;
+        let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
+        let host_timeline = trace.host.as_ref().map(|host| Timeline::new(&trace, host));
+        let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
+        let mut diagnostics = recording_diagnostics(&trace, &devices);
+        diagnostics.extend(trace.diagnostics.iter().cloned());
+        Ok(Self { file, trace, timelines, host_timeline, diagnostics })
+    }
+
+    /// The devices with their timelines.
+    pub(super) fn devices(&self) -> impl DoubleEndedIterator<Item = (&Device, &Timeline)> {
+        self.trace.devices.iter().zip(&self.timelines)
+    }
+}
+
+fn import(path: &Path, file: &str) -> Result<Trace, Failure> {
+    const CHUNK_BYTES: usize = 1 << 20;
+    let unreadable = |error: std::io::Error| {
+        Failure::new(format!("{file}: {error}"), "check the path and that you may read the file")
+    };
+    let mut source = File::open(path).map_err(unreadable)?;
+    let mut importer = Importer::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        let len = source.read(&mut chunk).map_err(unreadable)?;
+        if len == 0 {
+            return importer.finish().map_err(|error| foreign(file, &error));
+        }
+        importer.push(&chunk[..len]).map_err(|error| foreign(file, &error))?;
+    }
+}
+
+fn foreign(file: &str, error: &ImportError) -> Failure {
+    Failure::new(format!("{file}: {error}"), error.hint.clone())
+}

@@ -1,0 +1,45 @@
+//! Call stacks as people read them.
+
+use shared::base::{StringTable, frame_rules};
+use shared::trace::{Frame, StackId, Trace};
+
+/// What a stack is about: the innermost frame of the program, with its place.
+pub(super) fn title(trace: &Trace, stack: StackId) -> String {
+    let frames: Vec<&Frame> = frames(trace, stack).collect();
+    let texts = frames.iter().map(|frame| names(&trace.strings, frame));
+    match frame_rules::title_position(texts) {
+        Some(position) => {
+            let (name, filename) = names(&trace.strings, frames[position]);
+            let operation = if frame_rules::is_runtime(filename) { frame_rules::operation(name) } else { None };
+            operation.unwrap_or_else(|| place(name, filename, frames[position].line))
+        }
+        None if stack == StackId::EMPTY => "no frames recorded".to_owned(),
+        None => "no stack recorded".to_owned(),
+    }
+}
+
+/// The frames of the program, innermost first; those of the machinery under it are left out.
+pub(super) fn program_frames(trace: &Trace, stack: StackId) -> Vec<String> {
+    let texts = frames(trace, stack).map(|frame| (names(&trace.strings, frame), frame.line));
+    let of_program = texts.filter(|((_, filename), _)| !frame_rules::is_runtime(filename));
+    of_program.map(|((name, filename), line)| place(name, filename, line)).collect()
+}
+
+/// The frames of a stack, innermost first.
+pub(super) fn frames(trace: &Trace, stack: StackId) -> impl Iterator<Item = &Frame> {
+    trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id))
+}
+
+/// Name and file of a frame.
+fn names<'a>(strings: &'a StringTable, frame: &Frame) -> (&'a str, &'a str) {
+    (strings.get(frame.name), strings.get(frame.filename))
+}
+
+fn place(name: &str, filename: &str, line: u64) -> String {
+    let file = filename.rsplit(['/', '\\']).next().unwrap_or(filename);
+    match (file, line) {
+        ("" | "??", _) => name.to_owned(),
+        (_, 0) => format!("{name} ({file})"),
+        _ => format!("{name} ({file}:{line})"),
+    }
+}

@@ -1,0 +1,74 @@
+//! Small pictures and aligned columns for a terminal.
+
+use shared::analysis::Timeline;
+
+/// A horizontal bar of at most `width` characters with eighths at its end.
+pub(super) fn bar(part: u64, whole: u64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let share = if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    let eighths = (share * width as f64 * 8.0).round() as usize;
+    // What is there at all is visible.
+    let eighths = eighths.clamp(usize::from(part > 0), width * 8);
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+/// The live bytes of a whole trace as one line; each character is the maximum of its part of the events.
+pub(super) fn sparkline(timeline: &Timeline, width: u32) -> String {
+    const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let (_, peak) = timeline.live_peak();
+    let moments = u64::from(timeline.events()) + 1;
+    let columns = u64::from(width).min(moments);
+    let bound = |column: u64| (column * moments / columns) as u32;
+    let level = |column| {
+        let (_, bytes) = timeline.live_max_in(bound(column)..bound(column + 1));
+        let eighths = (bytes as f64 / peak.max(1) as f64 * 8.0).ceil() as usize;
+        LEVELS[eighths.min(8)]
+    };
+    (0..columns).map(level).collect()
+}
+
+/// Rows with all columns but the last aligned; the columns in `right` to the right.
+pub(super) fn table(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell: &String| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(column, cell)| match widths[column] {
+            width if right.contains(&column) => format!("{cell:>width$}"),
+            _ if column + 1 == row.len() => cell.clone(),
+            width => format!("{cell:<width$}"),
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::trace::text;
+
+    #[test]
+    fn bars_have_eighths() {
+        assert_eq!(bar(1, 2, 4), "██");
+        assert_eq!(bar(3, 16, 4), "▊");
+        assert_eq!(bar(1, 1_000_000, 4), "▏");
+        assert_eq!(bar(0, 0, 4), "");
+        assert_eq!(bar(9, 9, 4), "████");
+    }
+
+    #[test]
+    fn a_sparkline_keeps_the_peak() {
+        let trace = text::parse("alloc a 8\nalloc b 8\nfree b\nfree a").unwrap();
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        assert_eq!(sparkline(&timeline, 100), " ▄██▄▄ ");
+        assert_eq!(sparkline(&timeline, 2), "██");
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [vec!["a".to_owned(), "1".to_owned(), "x".to_owned()], vec!["bb".to_owned(), "22".to_owned()]];
+        assert_eq!(table(&rows, &[1]), ["a    1  x", "bb  22"]);
+    }
+}

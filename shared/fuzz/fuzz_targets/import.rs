@@ -1,0 +1,54 @@
+//! No bytes make the importer or the analyses panic, and chunks of any size give the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use shared::analysis::{Axis, PictureRequest, Summary, Timeline, live_by_stack, recording_diagnostics, spans};
+use shared::import::{Importer, import};
+use shared::trace::Trace;
+
+fuzz_target!(|bytes: &[u8]| {
+    let whole = import(bytes);
+    let chunk_len = 1 + bytes.first().map_or(0, |&byte| usize::from(byte) % 40);
+    let pieces = in_chunks(bytes, chunk_len);
+    assert_eq!(whole.as_ref().map(figures), pieces.as_ref().map(figures));
+    if let Ok(trace) = &whole {
+        trace.check();
+        analyse(trace);
+    }
+});
+
+fn in_chunks(bytes: &[u8], len: usize) -> Result<Trace, shared::import::ImportError> {
+    let mut importer = Importer::new();
+    for chunk in bytes.chunks(len) {
+        importer.push(chunk)?;
+    }
+    importer.finish()
+}
+
+fn figures(trace: &Trace) -> (usize, usize, usize, Vec<usize>) {
+    let events = trace.devices.iter().map(|device| device.events.len()).collect();
+    (trace.strings.len(), trace.stacks.len(), trace.annotations.len(), events)
+}
+
+fn analyse(trace: &Trace) {
+    let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
+    let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
+    recording_diagnostics(trace, &devices);
+    for (device, timeline) in devices {
+        let summary = Summary::of(device, timeline);
+        live_by_stack(device, &timeline.allocations, timeline.live_peak().0);
+        spans(trace, device);
+        for axis in [Axis::Events, Axis::Time] {
+            let request = PictureRequest {
+                axis,
+                x0: 0.0,
+                x1: timeline.x_end(axis),
+                y0: 0.0,
+                y1: summary.peak_reserved_bytes.max(1) as f64,
+                width_px: 40,
+                height_px: 30,
+            };
+            timeline.picture(device, &request);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Wire types: what leaves the process as JSON.
+//!
+//! The names of their fields are promises to scripts; domain types are converted by hand.
+
+mod inspect;
+mod peak;
+
+pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
+pub use peak::{FrameRow, PeakGroup, PeakReport};

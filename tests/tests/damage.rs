@@ -1,0 +1,103 @@
+//! Damaged files end in an error or in a model that holds together; never in a panic.
+
+use shared::analysis::{Summary, Timeline};
+use shared::import::import;
+use testkit::corpus::samples;
+
+/// Decodes damaged bytes, and checks the model if there is one.
+fn survive(bytes: &[u8]) -> bool {
+    let Ok(trace) = import(bytes) else { return false };
+    trace.check();
+    for device in &trace.devices {
+        let timeline = Timeline::new(&trace, device);
+        let summary = Summary::of(device, &timeline);
+        assert!(summary.peak_live_bytes >= summary.end_live_bytes);
+    }
+    true
+}
+
+/// A xorshift generator: the same damage in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    for snapshot in samples() {
+        let bytes = snapshot.unpacked();
+        for part in 0..64 {
+            let len = bytes.len() * part / 64;
+            assert!(!survive(&bytes[..len]), "{} cut to {len} bytes was read", snapshot.name);
+        }
+    }
+}
+
+#[test]
+fn flipped_bytes_never_panic() {
+    const FLIPS_PER_FILE: usize = 100;
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let (mut read, mut refused) = (0, 0);
+    // Large files only make this slow: damage is local.
+    for snapshot in samples().into_iter().filter(|snapshot| snapshot.unpacked().len() < 1_000_000) {
+        let mut bytes = snapshot.unpacked();
+        for _ in 0..FLIPS_PER_FILE {
+            let place = random.below(bytes.len());
+            let before = bytes[place];
+            bytes[place] = random.below(256) as u8;
+            if survive(&bytes) { read += 1 } else { refused += 1 }
+            bytes[place] = before;
+        }
+    }
+    assert!(read > 0 && refused > 0, "{read} were read and {refused} refused");
+}
+
+#[test]
+fn cut_gzip_is_an_error() {
+    for snapshot in samples().into_iter().filter(|snapshot| snapshot.name.ends_with(".gz")) {
+        let len = snapshot.bytes.len() / 2;
+        let error = import(&snapshot.bytes[..len]).expect_err(&snapshot.name);
+        assert!(error.message.contains("gzip") || error.message.contains("ends"), "{error}");
+    }
+}
+
+#[track_caller]
+fn check(bytes: &[u8], message: &str, offset: Option<u64>) {
+    let error = import(bytes).expect_err("it is no snapshot");
+    assert!(error.message.contains(message), "{error}");
+    assert_eq!(error.offset, offset, "{error}");
+    assert!(error.hint.ends_with(['.', ')']), "{}", error.hint);
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    check(b"", "The file is empty", None);
+    check(b"PK\x03\x04rest", "found a zip archive", Some(0));
+    check(b"hello", "begins with 68 65 6c 6c", Some(0));
+    check(b"\x80\x06.", "protocol 0 to 5, found 6", Some(0));
+    check(b"\x80\x02}q\x00ctorch\nTensor\n.", "GLOBAL asks for the Python object \"torch.Tensor\"", Some(5));
+    check(b"\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x93.", "STACK_GLOBAL", Some(19));
+    check(b"\x80\x04}\x94(X\xff\xff\xff\x7f", "ends within the opcode BINUNICODE", Some(5));
+    check(b"\x80\x04h\x07.", "memo index", Some(2));
+    check(b"\x80\x04K\x01.", "found a whole number", None);
+    check(b"\x80\x04}\x8c\x01aK\x01s.", "a dictionary with the keys \"a\"", None);
+    check(b"{\"a\": [1, 2}", "JSON text, found \"}\"", Some(11));
+    check(b"{\"segments\": [", "The JSON text ends", Some(14));
+    check(b"<html></html>", "holds no snapshot", None);
+    check(b"\x1f\x8bnot gzip at all", "gzip", None);
+}
+
+#[test]
+fn a_claimed_length_reserves_nothing() {
+    // A text of 2^40 bytes, a memo index of 2^31 and a million marks, none of which is there.
+    check(b"\x80\x04\x8d\x00\x00\x00\x00\x00\x01\x00\x00", "ends within", Some(2));
+    check(b"\x80\x04Nr\xff\xff\xff\x7f0}.", "an empty dictionary", None);
+    let marks = [b"\x80\x04".as_slice(), &[b'('; 1_000_000]].concat();
+    check(&marks, "Nested marks: more than 10000", Some(10_002));
+}
