@@ -1,3 +1,21 @@
 //! What the page is made of.
 
+pub mod icon;
+
+pub mod copy_button;
+pub mod scheme_switch;
+
+pub mod drop_overlay;
+pub mod header;
+pub mod help_dialog;
+
+pub mod error_card;
+pub mod hero;
+pub mod loading_card;
+
+pub mod device_picker;
+pub mod figures_row;
+pub mod notice_list;
+pub mod panel;
 pub mod timeline;
+pub mod toolbar;

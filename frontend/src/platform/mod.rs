@@ -2,7 +2,34 @@
 //!
 //! Invariant: `web_sys` and `js_sys` are named here, and in components only to read an event.
 
+mod browser;
+mod canvas2d;
+mod canvas2d_minimap;
+mod canvas2d_overlay;
+mod drop;
+mod frames;
+mod keyboard;
+mod painter;
+mod reader;
+mod resize;
+mod scheme;
+mod surface;
+mod webgl;
+mod webgl_program;
+mod webgl_shaders;
 mod worker_client;
 mod worker_scope;
 
-pub use worker_client::{AskError, Source, WorkerClient};
+pub use browser::{copy_text, element, mark, now_ms, relative_url, search_param, set_title, show_modal};
+pub use canvas2d_minimap::paint_minimap;
+pub use canvas2d_overlay::paint_overlay;
+pub use drop::{DropListener, chosen_files};
+pub use frames::{forces_canvas, mark_when_presented, on_next_frame, pixel_ratio, prefers_reduced_motion};
+pub use keyboard::{KeyListener, focus_first};
+pub use painter::{Painter, open_painter};
+pub use reader::Source;
+pub use resize::ResizeListener;
+pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
+pub use surface::{Surface, place_tooltip, place_window, point_in, set_attribute, size_of_element};
+pub use worker_client::{AskError, WorkerClient};
+pub use worker_scope::run as run_worker;

@@ -1,5 +1,6 @@
 //! The page's handle to the worker of one file.
 
+use super::reader::Source;
 use crate::worker::{Answer, AxisKind, Details, Hit, Marks, Order, PictureData, Question, Report, Stacks, View};
 use futures_channel::oneshot;
 use js_sys::{Array, ArrayBuffer, Uint8Array};
@@ -7,16 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
-use web_sys::{ErrorEvent, File, MessageEvent, Worker, WorkerOptions, WorkerType};
-
-/// Where a file's bytes come from.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// A file that the user chose.
-    File(File),
-    /// An address of this site.
-    Url(String),
-}
+use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 /// Why a question got no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,1 +1,163 @@
-//! The browser's side of a file's worker.
+//! The browser's side of a file's worker: messages in, the engine, messages out.
+
+use super::reader::{Reader, Source};
+use crate::worker::{Answer, Engine, Order, Queue, Reply, Report};
+use gloo_timers::callback::Timeout;
+use js_sys::{Array, Uint8Array};
+use shared::import::{ImportError, Importer};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{DedicatedWorkerGlobalScope, File, MessageEvent};
+
+/// The page can't show progress more often than this, and hearing of it takes time from its frames.
+const PROGRESS_MS: f64 = 60.0;
+
+/// Takes over a worker's messages; `early` are those that came before the module was there.
+pub fn run(early: &Array) {
+    let worker = Rc::new(FileWorker::new());
+    std::panic::set_hook(Box::new({
+        let scope = worker.scope.clone();
+        move |info| {
+            let message = format!("The decoder stopped unexpectedly: {info}.");
+            let hint = "This is a mistake of Snapscope: please report it with this text.".to_owned();
+            post(&scope, &Report::Failed { message, offset: None, hint });
+        }
+    }));
+    for message in early.iter() {
+        worker.hear(&message);
+    }
+    let on_message: Closure<dyn FnMut(MessageEvent)> = Closure::new({
+        let worker = worker.clone();
+        move |event: MessageEvent| worker.hear(&event.data())
+    });
+    worker.scope.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    // The worker listens until it is terminated.
+    on_message.forget();
+}
+
+struct FileWorker {
+    scope: DedicatedWorkerGlobalScope,
+    engine: RefCell<Option<Engine>>,
+    queue: RefCell<Queue>,
+    is_scheduled: Cell<bool>,
+}
+
+impl FileWorker {
+    fn new() -> Self {
+        Self {
+            scope: js_sys::global().unchecked_into(),
+            engine: RefCell::default(),
+            queue: RefCell::default(),
+            is_scheduled: Cell::new(false),
+        }
+    }
+
+    fn hear(self: &Rc<Self>, message: &JsValue) {
+        if let Some(file) = message.dyn_ref::<File>() {
+            return self.open(Source::File(file.clone()));
+        }
+        let order = message.as_string().and_then(|text| serde_json::from_str(&text).ok());
+        match order {
+            Some(Order::Fetch(url)) => self.open(Source::Url(url)),
+            Some(Order::Ask(number, question)) => {
+                self.queue.borrow_mut().push(number, question);
+                self.schedule();
+            }
+            None => (),
+        }
+    }
+
+    fn open(self: &Rc<Self>, source: Source) {
+        let worker = self.clone();
+        spawn_local(async move {
+            match worker.load(&source).await {
+                Ok(engine) => {
+                    worker.post(&Report::Opened(Box::new(engine.summary())));
+                    *worker.engine.borrow_mut() = Some(engine);
+                    worker.schedule();
+                }
+                Err(failure) => worker.post(&failure),
+            }
+        });
+    }
+
+    async fn load(&self, source: &Source) -> Result<Engine, Report> {
+        let mut reader = Reader::open(source, &self.scope).await.map_err(unreadable)?;
+        let mut importer = Importer::new();
+        let (mut slice, mut told_ms) = (Vec::new(), 0.0);
+        while reader.next(&mut slice).await.map_err(unreadable)?.is_some() {
+            importer.push(&slice).map_err(undecodable)?;
+            let now_ms = js_sys::Date::now();
+            let (seen_bytes, total_bytes) = (importer.seen_bytes(), reader.total_bytes);
+            if now_ms - told_ms >= PROGRESS_MS || seen_bytes >= total_bytes {
+                self.post(&Report::Progress { seen_bytes, total_bytes });
+                told_ms = now_ms;
+            }
+        }
+        drop(slice);
+        importer.finish().map(Engine::new).map_err(undecodable)
+    }
+
+    /// Lets the messages that already wait in the browser come first, so that the queue knows the newest question.
+    fn schedule(self: &Rc<Self>) {
+        if !self.is_scheduled.replace(true) {
+            let worker = self.clone();
+            Timeout::new(0, move || {
+                worker.is_scheduled.set(false);
+                worker.work();
+            })
+            .forget();
+        }
+    }
+
+    /// Answers one question, or where none waits tells the page one more thing about the file.
+    fn work(self: &Rc<Self>) {
+        let mut engine = self.engine.borrow_mut();
+        let Some(engine) = engine.as_mut() else { return };
+        let (superseded, next) = self.queue.borrow_mut().next();
+        for number in superseded {
+            self.post(&Report::Answer(number, Answer::Superseded));
+        }
+        if let Some((number, question)) = next {
+            let Reply { answer, payload } = engine.answer(&question);
+            self.post_with(&Report::Answer(number, answer), payload);
+        } else if let Some(report) = engine.next_report() {
+            self.post(&report);
+        } else {
+            return;
+        }
+        self.schedule();
+    }
+
+    fn post(&self, report: &Report) {
+        post(&self.scope, report);
+    }
+
+    /// The bytes are moved to the page, not copied.
+    fn post_with(&self, report: &Report, payload: Option<Vec<u8>>) {
+        let Some(payload) = payload else { return self.post(report) };
+        let buffer = Uint8Array::from(payload.as_slice()).buffer();
+        let message = Array::of2(&text(report), &buffer);
+        self.scope.post_message_with_transfer(&message, &Array::of1(&buffer)).expect("a buffer can be transferred");
+    }
+}
+
+fn post(scope: &DedicatedWorkerGlobalScope, report: &Report) {
+    scope.post_message(&text(report)).expect("a text can be posted");
+}
+
+fn text(report: &Report) -> JsValue {
+    JsValue::from_str(&serde_json::to_string(report).expect("reports are plain data"))
+}
+
+fn unreadable(message: String) -> Report {
+    let hint = "Check that the file is still there and complete, then open it again.".to_owned();
+    Report::Failed { message, offset: None, hint }
+}
+
+fn undecodable(error: ImportError) -> Report {
+    let ImportError { offset, message, hint, .. } = error;
+    Report::Failed { message, offset, hint }
+}

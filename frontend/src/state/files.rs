@@ -182,6 +182,9 @@ impl OpenFile {
                 self.status = FileStatus::Ready(ReadyFile::new(*summary));
             }
             (Report::Figures(figures), FileStatus::Ready(ready)) => ready.hear(figures),
+            (Report::Notices(notices), FileStatus::Ready(ready)) => {
+                ready.summary = Rc::new(FileSummary { notices, ..FileSummary::clone(&ready.summary) });
+            }
             (Report::Failed { message, offset, hint }, _) => {
                 self.status = FileStatus::Failed(Failure { message, offset, hint });
             }
@@ -298,7 +301,8 @@ mod tests {
     fn a_device_without_times_keeps_the_event_axis() {
         let figures = |device, has_times| Report::Figures(DeviceFigures { device, has_times, ..Default::default() });
         let time = FileAction::ChooseAxis(AxisKind::Time);
-        let files = after([add(1), hear(1, opened(&[5, 5])), hear(1, figures(0, true)), hear(1, figures(1, false)), time]);
+        let files =
+            after([add(1), hear(1, opened(&[5, 5])), hear(1, figures(0, true)), hear(1, figures(1, false)), time]);
         assert_eq!(ready(&files).axis, AxisKind::Time);
         assert_eq!(ready(&files.after(FileAction::ChooseDevice(1))).axis, AxisKind::Events);
     }

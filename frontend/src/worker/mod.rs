@@ -4,9 +4,13 @@
 
 mod payload;
 mod protocol;
-mod queue;
 mod summary;
 
+mod queue;
+
+mod engine;
+
+pub use engine::{Engine, Reply};
 pub use payload::{PayloadCounts, encode};
 pub use protocol::{
     Answer, AxisKind, Details, FrameText, Hit, HitAllocation, Mark, MarkKind, Marks, Order, OutlineStep, PictureData,

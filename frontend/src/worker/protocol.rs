@@ -5,7 +5,7 @@
 //! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
 use super::payload::PayloadCounts;
-use super::summary::{DeviceFigures, FileSummary};
+use super::summary::{DeviceFigures, FileSummary, Notice};
 use serde::{Deserialize, Serialize};
 
 /// What runs along the x axis.
@@ -143,6 +143,8 @@ pub enum Report {
     Opened(Box<FileSummary>),
     /// The figures of one device are ready; those of all devices follow [`Report::Opened`].
     Figures(DeviceFigures),
+    /// All that is odd about the file, once the lifetimes of all devices are known; it replaces the summary's list.
+    Notices(Vec<Notice>),
     /// The file could not be read.
     Failed {
         /// What is wrong: one sentence.

@@ -15,7 +15,7 @@ pub struct FileSummary {
     pub unique_stacks: u64,
     /// Entries of `external_annotations`.
     pub annotations: u64,
-    /// What was odd but readable, worst first.
+    /// What was odd but readable, worst first; [`Report::Notices`](super::Report) completes it.
     pub notices: Vec<Notice>,
     /// The allocator's settings in the order of the file.
     pub settings: Vec<SettingText>,
@@ -56,6 +56,8 @@ pub struct DeviceFigures {
     pub actions: Vec<(String, u64)>,
     /// Whether the events have times.
     pub has_times: bool,
+    /// Microseconds from the first to the last event, `None` without times.
+    pub duration_us: Option<u64>,
     /// Where the event axis ends: moments `0..=events` cover `0..events + 1`.
     pub end_events: f64,
     /// Where the time axis ends, in microseconds since the first event; 0 without times.

@@ -1,0 +1,45 @@
+//! A file that could not be read.
+
+use super::icon::{Icon, IconName};
+use crate::state::Failure;
+use shared::base::format;
+use yew::prelude::*;
+
+/// What the [`ErrorCard`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub struct ErrorCardProps {
+    /// The file's name.
+    pub name: AttrValue,
+    /// What went wrong.
+    pub failure: Failure,
+    /// Close was pressed.
+    pub on_close: Callback<()>,
+    /// Open was pressed.
+    pub on_open: Callback<()>,
+}
+
+/// What is wrong, where, and what to do.
+#[component]
+pub fn ErrorCard(props: &ErrorCardProps) -> Html {
+    let Failure { message, offset, hint } = &props.failure;
+    let on_close = props.on_close.reform(|_: MouseEvent| ());
+    let on_open = props.on_open.reform(|_: MouseEvent| ());
+    html! {
+        <main class="state">
+            <section class="card error" role="alert">
+                <h1 class="card-title">
+                    <Icon name={IconName::Error} /><span class="file-text">{ &props.name }</span>{ " could not be read" }
+                </h1>
+                <p class="error-message" data-error="">{ message }</p>
+                if let Some(offset) = offset {
+                    <p class="error-place numbers">{ format!("At byte {}", format::count(*offset)) }</p>
+                }
+                <p class="hint">{ hint }</p>
+                <div class="card-foot">
+                    <button type="button" class="button primary" onclick={on_open}>{ "Open another file" }</button>
+                    <button type="button" class="button" onclick={on_close}>{ "Close" }</button>
+                </div>
+            </section>
+        </main>
+    }
+}

@@ -1,0 +1,88 @@
+//! The bar at the top: name, open files, Open, colours and help.
+
+use super::icon::{Icon, IconName};
+use super::scheme_switch::SchemeSwitch;
+use crate::state::{FileId, FileStatus, Files, OpenFile, SchemeChoice};
+use yew::prelude::*;
+
+/// What the [`Header`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub struct HeaderProps {
+    /// The open files.
+    pub files: Files,
+    /// The chosen colours.
+    pub scheme: SchemeChoice,
+    /// A tab was chosen.
+    pub on_show: Callback<FileId>,
+    /// A tab was closed.
+    pub on_close: Callback<FileId>,
+    /// The Open button was pressed.
+    pub on_open: Callback<()>,
+    /// Other colours were chosen.
+    pub on_scheme: Callback<SchemeChoice>,
+    /// The help button was pressed.
+    pub on_help: Callback<()>,
+}
+
+/// The bar at the top.
+#[component]
+pub fn Header(props: &HeaderProps) -> Html {
+    let on_open = props.on_open.reform(|_: MouseEvent| ());
+    let on_help = props.on_help.reform(|_: MouseEvent| ());
+    let tab = |file: &OpenFile| file_tab(props, file);
+    html! {
+        <header class="header">
+            <a class="brand" href="./" aria-label="Snapscope, start page">
+                { mark() }<span class="brand-name">{ "Snapscope" }</span>
+            </a>
+            <nav class="file-tabs" aria-label="Open files">
+                <ul>{ for props.files.all.iter().map(tab) }</ul>
+            </nav>
+            <div class="header-actions">
+                <button type="button" class="button" onclick={on_open} title="Open snapshots (O)">
+                    <Icon name={IconName::Open} /><span class="wide-only">{ "Open" }</span>
+                </button>
+                <SchemeSwitch choice={props.scheme} on_choose={props.on_scheme.clone()} />
+                <button type="button" class="button quiet square" onclick={on_help} aria-label="Keys" title="Keys (?)">
+                    <Icon name={IconName::Help} />
+                </button>
+            </div>
+        </header>
+    }
+}
+
+fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
+    let id = file.id;
+    let is_shown = props.files.shown == Some(id);
+    let on_show = props.on_show.reform(move |_: MouseEvent| id);
+    let on_close = props.on_close.reform(move |_: MouseEvent| id);
+    let (status, word) = match &file.status {
+        FileStatus::Loading(_) => ("loading", "loading"),
+        FileStatus::Failed(_) => ("failed", "could not be read"),
+        FileStatus::Ready(_) => ("ready", ""),
+    };
+    html! {
+        <li key={id} class={classes!("file-tab", status, is_shown.then_some("shown"))}>
+            <button type="button" class="file-name" onclick={on_show} title={file.name.to_string()}
+                aria-current={is_shown.then_some("page")}>
+                <span class="dot" aria-hidden="true" />
+                <span class="file-text">{ &*file.name }</span>
+                <span class="visually-hidden">{ word }</span>
+            </button>
+            <button type="button" class="file-close" onclick={on_close} aria-label={format!("Close {}", file.name)}>
+                <Icon name={IconName::Close} />
+            </button>
+        </li>
+    }
+}
+
+/// The stacked steps of the icon.
+fn mark() -> Html {
+    html! {
+        <svg class="brand-mark" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
+            <path class="brand-c" d="M3 27v-8h6v-4h5v-5h6v5h5v6h4v6z" />
+            <path class="brand-b" d="M9 15v-5h5V5h6v5h-6v5zM20 15v-5h5v5z" />
+            <path class="brand-a" d="M3 23h6v-3h6v3h14v4H3z" />
+        </svg>
+    }
+}

@@ -1,0 +1,68 @@
+//! The page without a file.
+
+use super::copy_button::CopyButton;
+use super::icon::{Icon, IconName};
+use yew::prelude::*;
+
+/// How a snapshot is recorded.
+const RECIPE: &str = "\
+torch.cuda.memory._record_memory_history()
+train_a_few_steps()
+torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")
+";
+
+/// What the [`Hero`] tells.
+#[derive(Clone, PartialEq, Properties)]
+pub struct HeroProps {
+    /// The Open button was pressed.
+    pub on_open: Callback<()>,
+}
+
+/// What this is, how to open a snapshot, and how to get one.
+#[component]
+pub fn Hero(props: &HeroProps) -> Html {
+    let on_open = props.on_open.reform(|_: MouseEvent| ());
+    html! {
+        <main class="hero">
+            <div class="hero-inner">
+                { picture() }
+                <h1>{ "See where the GPU memory went" }</h1>
+                <p class="lead">
+                    { "Snapscope opens a PyTorch CUDA memory snapshot and shows every allocation over time: \
+                       what held the peak, who allocated it, and when it was freed." }
+                </p>
+                <div class="hero-actions">
+                    <button type="button" class="button primary large" onclick={on_open}>
+                        <Icon name={IconName::Open} />{ "Open snapshot" }
+                    </button>
+                    <a class="button large" href="./?sample">{ "Try the sample" }</a>
+                </div>
+                <p class="hint">{ "or drop files anywhere on this page" }</p>
+                <section class="recipe" aria-labelledby="recipe-title">
+                    <div class="recipe-head">
+                        <h2 id="recipe-title">{ "Record a snapshot" }</h2>
+                        <CopyButton text={RECIPE} label="Copy" />
+                    </div>
+                    <pre><code>{ RECIPE }</code></pre>
+                </section>
+                <p class="private">
+                    <Icon name={IconName::Private} />
+                    { "Nothing leaves this machine: files are decoded in this tab" }
+                </p>
+            </div>
+        </main>
+    }
+}
+
+/// A small timeline of stacked allocations under a reserved line.
+fn picture() -> Html {
+    html! {
+        <svg class="hero-picture" viewBox="0 0 360 112" aria-hidden="true">
+            <path class="hero-reserved" d="M8 74H40V44H104V22H196V10H300V30H352" />
+            <path class="hero-d" d="M128 64V40H164V26H208V16H236V40H268V64z" />
+            <path class="hero-c" d="M56 82V58H128V64H268V46H300V82z" />
+            <path class="hero-b" d="M30 94V82H300V66H336V94z" />
+            <path class="hero-a" d="M8 108V94H352V108z" />
+        </svg>
+    }
+}

@@ -1,0 +1,87 @@
+//! Line icons of 16 pixels, in the colour of the text around them.
+
+use yew::prelude::*;
+
+/// The icons of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IconName {
+    /// A folder.
+    Open,
+    /// A cross.
+    Close,
+    /// A screen.
+    System,
+    /// A sun.
+    Light,
+    /// A moon.
+    Dark,
+    /// A question mark.
+    Help,
+    /// Two sheets.
+    Copy,
+    /// A tick.
+    Done,
+    /// A circle with a mark.
+    Error,
+    /// A triangle with a mark.
+    Warning,
+    /// A circle with an i.
+    Info,
+    /// A summit.
+    Peak,
+    /// Four corners.
+    Fit,
+    /// A padlock.
+    Private,
+    /// A pin.
+    Pin,
+    /// An arrow into a tray.
+    Drop,
+}
+
+impl IconName {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Open => {
+                "M2 4.5A1.5 1.5 0 0 1 3.5 3h2.6l1.6 1.8h4.8A1.5 1.5 0 0 1 14 6.3v5.2a1.5 1.5 0 0 1-1.5 1.5h-9A1.5 1.5 0 0 1 2 11.5z"
+            }
+            Self::Close => "M4.5 4.5l7 7M11.5 4.5l-7 7",
+            Self::System => "M2.5 3.5h11v7h-11zM6 13.5h4M8 10.5v3",
+            Self::Light => {
+                "M8 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6zM8 1.5v1.4M8 13.1v1.4M1.5 8h1.4M13.1 8h1.4M3.4 3.4l1 1M11.6 11.6l1 1M12.6 3.4l-1 1M4.4 11.6l-1 1"
+            }
+            Self::Dark => "M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1z",
+            Self::Help => {
+                "M5.9 6.2a2.1 2.1 0 1 1 2.9 2c-.6.3-.8.6-.8 1.3M8 11.9v.1M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8z"
+            }
+            Self::Copy => "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
+            Self::Done => "M3 8.5l3.2 3.2L13 4.8",
+            Self::Error => "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8zM8 4.8v4M8 11v.1",
+            Self::Warning => "M8 2.2l6.2 11.3H1.8zM8 6.5v3.2M8 11.5v.1",
+            Self::Info => "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8zM8 7.4v3.8M8 4.9V5",
+            Self::Peak => "M1.8 13l4.4-8.6 2.6 4.7 1.6-2.6L14.2 13z",
+            Self::Fit => "M2.5 5.5v-3h3M10.5 2.5h3v3M13.5 10.5v3h-3M5.5 13.5h-3v-3",
+            Self::Private => "M4 7.2h8v6H4zM5.7 7V5.2a2.3 2.3 0 0 1 4.6 0V7",
+            Self::Pin => "M9.8 2l4.2 4.2-2.4.6-2.3 2.3-.3 3L4 7l3-.3 2.3-2.3zM6.2 9.8L2.5 13.5",
+            Self::Drop => "M8 2v7M5 6.2L8 9.2l3-3M2.5 10v3.5h11V10",
+        }
+    }
+}
+
+/// What an [`Icon`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub struct IconProps {
+    /// Which one.
+    pub name: IconName,
+}
+
+/// An icon; it says nothing to a screen reader, so that a text or label must stand beside it.
+#[component]
+pub fn Icon(props: &IconProps) -> Html {
+    html! {
+        <svg class="icon" viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor"
+            stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+            <path d={props.name.path()} />
+        </svg>
+    }
+}

@@ -1,0 +1,37 @@
+//! A file that is being read.
+
+use crate::state::Loading;
+use crate::view::progress::progress;
+use yew::prelude::*;
+
+/// What the [`LoadingCard`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub struct LoadingCardProps {
+    /// The file's name.
+    pub name: AttrValue,
+    /// How far it is.
+    pub loading: Loading,
+    /// Cancel was pressed.
+    pub on_cancel: Callback<()>,
+}
+
+/// Name, bar, bytes and Cancel.
+#[component]
+pub fn LoadingCard(props: &LoadingCardProps) -> Html {
+    let progress = progress(&props.loading);
+    let on_cancel = props.on_cancel.reform(|_: MouseEvent| ());
+    let value = progress.share.map(|share| share.to_string());
+    html! {
+        <main class="state">
+            <section class="card" aria-busy="true">
+                <h1 class="card-title">{ "Reading " }<span class="file-text">{ &props.name }</span></h1>
+                <progress class="progress" max="1" {value} aria-label="Progress" />
+                <div class="card-foot">
+                    <span class="numbers">{ progress.text }</span>
+                    <button type="button" class="button" onclick={on_cancel}>{ "Cancel" }</button>
+                </div>
+                <p class="visually-hidden" role="status">{ progress.spoken }</p>
+            </section>
+        </main>
+    }
+}

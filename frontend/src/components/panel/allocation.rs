@@ -1,0 +1,85 @@
+//! One allocation: facts and stack.
+
+use super::stack_view::StackView;
+use crate::components::icon::{Icon, IconName};
+use crate::hooks::use_details;
+use crate::platform::WorkerClient;
+use crate::view::details::{Fact, facts};
+use crate::worker::{Details, DeviceFigures};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// What the [`Allocation`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct AllocationProps {
+    /// The worker of the file.
+    pub(super) client: WorkerClient,
+    /// The device.
+    pub(super) device: Rc<DeviceFigures>,
+    /// The allocation, by position.
+    pub(super) allocation: Option<u32>,
+    /// Whether it stays when the pointer moves on.
+    pub(super) is_pinned: bool,
+    /// It was let go.
+    pub(super) on_unpin: Callback<()>,
+}
+
+/// The details of the pinned allocation, or of the one under the pointer.
+#[component]
+pub(super) fn Allocation(props: &AllocationProps) -> Html {
+    let details = use_details(&props.client, props.device.device, props.allocation);
+    let Some(details) = details else {
+        return html! {
+            <p class="panel-empty">{ "Point at the timeline to read an allocation, click to pin it" }</p>
+        };
+    };
+    let on_unpin = props.on_unpin.reform(|_: MouseEvent| ());
+    html! {
+        <article class={classes!("allocation", props.is_pinned.then_some("pinned"))} data-allocation={details.allocation.to_string()}>
+            if props.is_pinned {
+                <button type="button" class="button quiet unpin" onclick={on_unpin} title="Let it go (Esc)">
+                    <Icon name={IconName::Pin} />{ "Pinned" }
+                </button>
+            }
+            <dl class="facts">{ for facts(&details, props.device.events).iter().map(fact) }</dl>
+            { stack(&details) }
+            { forward_stack(&details) }
+        </article>
+    }
+}
+
+fn fact(fact: &Fact) -> Html {
+    html! {
+        <div class="fact">
+            <dt>{ fact.label }</dt>
+            <dd class="numbers">
+                { &fact.value }
+                if !fact.note.is_empty() { <span class="fact-note">{ &fact.note }</span> }
+            </dd>
+        </div>
+    }
+}
+
+fn stack(details: &Details) -> Html {
+    let title = if details.is_free_stack { "Stack of the free" } else { "Stack" };
+    if details.frames.is_empty() {
+        let reason = match details.is_initial {
+            true => "The file has no stack for this allocation: it is from before the trace",
+            false => "The file has no stack for this allocation: the autograd engine and some libraries leave none",
+        };
+        return html! { <p class="panel-empty">{ reason }</p> };
+    }
+    html! { <StackView {title} frames={Rc::new(details.frames.clone())} /> }
+}
+
+fn forward_stack(details: &Details) -> Html {
+    if details.forward_frames.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <details class="forward">
+            <summary>{ "Stack of the forward pass" }</summary>
+            <pre>{ details.forward_frames.join("\n") }</pre>
+        </details>
+    }
+}

@@ -1,0 +1,50 @@
+//! The controls above the timeline.
+
+use super::icon::{Icon, IconName};
+use crate::state::TimelineCommand;
+use crate::worker::AxisKind;
+use yew::prelude::*;
+
+/// What the [`Toolbar`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub struct ToolbarProps {
+    /// The chosen axis.
+    pub axis: AxisKind,
+    /// Whether the events have times.
+    pub has_times: bool,
+    /// The axis was chosen.
+    pub on_axis: Callback<AxisKind>,
+    /// A button moves the timeline.
+    pub on_command: Callback<TimelineCommand>,
+}
+
+/// Axis, "Jump to peak" and "Reset view".
+#[component]
+pub fn Toolbar(props: &ToolbarProps) -> Html {
+    let axis = |axis: AxisKind, label: &'static str, title: &'static str, is_enabled: bool| {
+        let onclick = props.on_axis.reform(move |_: MouseEvent| axis);
+        let pressed = (props.axis == axis).to_string();
+        html! {
+            <button type="button" {onclick} {title} disabled={!is_enabled} aria-pressed={pressed}>{ label }</button>
+        }
+    };
+    let time_title = match props.has_times {
+        true => "Wall-clock time along x (T)",
+        false => "This trace has no times: torch records them from version 2.2 on",
+    };
+    let command = |command: TimelineCommand| props.on_command.reform(move |_: MouseEvent| command);
+    html! {
+        <div class="toolbar" role="toolbar" aria-label="Timeline">
+            <div class="segmented" role="group" aria-label="Axis">
+                { axis(AxisKind::Events, "Events", "One step an event along x (E)", true) }
+                { axis(AxisKind::Time, "Time", time_title, props.has_times) }
+            </div>
+            <button type="button" class="button" title="Jump to peak (P)" onclick={command(TimelineCommand::JumpToPeak)}>
+                <Icon name={IconName::Peak} />{ "Jump to peak" }
+            </button>
+            <button type="button" class="button" title="Reset view (0)" onclick={command(TimelineCommand::Reset)}>
+                <Icon name={IconName::Fit} />{ "Reset view" }
+            </button>
+        </div>
+    }
+}

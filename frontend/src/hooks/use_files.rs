@@ -1,0 +1,109 @@
+//! The open files and their workers.
+
+use crate::platform::{Source, WorkerClient, mark, now_ms};
+use crate::state::{FileAction, FileId, Files};
+use crate::worker::Report;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// [`Files`] as yew keeps it.
+#[derive(Default, PartialEq)]
+struct Model(Files);
+
+impl Reducible for Model {
+    type Action = FileAction;
+
+    fn reduce(self: Rc<Self>, action: FileAction) -> Rc<Self> {
+        Rc::new(Self(self.0.after(action)))
+    }
+}
+
+#[derive(Default)]
+struct Workers {
+    clients: RefCell<HashMap<FileId, WorkerClient>>,
+    last_id: Cell<FileId>,
+}
+
+/// The open files, and what can be done with them.
+#[derive(Clone)]
+pub struct FilesHandle {
+    model: UseReducerHandle<Model>,
+    workers: Rc<Workers>,
+    script: AttrValue,
+}
+
+impl PartialEq for FilesHandle {
+    fn eq(&self, other: &Self) -> bool {
+        self.model == other.model
+    }
+}
+
+impl FilesHandle {
+    /// The files as they are now.
+    pub fn files(&self) -> &Files {
+        &self.model.0
+    }
+
+    /// Dispatches an action that concerns no worker.
+    pub fn dispatch(&self, action: FileAction) {
+        self.model.dispatch(action);
+    }
+
+    /// The worker of a file.
+    pub fn client(&self, id: FileId) -> Option<WorkerClient> {
+        self.workers.clients.borrow().get(&id).cloned()
+    }
+
+    /// Opens files, each with a worker of its own.
+    pub fn open(&self, files: Vec<web_sys::File>) {
+        for file in files {
+            self.open_source(file.name(), Source::File(file));
+        }
+    }
+
+    /// Opens a snapshot of this site.
+    pub fn open_url(&self, name: &str, url: String) {
+        self.open_source(name.to_owned(), Source::Url(url));
+    }
+
+    /// Closes a file, or cancels it while it is being read: its worker ends at once.
+    pub fn close(&self, id: FileId) {
+        let client = self.workers.clients.borrow_mut().remove(&id);
+        if let Some(client) = client {
+            client.close();
+        }
+        self.model.dispatch(FileAction::Close(id));
+    }
+
+    fn open_source(&self, name: String, source: Source) {
+        let id = self.workers.last_id.get() + 1;
+        self.workers.last_id.set(id);
+        self.model.dispatch(FileAction::Add { id, name: name.into(), now_ms: now_ms() });
+        let dispatcher = self.model.dispatcher();
+        let on_report = move |report: Report| {
+            let is_opened = matches!(report, Report::Opened(_));
+            dispatcher.dispatch(FileAction::Hear { id, report: Box::new(report), now_ms: now_ms() });
+            if is_opened {
+                mark("snapshot-parsed");
+            }
+        };
+        match WorkerClient::open(&self.script, &source, on_report.clone()) {
+            Ok(client) => drop(self.workers.clients.borrow_mut().insert(id, client)),
+            Err(_) => on_report(Report::Failed {
+                message: "This browser can't start a worker, which is where files are decoded.".to_owned(),
+                offset: None,
+                hint: "Allow web workers for this site, or open the page in another browser.".to_owned(),
+            }),
+        }
+    }
+}
+
+/// The open files; `script` is the address of the worker's script.
+#[hook]
+pub fn use_files(script: &AttrValue) -> FilesHandle {
+    let model = use_reducer_eq(Model::default);
+    let workers = use_memo((), |()| Workers::default());
+    FilesHandle { model, workers, script: script.clone() }
+}

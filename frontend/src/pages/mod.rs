@@ -1,0 +1,6 @@
+//! Whole pages.
+
+mod app;
+mod viewer;
+
+pub use app::{App, AppProps};

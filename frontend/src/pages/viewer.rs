@@ -1,0 +1,95 @@
+//! One open file: devices, figures, notices, timeline and panel.
+
+use crate::components::device_picker::DevicePicker;
+use crate::components::figures_row::FiguresRow;
+use crate::components::notice_list::NoticeList;
+use crate::components::panel::Panel;
+use crate::components::timeline::Timeline;
+use crate::components::toolbar::Toolbar;
+use crate::platform::WorkerClient;
+use crate::state::{FileAction, Issued, ReadyFile, Scheme, TimelineCommand};
+use crate::worker::{DeviceFigures, Hit};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// What the [`Viewer`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct ViewerProps {
+    /// The worker of the file.
+    pub(super) client: WorkerClient,
+    /// The file.
+    pub(super) file: ReadyFile,
+    /// The colours.
+    pub(super) scheme: Scheme,
+    /// The last command to the timeline.
+    pub(super) command: Option<Issued>,
+    /// Something was chosen in the file.
+    pub(super) on_action: Callback<FileAction>,
+    /// A button moves the timeline.
+    pub(super) on_command: Callback<TimelineCommand>,
+}
+
+/// One open file.
+#[component]
+pub(super) fn Viewer(props: &ViewerProps) -> Html {
+    let file = &props.file;
+    let on_device = props.on_action.reform(FileAction::ChooseDevice);
+    let body = match file.shown_figures() {
+        Some(device) => html! { <DeviceView viewer={props.clone()} device={device.clone()} /> },
+        None if file.summary.devices.is_empty() => empty_file(),
+        None => html! { <p class="state" role="status">{ "Pairing allocations…" }</p> },
+    };
+    html! {
+        <main class="viewer">
+            <DevicePicker file={file.clone()} on_choose={on_device} />
+            { body }
+        </main>
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct DeviceViewProps {
+    viewer: ViewerProps,
+    device: Rc<DeviceFigures>,
+}
+
+#[component]
+fn DeviceView(props: &DeviceViewProps) -> Html {
+    let DeviceViewProps { viewer: ViewerProps { client, file, scheme, command, on_action, on_command }, device } =
+        props;
+    let hovered = use_state_eq(|| None::<Rc<Hit>>);
+    let on_hover = {
+        let hovered = hovered.setter();
+        use_callback((), move |hit: Option<Hit>, ()| hovered.set(hit.map(Rc::new)))
+    };
+    let on_pin = on_action.reform(FileAction::Pin);
+    let on_unpin = on_action.reform(|()| FileAction::Pin(None));
+    let on_axis = on_action.reform(FileAction::ChooseAxis);
+    let pinned = file.pinned.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
+    html! {
+        <>
+            <FiguresRow device={device.clone()} />
+            <NoticeList summary={file.summary.clone()} />
+            <Toolbar axis={file.axis} has_times={device.has_times} {on_axis} on_command={on_command.clone()} />
+            <div class="workspace">
+                <Timeline client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
+                    command={*command} {pinned} {on_hover} {on_pin} />
+                <Panel client={client.clone()} file={file.clone()} device={device.clone()}
+                    hovered={(*hovered).clone()} {on_unpin} />
+            </div>
+        </>
+    }
+}
+
+fn empty_file() -> Html {
+    html! {
+        <section class="state">
+            <div class="card">
+                <h1 class="card-title">{ "This snapshot has no devices" }</h1>
+                <p class="hint">
+                    { "It was taken before CUDA was used in the process: take it after the first step of training." }
+                </p>
+            </div>
+        </section>
+    }
+}

@@ -1,0 +1,66 @@
+//! Small things that the page wants from the browser.
+
+use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Element, HtmlDialogElement, HtmlElement, UrlSearchParams, Window};
+
+pub(super) fn window() -> Window {
+    web_sys::window().expect("the page has a window")
+}
+
+/// The element with this id.
+///
+/// # Panics
+/// If the document has none.
+pub fn element(id: &str) -> Element {
+    let document = window().document().expect("the page has a document");
+    document.get_element_by_id(id).expect("the document has the element")
+}
+
+/// Milliseconds since the page was opened.
+pub fn now_ms() -> f64 {
+    window().performance().map_or(0.0, |performance| performance.now())
+}
+
+/// Sets a mark on the browser's performance timeline.
+///
+/// Benchmarks and browser tests read it.
+pub fn mark(name: &str) {
+    if let Some(performance) = window().performance() {
+        // It fails only for names that the browser itself uses.
+        let _ = performance.mark(name);
+    }
+}
+
+/// Puts a text on the clipboard, and says whether that worked.
+pub async fn copy_text(text: String) -> bool {
+    JsFuture::from(window().navigator().clipboard().write_text(&text)).await.is_ok()
+}
+
+/// A parameter of the page's address; an empty text for one without a value.
+pub fn search_param(name: &str) -> Option<String> {
+    let search = window().location().search().ok()?;
+    UrlSearchParams::new_with_str(&search).ok()?.get(name)
+}
+
+/// The full address of something that lies beside the page.
+pub fn relative_url(path: &str) -> Option<String> {
+    let base = window().location().href().ok()?;
+    Some(web_sys::Url::new_with_base(path, &base).ok()?.href())
+}
+
+/// Sets the title of the tab.
+pub fn set_title(title: &str) {
+    if let Some(document) = window().document() {
+        document.set_title(title);
+    }
+}
+
+/// Shows a `dialog` above everything else: the browser keeps the focus in it and closes it on Esc.
+///
+/// # Errors
+/// If the element is not in the page.
+pub fn show_modal(dialog: &HtmlElement) -> Result<(), JsValue> {
+    let dialog: &HtmlDialogElement = wasm_bindgen::JsCast::unchecked_ref(dialog);
+    if dialog.open() { Ok(()) } else { dialog.show_modal() }
+}

@@ -1,0 +1,76 @@
+//! Files that are dropped anywhere on the page, or chosen by a button.
+
+use super::browser::window;
+use gloo_events::{EventListener, EventListenerOptions};
+use wasm_bindgen::JsCast;
+use web_sys::{DataTransfer, DragEvent, File, FileList, HtmlInputElement};
+
+/// Listens for drags over the page until it is dropped itself.
+pub struct DropListener {
+    _listeners: [EventListener; 4],
+}
+
+impl DropListener {
+    /// `on_over` hears whether files hang over the page, `on_files` hears what was let go.
+    pub fn new(on_over: impl Fn(bool) + Clone + 'static, on_files: impl Fn(Vec<File>) + 'static) -> Self {
+        let over = |is_over: bool| {
+            let on_over = on_over.clone();
+            move |event: &DragEvent, transfer: &DataTransfer| {
+                if has_files(transfer) {
+                    event.prevent_default();
+                    on_over(is_over);
+                }
+            }
+        };
+        let leave = {
+            let on_over = on_over.clone();
+            // Leaving a child for its neighbour is no leaving of the page: then the new target is known.
+            move |event: &DragEvent, _: &DataTransfer| {
+                if event.related_target().is_none() {
+                    on_over(false);
+                }
+            }
+        };
+        let let_go = {
+            let on_over = on_over.clone();
+            move |event: &DragEvent, transfer: &DataTransfer| {
+                event.prevent_default();
+                on_over(false);
+                on_files(list(transfer.files()));
+            }
+        };
+        let _listeners = [
+            listen("dragenter", over(true)),
+            listen("dragover", over(true)),
+            listen("dragleave", leave),
+            listen("drop", let_go),
+        ];
+        Self { _listeners }
+    }
+}
+
+fn listen(name: &'static str, handle: impl Fn(&DragEvent, &DataTransfer) + 'static) -> EventListener {
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(&window(), name, options, move |event| {
+        let event: &DragEvent = event.unchecked_ref();
+        if let Some(transfer) = event.data_transfer() {
+            handle(event, &transfer);
+        }
+    })
+}
+
+fn has_files(transfer: &DataTransfer) -> bool {
+    transfer.types().includes(&"Files".into(), 0)
+}
+
+/// The files of a file input, which is emptied so that the same file can be chosen again.
+pub fn chosen_files(input: &HtmlInputElement) -> Vec<File> {
+    let files = list(input.files());
+    input.set_value("");
+    files
+}
+
+fn list(files: Option<FileList>) -> Vec<File> {
+    let Some(files) = files else { return Vec::new() };
+    (0..files.length()).filter_map(|position| files.get(position)).collect()
+}

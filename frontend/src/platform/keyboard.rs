@@ -1,0 +1,50 @@
+//! Keys that are pressed anywhere on the page.
+
+use super::browser::window;
+use crate::state::KeyPress;
+use gloo_events::{EventListener, EventListenerOptions};
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement, KeyboardEvent};
+
+/// Listens to the keyboard until it is dropped.
+pub struct KeyListener {
+    _listener: EventListener,
+}
+
+impl KeyListener {
+    /// `on_press` says whether it used the press; the browser's own meaning is then left out.
+    pub fn new(on_press: impl Fn(KeyPress) -> bool + 'static) -> Self {
+        let options = EventListenerOptions::enable_prevent_default();
+        let _listener = EventListener::new_with_options(&window(), "keydown", options, move |event| {
+            let event: &KeyboardEvent = event.unchecked_ref();
+            // A control with the focus came first: a tab list uses the arrow keys itself.
+            if !event.default_prevented() && on_press(press(event)) {
+                event.prevent_default();
+            }
+        });
+        Self { _listener }
+    }
+}
+
+fn press(event: &KeyboardEvent) -> KeyPress {
+    KeyPress {
+        key: event.key(),
+        shift: event.shift_key(),
+        modified: event.ctrl_key() || event.alt_key() || event.meta_key(),
+        in_text: event.target().is_some_and(|target| is_text(target.unchecked_ref())),
+    }
+}
+
+fn is_text(element: &Element) -> bool {
+    let is_editable = element.dyn_ref::<HtmlElement>().is_some_and(HtmlElement::is_content_editable);
+    is_editable || matches!(element.tag_name().as_str(), "TEXTAREA" | "SELECT" | "INPUT")
+}
+
+/// Moves the focus to the first element inside `parent` that fits a selector.
+pub fn focus_first(parent: &Element, selector: &str) {
+    let found = parent.query_selector(selector).ok().flatten();
+    if let Some(element) = found.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+        // It fails on elements that can't take the focus, which is no harm.
+        let _ = element.focus();
+    }
+}

@@ -1,0 +1,110 @@
+//! The bytes of a snapshot, a slice at a time, inside a worker.
+
+use js_sys::{Reflect, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{File, ReadableStreamDefaultReader, Response, WorkerGlobalScope};
+
+/// Where a file's bytes come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A file that the user chose.
+    File(File),
+    /// An address of this site.
+    Url(String),
+}
+
+/// Large enough that reading costs nothing beside decoding, small enough that memory does not show it.
+const SLICE_BYTES: f64 = (4 << 20) as f64;
+
+/// A file or response that is read from its start to its end.
+pub(super) struct Reader {
+    input: Input,
+    /// The length, 0 where the server does not tell it.
+    pub(super) total_bytes: u64,
+}
+
+enum Input {
+    /// The slice that the browser is reading while the one before is decoded.
+    File {
+        file: File,
+        ahead: Option<JsFuture>,
+        next: f64,
+    },
+    Stream(ReadableStreamDefaultReader),
+}
+
+impl Reader {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// A sentence, if the address can't be fetched.
+    pub(super) async fn open(source: &Source, scope: &WorkerGlobalScope) -> Result<Self, String> {
+        match source {
+            Source::File(file) => {
+                let input = Input::File { file: file.clone(), ahead: slice(file, 0.0), next: SLICE_BYTES };
+                Ok(Self { input, total_bytes: file.size() as u64 })
+            }
+            Source::Url(url) => Self::fetch(url, scope).await,
+        }
+    }
+
+    async fn fetch(url: &str, scope: &WorkerGlobalScope) -> Result<Self, String> {
+        let failed = |reason: &str| format!("The snapshot at {url} could not be fetched: {reason}.");
+        let response =
+            JsFuture::from(scope.fetch_with_str(url)).await.map_err(|_| failed("the server does not answer"))?;
+        let response: Response = response.dyn_into().map_err(|_| failed("the answer is no response"))?;
+        if !response.ok() {
+            return Err(failed(&format!("the server says {}", response.status())));
+        }
+        let length = response.headers().get("content-length").ok().flatten();
+        let stream = response.body().ok_or_else(|| failed("the answer is empty"))?;
+        let input = Input::Stream(stream.get_reader().unchecked_into());
+        Ok(Self { input, total_bytes: length.and_then(|length| length.parse().ok()).unwrap_or(0) })
+    }
+
+    /// The next bytes, `None` at the end; `buffer` is overwritten with them.
+    ///
+    /// # Errors
+    /// A sentence, if the file can't be read any more.
+    pub(super) async fn next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<()>, String> {
+        let bytes = match &mut self.input {
+            Input::File { file, ahead, next } => {
+                let Some(reading) = ahead.take() else { return Ok(None) };
+                *ahead = slice(file, *next);
+                *next += SLICE_BYTES;
+                Uint8Array::new(&reading.await.map_err(|error| unreadable(&error))?)
+            }
+            Input::Stream(stream) => match next_chunk(stream).await.map_err(|error| unreadable(&error))? {
+                Some(chunk) => chunk,
+                None => return Ok(None),
+            },
+        };
+        buffer.resize(bytes.length() as usize, 0);
+        bytes.copy_to(buffer);
+        Ok(Some(()))
+    }
+}
+
+fn slice(file: &File, start: f64) -> Option<JsFuture> {
+    if start >= file.size() {
+        return None;
+    }
+    let end = (start + SLICE_BYTES).min(file.size());
+    let blob = file.slice_with_f64_and_f64(start, end).ok()?;
+    Some(JsFuture::from(blob.array_buffer()))
+}
+
+async fn next_chunk(stream: &ReadableStreamDefaultReader) -> Result<Option<Uint8Array>, JsValue> {
+    let step = JsFuture::from(stream.read()).await?;
+    if Reflect::get(&step, &"done".into())?.is_truthy() {
+        return Ok(None);
+    }
+    Reflect::get(&step, &"value".into())?.dyn_into().map(Some)
+}
+
+/// The browser's reason is worth keeping: a file that changed or was moved while it is read is the usual one.
+fn unreadable(error: &JsValue) -> String {
+    let reason = error.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
+    format!("The file can't be read any more: {}", reason.unwrap_or_else(|| "the browser gives no reason.".to_owned()))
+}

@@ -1,0 +1,47 @@
+//! The list of keys that `?` shows.
+
+/// Keys that belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyGroup {
+    /// Its heading.
+    pub title: &'static str,
+    /// The keys of a line (any of them does it), and what they do.
+    pub lines: &'static [(&'static [&'static str], &'static str)],
+}
+
+/// All keys.
+pub const KEYS: [KeyGroup; 3] = [
+    KeyGroup {
+        title: "Timeline",
+        lines: &[
+            (&["←", "→", "A", "D"], "Pan through the trace"),
+            (&["↑", "↓", "W", "S"], "Pan through the bytes"),
+            (&["+", "-"], "Zoom the trace, with Shift the bytes"),
+            (&["P"], "Jump to the peak"),
+            (&["0", "Home"], "Show the whole trace"),
+            (&["E"], "Axis of events"),
+            (&["T"], "Axis of time"),
+            (&["Esc"], "Let the pinned allocation go"),
+        ],
+    },
+    KeyGroup {
+        title: "Pointer",
+        lines: &[
+            (&["Wheel"], "Zoom the trace about the pointer"),
+            (&["Ctrl", "Wheel"], "Zoom the bytes"),
+            (&["Shift", "Wheel"], "Pan"),
+            (&["Drag"], "Pan both ways"),
+            (&["Click"], "Pin an allocation"),
+            (&["Double-click"], "Zoom in on an allocation"),
+        ],
+    },
+    KeyGroup {
+        title: "Files",
+        lines: &[
+            (&["O"], "Open snapshots"),
+            (&["1", "9"], "Show an open file"),
+            (&["[", "]"], "Previous and next device"),
+            (&["?"], "Show or hide this list"),
+        ],
+    },
+];

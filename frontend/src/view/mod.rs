@@ -1,0 +1,10 @@
+//! Reports of the core as the words and numbers that the page shows: no yew, no browser.
+
+pub mod details;
+pub mod figures;
+pub mod keys;
+pub mod notices;
+pub mod progress;
+pub mod stack;
+pub mod timeline;
+pub mod top_stacks;

@@ -1,0 +1,47 @@
+//! What is said about a file that could be read but is odd.
+
+use crate::worker::Notice;
+use shared::base::format;
+
+/// More notices than this are folded under a summary.
+const SHOWN_AT_MOST: usize = 2;
+
+/// The class of a notice, and the word that a screen reader says before it.
+pub fn severity_word(notice: &Notice) -> &'static str {
+    match notice.severity.as_str() {
+        "error" => "Error",
+        "warning" => "Warning",
+        _ => "Note",
+    }
+}
+
+/// Whether the notices are folded at first.
+pub fn is_folded(notices: &[Notice]) -> bool {
+    notices.len() > SHOWN_AT_MOST
+}
+
+/// The notices in one line: `1 error, 2 warnings, 3 notes`.
+pub fn summary(notices: &[Notice]) -> String {
+    let counted = |severity: &str, noun: &str| {
+        let count = notices.iter().filter(|notice| notice.severity == severity).count() as u64;
+        (count > 0).then(|| format::counted(count, noun))
+    };
+    let parts = [counted("error", "error"), counted("warning", "warning"), counted("info", "note")];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notice(severity: &str) -> Notice {
+        Notice { severity: severity.into(), ..Notice::default() }
+    }
+
+    #[test]
+    fn many_notices_have_one_line() {
+        let notices = [notice("warning"), notice("info"), notice("warning")];
+        assert_eq!(summary(&notices), "2 warnings, 1 note");
+        assert!(is_folded(&notices) && !is_folded(&notices[..2]));
+    }
+}

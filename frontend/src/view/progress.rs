@@ -1,0 +1,65 @@
+//! The words and the bar of a file that is being read.
+
+use crate::state::Loading;
+use shared::base::format;
+
+/// What the loading card shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// The finished share, `None` while the length is not known.
+    pub share: Option<f64>,
+    /// Bytes, and speed once it can be told.
+    pub text: String,
+    /// The same for a screen reader, in whole tens of percent so that it is not read out all the time.
+    pub spoken: String,
+}
+
+/// Below this time a speed is a guess.
+const SHORTEST_MS: f64 = 250.0;
+
+/// Words for the progress of a file.
+pub fn progress(loading: &Loading) -> Progress {
+    let Loading { seen_bytes, total_bytes, began_ms, now_ms } = *loading;
+    let share = (total_bytes > 0).then(|| (seen_bytes as f64 / total_bytes as f64).min(1.0));
+    let seen = format::bytes(seen_bytes);
+    let mut text = match total_bytes {
+        0 => seen,
+        _ if seen_bytes >= total_bytes => format!("{seen} read, pairing allocations"),
+        _ => format!("{seen} of {}", format::bytes(total_bytes)),
+    };
+    let elapsed_ms = now_ms - began_ms;
+    if elapsed_ms >= SHORTEST_MS && seen_bytes > 0 {
+        let per_second = seen_bytes as f64 / elapsed_ms * 1000.0;
+        text.push_str(&format!(", {}/s", format::bytes(per_second as u64)));
+    }
+    let spoken = match share {
+        Some(share) => format!("{} % read", (share * 10.0).floor() * 10.0),
+        None => "Reading".to_owned(),
+    };
+    Progress { share, text, spoken }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(seen_bytes: u64, total_bytes: u64, elapsed_ms: f64, text: &str) {
+        let loading = Loading { seen_bytes, total_bytes, began_ms: 100.0, now_ms: 100.0 + elapsed_ms };
+        assert_eq!(progress(&loading).text, text);
+    }
+
+    #[test]
+    fn progress_says_bytes_and_speed() {
+        check(0, 0, 0.0, "0 B");
+        check(1 << 20, 4 << 20, 100.0, "1.00 MiB of 4.00 MiB");
+        check(1 << 20, 4 << 20, 500.0, "1.00 MiB of 4.00 MiB, 2.00 MiB/s");
+        check(4 << 20, 4 << 20, 1000.0, "4.00 MiB read, pairing allocations, 4.00 MiB/s");
+    }
+
+    #[test]
+    fn a_screen_reader_hears_tens() {
+        let loading = Loading { seen_bytes: 57, total_bytes: 100, ..Loading::default() };
+        assert_eq!(progress(&loading).spoken, "50 % read");
+    }
+}

@@ -1,0 +1,128 @@
+//! A call stack with its runtime frames folded.
+
+use crate::worker::FrameText;
+use shared::base::frame_rules;
+
+/// One line of a folded stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StackLine {
+    /// A frame, by position in the stack.
+    Frame {
+        /// The position.
+        position: usize,
+        /// Whether it belongs to the runtime.
+        is_runtime: bool,
+    },
+    /// So many runtime frames that are not shown.
+    Fold(usize),
+}
+
+/// The lines of a stack; runs of runtime frames are folded unless `is_unfolded`.
+///
+/// The frame that titles the stack is always shown, so that a stack of the runtime alone still says something.
+pub fn lines(frames: &[FrameText], is_unfolded: bool) -> Vec<StackLine> {
+    let title = title_position(frames);
+    let mut lines = Vec::new();
+    for (position, frame) in frames.iter().enumerate() {
+        let is_runtime = frame_rules::is_runtime(&frame.filename);
+        match lines.last_mut() {
+            _ if is_unfolded || !is_runtime || Some(position) == title => {
+                lines.push(StackLine::Frame { position, is_runtime });
+            }
+            Some(StackLine::Fold(count)) => *count += 1,
+            _ => lines.push(StackLine::Fold(1)),
+        }
+    }
+    lines
+}
+
+/// The number of frames that folding hides.
+pub fn folded_count(frames: &[FrameText]) -> usize {
+    let count = |line| if let StackLine::Fold(count) = line { count } else { 0 };
+    lines(frames, false).into_iter().map(count).sum()
+}
+
+/// The position of the frame that says best what a stack is about.
+pub fn title_position(frames: &[FrameText]) -> Option<usize> {
+    frame_rules::title_position(frames.iter().map(|frame| (frame.name.as_str(), frame.filename.as_str())))
+}
+
+/// What a frame is called: the operation behind a symbol of PyTorch's C++, else the function's name.
+pub fn frame_title(frame: &FrameText) -> String {
+    let name = if frame_rules::is_runtime(&frame.filename) { frame_rules::operation(&frame.name) } else { None };
+    name.unwrap_or_else(|| frame.name.clone())
+}
+
+/// Where a frame is, with the last two folders of its path: `gpt2/modeling_gpt2.py:412`.
+///
+/// It is empty where the file is not known.
+pub fn short_place(frame: &FrameText) -> String {
+    if frame.filename.is_empty() || frame.filename == "??" {
+        return String::new();
+    }
+    let mut parts: Vec<&str> = frame.filename.rsplit(['/', '\\']).filter(|part| !part.is_empty()).take(2).collect();
+    parts.reverse();
+    with_line(&parts.join("/"), frame.line)
+}
+
+/// Where a frame is, in full.
+pub fn full_place(frame: &FrameText) -> String {
+    with_line(&frame.filename, frame.line)
+}
+
+/// A stack as text, a frame a line, as Python prints it but innermost first.
+pub fn as_text(frames: &[FrameText]) -> String {
+    let line = |frame: &FrameText| match full_place(frame).as_str() {
+        "" => format!("{}\n", frame.name),
+        place => format!("{} ({place})\n", frame.name),
+    };
+    frames.iter().map(line).collect()
+}
+
+/// Compiled frames without debug information have line 0.
+fn with_line(path: &str, line: u64) -> String {
+    if line == 0 { path.to_owned() } else { format!("{path}:{line}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(name: &str, filename: &str, line: u64) -> FrameText {
+        FrameText { name: name.into(), filename: filename.into(), line, fx: None }
+    }
+
+    fn stack() -> Vec<FrameText> {
+        vec![
+            frame("c10::malloc()", "CUDACachingAllocator.cpp", 0),
+            frame("at::_ops::mm::call()", "??", 0),
+            frame("forward", "/srv/app/model.py", 12),
+            frame("_call_impl", "/v/site-packages/torch/nn/modules/module.py", 1750),
+            frame("main", "/srv/app/train.py", 80),
+        ]
+    }
+
+    #[test]
+    fn runs_of_runtime_frames_fold() {
+        let shown = |position| StackLine::Frame { position, is_runtime: false };
+        assert_eq!(lines(&stack(), false), [StackLine::Fold(2), shown(2), StackLine::Fold(1), shown(4)]);
+        assert_eq!(folded_count(&stack()), 3);
+        assert_eq!(lines(&stack(), true).len(), 5);
+    }
+
+    #[test]
+    fn a_stack_of_the_runtime_keeps_its_title() {
+        let frames = &stack()[..2];
+        assert_eq!(lines(frames, false), [StackLine::Fold(1), StackLine::Frame { position: 1, is_runtime: true }]);
+        assert_eq!(frame_title(&frames[1]), "aten::mm");
+    }
+
+    #[test]
+    fn places_are_short_and_full() {
+        assert_eq!(short_place(&stack()[3]), "modules/module.py:1750");
+        assert_eq!(short_place(&stack()[1]), "");
+        assert_eq!(short_place(&frame("f", r"C:\a\b\c.py", 3)), "b/c.py:3");
+        assert_eq!(full_place(&stack()[2]), "/srv/app/model.py:12");
+        assert_eq!(as_text(&stack()[2..3]), "forward (/srv/app/model.py:12)\n");
+    }
+}

@@ -1,0 +1,74 @@
+//! The table of the stacks that hold a moment's memory.
+
+use super::stack;
+use crate::worker::{StackRow, Stacks};
+use shared::base::format;
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopStack {
+    /// What the stack is about.
+    pub title: String,
+    /// Where that is, or empty.
+    pub place: String,
+    /// Its bytes.
+    pub size: String,
+    /// Its share of the live bytes, in words.
+    pub share: String,
+    /// Its allocations.
+    pub count: String,
+    /// The length of its bar, as a percentage of the longest one.
+    pub bar: f64,
+}
+
+/// The lines of the table, largest first.
+pub fn rows(stacks: &Stacks) -> Vec<TopStack> {
+    let longest = stacks.rows.iter().map(|row| row.bytes).max().unwrap_or(0);
+    stacks.rows.iter().map(|row| top_stack(row, stacks.live_bytes, longest)).collect()
+}
+
+/// What is not among the lines, or nothing.
+pub fn rest(stacks: &Stacks) -> Option<String> {
+    (stacks.other_stacks > 0).then(|| {
+        let size = format::bytes(stacks.other_bytes);
+        format!("{size} more in {}", format::counted(stacks.other_stacks, "other stack"))
+    })
+}
+
+fn top_stack(row: &StackRow, live_bytes: u64, longest: u64) -> TopStack {
+    let frame = stack::title_position(&row.frames).map(|position| &row.frames[position]);
+    TopStack {
+        title: frame.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title),
+        place: frame.map(stack::short_place).unwrap_or_default(),
+        size: format::bytes(row.bytes),
+        share: format::percent(row.bytes, live_bytes),
+        count: format::counted(row.count, "allocation"),
+        bar: if longest == 0 { 0.0 } else { row.bytes as f64 * 100.0 / longest as f64 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::FrameText;
+
+    #[test]
+    fn rows_have_titles_and_bars() {
+        let frame = FrameText { name: "forward".into(), filename: "/srv/app/model.py".into(), line: 3, fx: None };
+        let stacks = Stacks {
+            moment: 5,
+            live_bytes: 4096,
+            rows: vec![
+                StackRow { bytes: 2048, count: 2, frames: vec![frame] },
+                StackRow { bytes: 1024, count: 1, frames: vec![] },
+            ],
+            other_stacks: 3,
+            other_bytes: 1024,
+        };
+        let rows = rows(&stacks);
+        assert_eq!((rows[0].title.as_str(), rows[0].place.as_str()), ("forward", "app/model.py:3"));
+        assert_eq!((rows[0].share.as_str(), rows[0].bar), ("50 %", 100.0));
+        assert_eq!((rows[1].title.as_str(), rows[1].bar), ("No stack recorded", 50.0));
+        assert_eq!(rest(&stacks).as_deref(), Some("1.00 KiB more in 3 other stacks"));
+    }
+}

@@ -1,0 +1,217 @@
+//! The model of one file and the answers about it.
+//!
+//! It runs in the worker and knows nothing of it, so that tests ask it natively.
+
+mod details;
+mod figures;
+mod marks;
+mod stacks;
+mod texts;
+
+use super::payload;
+use super::protocol::{Answer, AxisKind, Hit, HitAllocation, PictureData, Question, Report, View};
+use super::summary::{DeviceOutline, FileSummary, Notice};
+use shared::analysis::{AllocationId, Axis, PictureRequest, Timeline, recording_diagnostics};
+use shared::trace::{Device, Trace};
+
+/// A decoded file, with the lifetimes of those devices that were looked at.
+#[derive(Debug)]
+pub struct Engine {
+    trace: Trace,
+    /// One per device of [`FileSummary::devices`], built when it is first needed.
+    timelines: Vec<Option<Timeline>>,
+    /// What the page has not been told yet, the next one last.
+    untold: Vec<Untold>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Untold {
+    Device(u32),
+    Notices,
+}
+
+/// An answer, and the bytes that travel beside its text.
+#[derive(Debug, PartialEq)]
+pub struct Reply {
+    /// The answer.
+    pub answer: Answer,
+    /// The payload of a picture.
+    pub payload: Option<Vec<u8>>,
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self { answer, payload: None }
+    }
+}
+
+/// One device with everything that was computed for it.
+#[derive(Clone, Copy)]
+struct Ready<'a> {
+    trace: &'a Trace,
+    device: &'a Device,
+    timeline: &'a Timeline,
+}
+
+impl Engine {
+    /// An engine for a decoded file.
+    pub fn new(trace: Trace) -> Self {
+        let count = trace.devices.len() + usize::from(trace.host.is_some());
+        let mut engine = Self { trace, timelines: vec![None; count], untold: Vec::new() };
+        let first = engine.summary().first_device();
+        let others = (0..count as u32).rev().filter(|&device| device != first);
+        engine.untold.push(Untold::Notices);
+        engine.untold.extend(others.chain((count > 0).then_some(first)).map(Untold::Device));
+        engine
+    }
+
+    /// What is in the file.
+    pub fn summary(&self) -> FileSummary {
+        let outline = |device: &Device| DeviceOutline {
+            index: device.index,
+            events: device.events.len() as u64,
+            segments: device.segments.segments.len() as u64,
+            reserved_bytes: device.segments.reserved_bytes(),
+        };
+        let Trace { frames, stacks, annotations, .. } = &self.trace;
+        FileSummary {
+            format: texts::format(self.trace.format),
+            devices: self.trace.devices.iter().chain(&self.trace.host).map(outline).collect(),
+            unique_frames: frames.len() as u64,
+            unique_stacks: stacks.ids().count() as u64,
+            annotations: annotations.len() as u64,
+            notices: texts::notices(&self.trace.diagnostics),
+            settings: texts::settings(&self.trace.settings),
+        }
+    }
+
+    /// Computes one more thing that the page will want, `None` after the last one.
+    ///
+    /// These are the figures of each device, of the one that is shown first before the others, and then the notices.
+    pub fn next_report(&mut self) -> Option<Report> {
+        match self.untold.pop()? {
+            Untold::Device(device) => Some(Report::Figures(figures::figures(device, self.ready(device)?))),
+            Untold::Notices => Some(Report::Notices(self.notices())),
+        }
+    }
+
+    /// The timelines must have been built: the figures of all devices come first.
+    fn notices(&self) -> Vec<Notice> {
+        let timelines = self.timelines.iter().flatten();
+        let devices: Vec<_> = self.trace.devices.iter().zip(timelines).collect();
+        let mut diagnostics = recording_diagnostics(&self.trace, &devices);
+        diagnostics.extend(self.trace.diagnostics.iter().cloned());
+        texts::notices(&diagnostics)
+    }
+
+    /// The answer to a question.
+    pub fn answer(&mut self, question: &Question) -> Reply {
+        let device = device_of(question);
+        let Some(ready) = self.ready(device) else {
+            return Answer::Refused(format!("there is no device at position {device}")).into();
+        };
+        match *question {
+            Question::Picture { view, .. } | Question::Overview { view, .. } => picture(ready, view),
+            Question::Outline { axis, columns, .. } => outline(ready, axis, columns),
+            Question::Hit { axis, x, bytes, .. } => Answer::Hit(hit(ready, axis, x, bytes)).into(),
+            Question::Details { allocation, .. } => match details::details(ready, allocation) {
+                Some(details) => Answer::Details(Box::new(details)).into(),
+                None => Answer::Refused(format!("there is no allocation {allocation}")).into(),
+            },
+            Question::Stacks { moment, limit, .. } => Answer::Stacks(stacks::stacks(ready, moment, limit)).into(),
+            Question::Marks { .. } => Answer::Marks(marks::marks(ready)).into(),
+        }
+    }
+
+    fn ready(&mut self, position: u32) -> Option<Ready<'_>> {
+        let position = position as usize;
+        let trace = &self.trace;
+        let device = trace.devices.get(position).or(trace.host.as_ref().filter(|_| position == trace.devices.len()))?;
+        let timeline = self.timelines[position].get_or_insert_with(|| Timeline::new(trace, device));
+        Some(Ready { trace, device, timeline })
+    }
+}
+
+impl Ready<'_> {
+    /// Microseconds of a moment since the first event.
+    fn time_us(&self, moment: u32) -> Option<u64> {
+        let has_times = self.timeline.has_times();
+        has_times.then(|| self.timeline.x_of_moment(self.device, Axis::Time, moment) as u64)
+    }
+}
+
+fn device_of(question: &Question) -> u32 {
+    match *question {
+        Question::Picture { device, .. }
+        | Question::Overview { device, .. }
+        | Question::Outline { device, .. }
+        | Question::Hit { device, .. }
+        | Question::Details { device, .. }
+        | Question::Stacks { device, .. }
+        | Question::Marks { device } => device,
+    }
+}
+
+fn axis_of(axis: AxisKind) -> Axis {
+    match axis {
+        AxisKind::Events => Axis::Events,
+        AxisKind::Time => Axis::Time,
+    }
+}
+
+fn request_of(view: View) -> PictureRequest {
+    let View { axis, x0, x1, y0, y1, width_px, height_px } = view;
+    PictureRequest { axis: axis_of(axis), x0, x1, y0, y1, width_px, height_px }
+}
+
+fn picture(ready: Ready<'_>, view: View) -> Reply {
+    let picture = ready.timeline.picture(ready.device, &request_of(view));
+    let (counts, payload) = payload::encode(&picture);
+    let data = PictureData { view: Some(view), counts, ..PictureData::default() };
+    Reply { answer: Answer::Picture(data), payload: Some(payload) }
+}
+
+/// The curves alone: one row of pixels has next to no bands.
+fn outline(ready: Ready<'_>, axis: AxisKind, columns: u32) -> Reply {
+    let x1 = ready.timeline.x_end(axis_of(axis));
+    let y1 = (ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1)).max(1) as f64;
+    let view = View { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: columns, height_px: 1 };
+    let mut picture = ready.timeline.picture(ready.device, &request_of(view));
+    picture.bands.clear();
+    let (counts, payload) = payload::encode(&picture);
+    let data = PictureData { view: Some(view), counts, ..PictureData::default() };
+    Reply { answer: Answer::Outline(data), payload: Some(payload) }
+}
+
+fn hit(ready: Ready<'_>, axis: AxisKind, x: f64, bytes: f64) -> Hit {
+    let Ready { timeline, device, .. } = ready;
+    let moment = timeline.moment_at_x(device, axis_of(axis), x);
+    let found = if bytes < 0.0 { None } else { timeline.hit(moment, bytes as u64) };
+    Hit {
+        moment,
+        time_us: ready.time_us(moment),
+        live_bytes: timeline.live_at(moment),
+        reserved_bytes: timeline.reserved_at(moment),
+        allocation: found.map(|found| hit_allocation(ready, found.allocation, found.below_bytes)),
+    }
+}
+
+fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAllocation {
+    let Ready { trace, device, timeline } = ready;
+    let allocation = timeline.allocations.get(id, device);
+    let is_initial = timeline.allocations.is_initial(id);
+    let died = (allocation.died != u32::MAX).then_some(allocation.died);
+    let end = died.unwrap_or(timeline.events());
+    let lifetime_us =
+        ready.time_us(allocation.born).zip(ready.time_us(end)).map(|(born, died)| died.saturating_sub(born));
+    HitAllocation {
+        allocation: id.index() as u32,
+        size_bytes: allocation.size_bytes,
+        below_bytes,
+        born: allocation.born,
+        died,
+        lifetime_us,
+        is_initial,
+        frame: texts::title_frame(trace, timeline.allocations.allocation_stack(id, device)),
+    }
+}
