@@ -2,6 +2,12 @@
 
 pub mod browser;
 
+pub mod corpus;
+
+pub mod cpython;
+
+pub mod equal;
+
 pub mod generator;
 
 pub mod server;

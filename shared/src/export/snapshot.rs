@@ -190,7 +190,7 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
         self.writer.key("forward_frames");
         self.writer.begin_list(lines.clone().count());
         lines.for_each(|line| {
-            self.writer.text(line);
+            self.writer.key(line);
         });
         self.writer.end();
     }
@@ -211,7 +211,7 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
             Setting::Int(value) => self.writer.int(*value),
             Setting::Float(value) => self.writer.float(*value),
             Setting::Text(value) => {
-                self.writer.text(value);
+                self.writer.key(value);
             }
             Setting::Table(rows) => {
                 self.writer.begin_dict(rows.len());
@@ -311,7 +311,7 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
         let trace = self.trace;
         match self.texts[text.index()] {
             Some(memo) => self.writer.again(memo),
-            None => self.texts[text.index()] = Some(self.writer.text(trace.strings.get(text))),
+            None => self.texts[text.index()] = Some(self.writer.key(trace.strings.get(text))),
         }
     }
 }

@@ -1,0 +1,75 @@
+//! The snapshots of `tests/data/snapshots`.
+
+use flate2::read::GzDecoder;
+use shared::import::Importer;
+use shared::trace::Trace;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// One stored snapshot.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The name of the file.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+impl Sample {
+    /// The bytes without the gzip around them, if there is one.
+    ///
+    /// # Panics
+    /// If the gzip is broken.
+    pub fn unpacked(&self) -> Vec<u8> {
+        if !self.name.ends_with(".gz") {
+            return self.bytes.clone();
+        }
+        let mut bytes = Vec::new();
+        GzDecoder::new(&self.bytes[..]).read_to_end(&mut bytes).expect("a stored file unpacks");
+        bytes
+    }
+
+    /// The decoded trace, checked.
+    ///
+    /// # Panics
+    /// If it can't be decoded or breaks an invariant of the model.
+    #[track_caller]
+    pub fn trace(&self) -> Trace {
+        decode(&self.name, &self.bytes, self.bytes.len())
+    }
+}
+
+/// All stored snapshots in the order of their names.
+///
+/// # Panics
+/// If the folder can't be read.
+pub fn samples() -> Vec<Sample> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/snapshots");
+    let entries = std::fs::read_dir(&folder).expect("the folder of snapshots is there");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension != "md"));
+    paths.sort();
+    assert!(!paths.is_empty(), "no snapshot in {}", folder.display());
+    let sample = |path: PathBuf| {
+        let name = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
+        Sample { name, bytes: std::fs::read(&path).expect("a snapshot can be read"), path }
+    };
+    paths.into_iter().map(sample).collect()
+}
+
+/// Decodes a snapshot that arrives in chunks, and checks the trace.
+///
+/// # Panics
+/// If it can't be decoded or breaks an invariant of the model.
+#[track_caller]
+pub fn decode(name: &str, bytes: &[u8], chunk_bytes: usize) -> Trace {
+    let mut importer = Importer::new();
+    for chunk in bytes.chunks(chunk_bytes) {
+        importer.push(chunk).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    let trace = importer.finish().unwrap_or_else(|error| panic!("{name}: {error}"));
+    trace.check();
+    trace
+}
