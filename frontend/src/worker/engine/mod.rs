@@ -7,6 +7,8 @@ mod figures;
 mod marks;
 mod stacks;
 mod texts;
+#[cfg(test)]
+mod tests;
 
 use super::payload;
 use super::protocol::{Answer, AxisKind, Hit, HitAllocation, PictureData, Question, Report, View};

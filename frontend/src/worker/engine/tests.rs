@@ -1,0 +1,132 @@
+//! The engine asked as the page asks it.
+
+use super::*;
+use crate::worker::{Details, Marks, Stacks};
+use shared::trace::text;
+
+const TRACE: &str = "
+    alloc a 100 t=10
+    alloc b 50 t=20
+    free_completed a t=30
+    oom 4096 free=512 t=40
+    start step t=15
+    end step t=40
+    segment s 2KiB
+    block b 512 requested=50
+    block old 512 requested=7
+";
+
+fn engine() -> Engine {
+    Engine::new(text::parse(TRACE).unwrap())
+}
+
+#[track_caller]
+fn ask(question: Question) -> Answer {
+    engine().answer(&question).answer
+}
+
+fn view() -> View {
+    View { axis: AxisKind::Events, x0: 0.0, x1: 5.0, y0: 0.0, y1: 200.0, width_px: 500, height_px: 400 }
+}
+
+#[test]
+fn figures_of_the_first_device_come_first_and_notices_last() {
+    let idle_first = "segment s 1KiB\ndevice 1\nalloc a 5\ndevice 2\nalloc b 5\n";
+    let mut engine = Engine::new(text::parse(idle_first).unwrap());
+    let reports: Vec<_> = std::iter::from_fn(|| engine.next_report()).collect();
+    let order: Vec<_> = reports
+        .iter()
+        .map(|report| match report {
+            Report::Figures(figures) => Some(figures.index),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(order, [Some(1), Some(0), Some(2), None]);
+    assert!(matches!(&reports[3], Report::Notices(notices) if !notices.is_empty()));
+}
+
+#[test]
+fn figures_are_those_of_the_core() {
+    let Some(Report::Figures(figures)) = engine().next_report() else { panic!("figures come first") };
+    assert_eq!((figures.events, figures.peak_live_bytes, figures.peak_moment), (4, 157, 2));
+    assert_eq!((figures.initial_bytes, figures.end_live_bytes, figures.peak_us), (7, 57, Some(10)));
+    assert_eq!((figures.end_events, figures.duration_us), (5.0, Some(30)));
+}
+
+#[test]
+fn a_picture_has_its_payload() {
+    let Reply { answer: Answer::Picture(data), payload: Some(payload) } =
+        engine().answer(&Question::Picture { device: 0, view: view() })
+    else {
+        panic!("a picture is answered with a payload")
+    };
+    assert_eq!(data.view, Some(view()));
+    let data = data.with_payload(payload).expect("counts fit");
+    assert!(data.band_count() >= 3, "a, b and the initial band");
+    assert_eq!(data.live.iter().map(|step| step.bytes).fold(0.0, f64::max), 157.0);
+}
+
+#[test]
+fn an_outline_is_of_the_whole_trace() {
+    let Reply { answer: Answer::Outline(data), payload: Some(payload) } =
+        engine().answer(&Question::Outline { device: 0, axis: AxisKind::Time, columns: 100 })
+    else {
+        panic!("an outline is answered with a payload")
+    };
+    let data = data.with_payload(payload).expect("counts fit");
+    assert_eq!(data.band_count(), 0);
+    assert_eq!(data.reserved.first().map(|step| step.bytes), Some(2048.0));
+}
+
+#[test]
+fn a_point_above_the_outline_still_has_a_moment() {
+    let hit = |x, bytes| match ask(Question::Hit { device: 0, axis: AxisKind::Events, x, bytes }) {
+        Answer::Hit(hit) => hit,
+        other => panic!("{other:?} is no hit"),
+    };
+    let above = hit(2.5, 1000.0);
+    assert_eq!((above.moment, above.live_bytes, above.allocation), (2, 157, None));
+    let on_a = hit(2.5, 20.0).allocation.expect("a is there");
+    assert_eq!((on_a.size_bytes, on_a.below_bytes, on_a.born, on_a.died), (100, 7, 1, Some(3)));
+    assert_eq!((on_a.lifetime_us, on_a.is_initial), (Some(20), false));
+}
+
+fn details(allocation: u32) -> Details {
+    match ask(Question::Details { device: 0, allocation }) {
+        Answer::Details(details) => *details,
+        other => panic!("{other:?} are no details"),
+    }
+}
+
+#[test]
+fn details_say_where_an_allocation_comes_from() {
+    let old = details(0);
+    assert_eq!((old.size_bytes, old.is_initial, old.died, old.born_us), (7, true, None, None));
+    assert_eq!(old.stream, Some(0));
+    let b = details(2);
+    assert_eq!((b.size_bytes, b.born, b.born_us), (50, 2, Some(10)));
+    assert_eq!(b.spans, ["step"]);
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    assert!(matches!(ask(Question::Details { device: 0, allocation: 99 }), Answer::Refused(_)));
+    assert!(matches!(ask(Question::Marks { device: 7 }), Answer::Refused(_)));
+}
+
+#[test]
+fn stacks_beyond_the_limit_are_summed() {
+    let Answer::Stacks(stacks) = ask(Question::Stacks { device: 0, moment: u32::MAX, limit: 0 }) else {
+        panic!("stacks are answered with stacks")
+    };
+    assert_eq!(stacks, Stacks { moment: 4, live_bytes: 57, rows: vec![], other_stacks: 1, other_bytes: 57 });
+}
+
+#[test]
+fn marks_are_spans_and_single_events() {
+    let Answer::Marks(Marks { spans, marks }) = ask(Question::Marks { device: 0 }) else {
+        panic!("marks are answered with marks")
+    };
+    assert_eq!((spans.len(), spans[0].name.as_str(), spans[0].start_us), (1, "step", 5));
+    assert_eq!((marks.len(), marks[0].moment, marks[0].size_bytes, marks[0].free_bytes), (1, 4, 4096, Some(512)));
+}
