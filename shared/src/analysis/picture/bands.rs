@@ -36,6 +36,11 @@ impl<'a> Bands<'a> {
         Self { edges, y0: request.y0, y1: request.y1, finished: Vec::new() }
     }
 
+    /// Bytes below this many are out of view.
+    pub(super) fn lowest_bytes(&self) -> u64 {
+        self.y0.max(0.0) as u64
+    }
+
     /// Whether what lies on top of `bytes` is out of view.
     pub(super) fn is_above_view(&self, bytes: u64) -> bool {
         bytes as f64 >= self.y1

@@ -23,6 +23,7 @@
 //! Nothing is kept between pictures.
 
 mod bands;
+mod heights;
 mod rungs;
 mod slices;
 mod sweep;
@@ -58,7 +59,7 @@ pub struct PictureRequest {
     pub y1: f64,
     /// Device pixels between `x0` and `x1`.
     pub width_px: u32,
-    /// Device pixels between `y0` and `y1`.
+    /// Device pixels between `y0` and `y1`; with 0 of them a picture is its outlines only.
     pub height_px: u32,
 }
 

@@ -2,6 +2,7 @@
 
 use super::BandOwner;
 use super::bands::{Bands, Open};
+use super::heights::Heights;
 use crate::analysis::AllocationId;
 
 const NONE: u32 = u32::MAX;
@@ -16,7 +17,6 @@ struct Rung {
     size_bytes: u64,
     /// The small allocations between this rung and the next.
     gap_bytes: u64,
-    bottom: u64,
     /// The next living rung, [`NONE`] for the top.
     above: u32,
     /// The living rung below; of a dead rung one that was below when it died.
@@ -30,27 +30,39 @@ struct Rung {
 ///
 /// A dead rung's small allocations belong to the nearest living one below, which is found along `below`
 /// (a union-find with path halving).
+/// Only rungs in view are drawn: what lies below them is a sum, what lies above is never looked at.
 #[derive(Debug)]
 pub(super) struct Rungs {
     rungs: Vec<Rung>,
+    /// The height of each rung with its gap; 0 for dead ones.
+    heights: Heights,
     top: u32,
     /// Living rungs below this one lie where they were drawn last; [`NONE`] if all do.
     lowest_change: u32,
-    /// Living rungs above this one have nothing open.
-    highest_drawn: u32,
+    /// Living rungs below the first and above the second of these have nothing open.
+    drawn: (u32, u32),
 }
 
 impl Rungs {
     /// A ladder with nothing on it but the rung of the initial memory.
     pub(super) fn new() -> Self {
-        let mut ladder = Self { rungs: Vec::new(), top: NONE, lowest_change: NONE, highest_drawn: 0 };
+        let (rungs, heights) = (Vec::new(), Heights::new());
+        let mut ladder = Self { rungs, heights, top: NONE, lowest_change: NONE, drawn: (0, 0) };
         ladder.push(0, 0, 0);
         ladder
     }
 
-    /// Grows or shrinks the initial memory.
-    pub(super) fn resize_initial(&mut self, change: impl FnOnce(&mut u64)) {
-        change(&mut self.rungs[0].size_bytes);
+    /// Adds to the initial memory.
+    pub(super) fn grow_initial(&mut self, size_bytes: u64) {
+        self.rungs[0].size_bytes += size_bytes;
+        self.heights.add(0, size_bytes);
+        self.touch(0);
+    }
+
+    /// Takes from the initial memory.
+    pub(super) fn shrink_initial(&mut self, size_bytes: u64) {
+        self.rungs[0].size_bytes -= size_bytes;
+        self.heights.subtract(0, size_bytes);
         self.touch(0);
     }
 
@@ -62,15 +74,16 @@ impl Rungs {
             below.above = index;
         }
         let (band, gap) = (Open::NOTHING, Open::NOTHING);
-        let rung = Rung { row, color, size_bytes, gap_bytes: 0, bottom: 0, above: NONE, below, alive: true, band, gap };
+        let rung = Rung { row, color, size_bytes, gap_bytes: 0, above: NONE, below, alive: true, band, gap };
         self.rungs.push(rung);
-        // The rung below knows where this one begins.
-        self.touch(if below == NONE { index } else { below });
+        self.heights.push(size_bytes);
+        self.touch(index);
     }
 
     /// Adds a small allocation on top.
     pub(super) fn push_small(&mut self, size_bytes: u64) {
         self.rungs[self.top as usize].gap_bytes += size_bytes;
+        self.heights.add(self.top, size_bytes);
         self.touch(self.top);
     }
 
@@ -78,6 +91,7 @@ impl Rungs {
     pub(super) fn remove_small(&mut self, row: u32, size_bytes: u64) {
         let place = self.living(self.rungs[1..].partition_point(|rung| rung.row < row) as u32);
         self.rungs[place as usize].gap_bytes -= size_bytes;
+        self.heights.subtract(place, size_bytes);
         self.touch(place);
     }
 
@@ -85,29 +99,36 @@ impl Rungs {
     pub(super) fn remove(&mut self, row: u32, slice: u32, bands: &mut Bands<'_>) {
         let index = 1 + self.rungs[1..].partition_point(|rung| rung.row < row);
         debug_assert_eq!(self.rungs[index].row, row, "a large allocation has a rung");
-        let Rung { above, below, gap_bytes, .. } = self.rungs[index];
+        let Rung { above, below, size_bytes, gap_bytes, .. } = self.rungs[index];
         self.close(index as u32, slice, bands);
         self.rungs[index].alive = false;
         self.rungs[below as usize].above = above;
         self.rungs[below as usize].gap_bytes += gap_bytes;
+        self.heights.subtract(index as u32, size_bytes + gap_bytes);
+        self.heights.add(below, gap_bytes);
         match self.rungs.get_mut(above as usize) {
             Some(rung) => rung.below = below,
             None => self.top = below,
         }
+        if self.drawn.0 == index as u32 {
+            self.drawn.0 = below;
+        }
         self.touch(below);
     }
 
-    /// Draws what has changed since the last time, from `slice` on, up to the height `visible_bytes`.
+    /// Draws what has changed in view since the last time, from `slice` on.
     pub(super) fn draw(&mut self, slice: u32, bands: &mut Bands<'_>) {
-        let mut index = self.lowest_change;
-        if index == NONE {
+        let lowest_change = std::mem::replace(&mut self.lowest_change, NONE);
+        if lowest_change == NONE {
             return;
         }
-        let mut bytes = self.rungs[index as usize].bottom;
+        let lowest_in_view = self.heights.place_at(bands.lowest_bytes()).unwrap_or(self.top);
+        self.close_between(self.drawn.0, lowest_in_view, slice, bands);
+        let mut index = lowest_in_view.max(lowest_change);
+        let mut bytes = self.heights.below(index);
         let above = loop {
             let rung = &mut self.rungs[index as usize];
             let (bottom, middle, top) = (bytes, bytes + rung.size_bytes, bytes + rung.size_bytes + rung.gap_bytes);
-            rung.bottom = bottom;
             bands.replace(&mut rung.band, Open::new(slice, bottom, middle), owner(index, rung.row), rung.color);
             bands.replace(&mut rung.gap, Open::new(slice, middle, top), BandOwner::Merged, 0);
             bytes = top;
@@ -116,22 +137,18 @@ impl Rungs {
             }
             index = rung.above;
         };
-        self.close_from(above, slice, bands);
-        self.highest_drawn = index;
-        self.lowest_change = above;
-        if let Some(rung) = self.rungs.get_mut(above as usize) {
-            rung.bottom = bytes;
-        }
+        self.close_between(above, self.drawn.1.saturating_add(1), slice, bands);
+        self.drawn = (lowest_in_view, index);
     }
 
     /// Ends all bands at the left edge of `slice`.
     pub(super) fn finish(mut self, slice: u32, bands: &mut Bands<'_>) {
-        self.close_from(0, slice, bands);
+        self.close_between(self.drawn.0, self.drawn.1 + 1, slice, bands);
     }
 
-    /// Closes living rungs from `index` up to the highest drawn one.
-    fn close_from(&mut self, mut index: u32, slice: u32, bands: &mut Bands<'_>) {
-        while index != NONE && index <= self.highest_drawn {
+    /// Closes living rungs from `index`, which is one of them or [`NONE`], to below `end`.
+    fn close_between(&mut self, mut index: u32, end: u32, slice: u32, bands: &mut Bands<'_>) {
+        while index < end && index != NONE {
             self.close(index, slice, bands);
             index = self.rungs[index as usize].above;
         }

@@ -17,6 +17,9 @@ use crate::analysis::Timeline;
 use crate::trace::Device;
 use std::ops::Range;
 
+/// No screen or canvas is wider; more would only cost memory.
+const MAX_WIDTH_PX: u32 = 1 << 15;
+
 /// The slices of a picture from left to right, without gaps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Slices {
@@ -47,7 +50,7 @@ impl Slices {
         if !(request.x0 < x_end && request.x1 > 0.0 && width.is_finite() && width > 0.0 && request.width_px > 0) {
             return Self::default();
         }
-        let units_per_px = (width / f64::from(request.width_px)).max(1.0);
+        let units_per_px = (width / f64::from(request.width_px.min(MAX_WIDTH_PX))).max(1.0);
         // Panning changes the width by rounding errors, which must not change the grid.
         let bits = ((units_per_px.log2() + 1e-6).floor() as u32).min(62);
         let first = request.x0.max(0.0) as u64 >> bits;
@@ -80,16 +83,16 @@ impl Grid<'_> {
         let (start, end) = (slice << self.bits, (slice + 1) << self.bits);
         match self.axis {
             Axis::Events => start as u32..end.min(u64::from(u32::MAX)) as u32,
-            Axis::Time if start == 0 => 0..self.moment_at(end as i64 - 1) + 1,
+            Axis::Time if start == 0 => 0..self.moment_at(end - 1) + 1,
             Axis::Time => {
-                let ongoing = self.moment_at(start as i64 - 1);
-                let at_start = self.moment_at(start as i64);
-                at_start.min(ongoing + 1)..self.moment_at(end as i64 - 1) + 1
+                let ongoing = self.moment_at(start - 1);
+                let at_start = self.moment_at(start);
+                at_start.min(ongoing + 1)..self.moment_at(end - 1) + 1
             }
         }
     }
 
-    fn moment_at(&self, time_us: i64) -> u32 {
-        self.timeline.moment_at_us(self.device, time_us)
+    fn moment_at(&self, time_us: u64) -> u32 {
+        self.timeline.moment_at_us(self.device, time_us as i64)
     }
 }

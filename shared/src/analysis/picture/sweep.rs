@@ -65,7 +65,7 @@ impl Sweep<'_> {
         for &row in allocations.deaths[self.died..died].iter().filter(was_drawn) {
             let size_bytes = allocations.size_bytes[row as usize];
             if row < allocations.initial {
-                self.rungs.resize_initial(|initial| *initial -= size_bytes);
+                self.rungs.shrink_initial(size_bytes);
             } else if size_bytes < self.large_bytes {
                 self.rungs.remove_small(row, size_bytes);
             } else {
@@ -83,7 +83,7 @@ impl Sweep<'_> {
     fn add(&mut self, row: u32, size_bytes: u64) {
         let allocations = &self.timeline.allocations;
         if row < allocations.initial {
-            self.rungs.resize_initial(|initial| *initial += size_bytes);
+            self.rungs.grow_initial(size_bytes);
         } else if size_bytes < self.large_bytes {
             self.rungs.push_small(size_bytes);
         } else {

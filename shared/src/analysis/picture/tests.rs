@@ -3,7 +3,7 @@
 use super::sweep::large_bytes;
 use super::*;
 use crate::analysis::naive::{self, Random};
-use crate::trace::{Trace, text};
+use crate::trace::{Action, Event, EventContext, StackId, Trace, text};
 
 /// What the slice that shows `moment` should look like: owners and edges from the bottom.
 fn naive_slice(
@@ -160,4 +160,42 @@ fn panning_shows_the_same_slices() {
     let (here, there) = (at(1000.0), at(1004.7));
     // Slices are 4 moments wide: one leaves on the left, and one comes on the right.
     assert_eq!(here[1..], there[..here.len() - 1]);
+}
+
+#[test]
+fn without_a_height_only_the_outlines_are_drawn() {
+    let trace = text::parse(WORKED_EXAMPLE).unwrap();
+    let device = &trace.devices[0];
+    let timeline = Timeline::new(&trace, device);
+    let (whole, request) = worked_example(0.0, 8.0);
+    let outlines = timeline.picture(device, &PictureRequest { height_px: 0, ..request });
+    assert_eq!(outlines, Picture { bands: Vec::new(), ..whole });
+}
+
+#[test]
+fn figures_that_no_machine_has_do_not_panic() {
+    const EXTREMES: [u64; 6] = [0, 1, 1 << 40, i64::MAX as u64, 1 << 63, u64::MAX];
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let mut trace = text::parse("device 0\nsegment s 1KiB\nblock b 1KiB").unwrap();
+        let mut extreme = || EXTREMES[random.below(6) as usize];
+        let mut actions = Random::new(seed + 1);
+        let segments = &mut trace.devices[0].segments;
+        (segments.segments[0].size_bytes, segments.blocks[0].size_bytes) = (extreme(), extreme());
+        let context = trace.contexts.intern(EventContext::default());
+        for _ in 0..300 {
+            let (addr, size_bytes, time_us) = (extreme(), extreme(), extreme() as i64);
+            let action = Action::ALL[actions.below(7) as usize];
+            let event = Event { action, addr, size_bytes, time_us, stack: StackId::NONE, context };
+            trace.devices[0].events.push(event);
+        }
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        for axis in [Axis::Events, Axis::Time] {
+            let (x1, y1) = (timeline.x_end(axis), timeline.live_peak().1 as f64 + 1.0);
+            let request = PictureRequest { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: 90, height_px: 50 };
+            check_picture(&trace, &request);
+            check_picture(&trace, &PictureRequest { x0: -1e300, x1: 1e300, y1: 1e300, ..request });
+            check_picture(&trace, &PictureRequest { x0: x1 / 3.0, x1: x1 / 2.0, y0: y1 / 2.0, ..request });
+        }
+    }
 }
