@@ -95,7 +95,11 @@ fn dictionary_in_words(names: &[String]) -> String {
     if names.len() > SHOWN {
         words.push(format!("{} more", names.len() - SHOWN));
     }
-    if words.is_empty() { "an empty dictionary".to_owned() } else { format!("a dictionary with the keys {}", words.join(", ")) }
+    if words.is_empty() {
+        "an empty dictionary".to_owned()
+    } else {
+        format!("a dictionary with the keys {}", words.join(", "))
+    }
 }
 
 fn describe(root: Val) -> String {

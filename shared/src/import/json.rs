@@ -161,7 +161,9 @@ impl<B: Build> JsonScanner<B> {
     fn string(&mut self, text: &[u8]) -> Token {
         let mut end = 1;
         loop {
-            let Some(step) = text[end..].iter().position(|&byte| byte == b'"' || byte == b'\\') else { return Ok(None) };
+            let Some(step) = text[end..].iter().position(|&byte| byte == b'"' || byte == b'\\') else {
+                return Ok(None);
+            };
             end += step;
             if text[end] == b'"' {
                 break;

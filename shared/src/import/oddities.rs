@@ -107,8 +107,11 @@ fn listed(names: impl Iterator<Item = (Record, String, u64)>) -> (String, u64) {
     let mut names: Vec<_> = names.collect();
     names.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| (a.0, &a.1).cmp(&(b.0, &b.1))));
     let count = names.iter().map(|name| name.2).sum();
-    let mut words: Vec<String> =
-        names.iter().take(SHOWN).map(|(record, name, n)| format!("{name} in {} ({}×)", record.name(), format::count(*n))).collect();
+    let mut words: Vec<String> = names
+        .iter()
+        .take(SHOWN)
+        .map(|(record, name, n)| format!("{name} in {} ({}×)", record.name(), format::count(*n)))
+        .collect();
     if names.len() > SHOWN {
         words.push(format!("{} more", names.len() - SHOWN));
     }
