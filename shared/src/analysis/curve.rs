@@ -5,11 +5,11 @@
 //! Whatever lies inside a block is added up again from the changes, which the caller has anyway.
 //!
 //! ```text
-//! level 2   [            7            ]
-//! level 1   [     7     ][     5     ]       max_in(2..11) = peaks of the parts marked ~
-//! level 0   [ 3 ][ 7 ][ 4 ][ 5 ][ 2 ]        (blocks of 3 moments, 2 of them per level)
-//! moments   1 3 2 5 6 7 4 4 1 5 3 2 …
-//!               ~ ~~~~~~~~~ ~~~
+//! level 2   [               7              ]
+//! level 1   [       7       ][      5      ]      (here two blocks each, and blocks of three moments)
+//! level 0   [   3   ][  7   ][  4  ][  5   ]
+//! bytes     [ 1 3 2 ][ 5 6 7][4 4 1][5 3 2 ]      max_in(1..10): moments 1 and 2 and 9 are added up,
+//! moments     0 ^ ^   ~~~~~~  ~~~~~  ^            blocks 1 and 2 are known
 //! ```
 //!
 //! Cost: 24 bytes per 128 moments and a fifteenth on top; a query adds up at most two blocks and looks at 30 peaks

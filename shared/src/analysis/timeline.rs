@@ -139,6 +139,13 @@ impl Timeline {
         }
     }
 
+    /// The moment that a picture shows at a position of its axis, where a pixel is `units_per_px` of it wide.
+    ///
+    /// A picture draws many moments as the highest of them; a hit under the pointer should be of that one.
+    pub fn moment_shown_at(&self, device: &Device, axis: Axis, x: f64, units_per_px: f64) -> u32 {
+        picture::moment_shown_at(self, device, axis, x, units_per_px)
+    }
+
     /// Where a moment begins on the axis; for a moment after the last one where that ends.
     pub fn x_of_moment(&self, device: &Device, axis: Axis, moment: u32) -> f64 {
         match self.effective_axis(axis) {

@@ -33,6 +33,7 @@ mod tests;
 use super::{AllocationId, Timeline};
 use crate::trace::Device;
 use slices::Slices;
+pub(super) use slices::moment_shown_at;
 
 /// What runs along the x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! moments  0 1 2 3 4 5 6 7 8      view 1.5..7.5 of 3 pixels: k = 1
-//! live     0 1 3 2 2 4 1 5 5      slices 0..2, 2..4, 4..6, 6..8 show moments 1, 2, 5, 7
+//! live     0 1 3 2 2 4 2 5 5      slices 0..2, 2..4, 4..6, 6..8 show moments 1, 2, 5, 7
 //! ```
 //!
 //! Cost: a range maximum per slice, at most two slices a pixel.
@@ -41,6 +41,21 @@ struct Grid<'a> {
     bits: u32,
 }
 
+/// The moment that a picture of this scale shows at a position of its axis.
+pub(in crate::analysis) fn moment_shown_at(
+    timeline: &Timeline,
+    device: &Device,
+    axis: Axis,
+    x: f64,
+    units_per_px: f64,
+) -> u32 {
+    let axis = timeline.effective_axis(axis);
+    let grid = Grid::new(timeline, device, axis, units_per_px);
+    let last = (timeline.x_end(axis).ceil() as u64 - 1) >> grid.bits;
+    let slice = (x.max(0.0) as u64 >> grid.bits).min(last);
+    timeline.live_max_in(grid.moments(slice)).0
+}
+
 impl Slices {
     /// The slices of a request, none if it shows no part of the trace.
     pub(super) fn new(timeline: &Timeline, device: &Device, request: &PictureRequest) -> Self {
@@ -50,14 +65,13 @@ impl Slices {
         if !(request.x0 < x_end && request.x1 > 0.0 && width.is_finite() && width > 0.0 && request.width_px > 0) {
             return Self::default();
         }
-        let units_per_px = (width / f64::from(request.width_px.min(MAX_WIDTH_PX))).max(1.0);
-        // Panning changes the width by rounding errors, which must not change the grid.
-        let bits = ((units_per_px.log2() + 1e-6).floor() as u32).min(62);
+        let units_per_px = width / f64::from(request.width_px.min(MAX_WIDTH_PX));
+        let grid = Grid::new(timeline, device, axis, units_per_px);
+        let bits = grid.bits;
         let first = request.x0.max(0.0) as u64 >> bits;
         let end = ((request.x1.min(x_end).ceil() as u64 - 1) >> bits) + 1;
 
         let edge = |x: f64| (((x - request.x0) / width).clamp(0.0, 1.0)) as f32;
-        let grid = Grid { timeline, device, axis, bits };
         let mut slices = Self::default();
         for slice in first..end {
             let moments = grid.moments(slice);
@@ -77,7 +91,13 @@ impl Slices {
     }
 }
 
-impl Grid<'_> {
+impl<'a> Grid<'a> {
+    fn new(timeline: &'a Timeline, device: &'a Device, axis: Axis, units_per_px: f64) -> Self {
+        // Panning changes the scale by rounding errors, which must not change the grid.
+        let bits = ((units_per_px.max(1.0).log2() + 1e-6).floor() as u32).min(62);
+        Self { timeline, device, axis, bits }
+    }
+
     /// The moments that are in force at any time of a slice, those of no duration included.
     fn moments(&self, slice: u64) -> Range<u32> {
         let (start, end) = (slice << self.bits, (slice + 1) << self.bits);

@@ -52,6 +52,9 @@ fn check_picture(trace: &Trace, request: &PictureRequest) {
             picture.bands.iter().filter(covers).map(|band| (band.owner, band.y0, band.y1)).collect();
         bands.sort_by(|a, b| a.1.total_cmp(&b.1));
         assert_eq!(bands, naive_slice(&timeline, device, request, moment), "slice {slice} of {request:?}");
+        let x = request.x0 + f64::from(x0 + x1) / 2.0 * (request.x1 - request.x0);
+        let units_per_px = (request.x1 - request.x0) / f64::from(request.width_px);
+        assert_eq!(timeline.moment_shown_at(device, request.axis, x, units_per_px), moment, "x = {x} of {request:?}");
         assert_eq!(value_at(&picture.live, x0), timeline.live_at(moment));
         assert_eq!(value_at(&picture.reserved, x0), slices.reserved_bytes[slice]);
     }
@@ -138,6 +141,29 @@ fn the_worked_example() {
     assert_eq!(bands, ["a 1..5 0..2", "c 3..4 3..6", "c 4..5 2..5", "c 5..6 0..3", "merged 2..4 2..3"]);
     let steps: Vec<_> = picture.live.iter().map(|step| (step.x * 8.0, step.bytes)).collect();
     assert_eq!(steps, [(0.0, 0), (1.0, 2), (2.0, 3), (3.0, 6), (4.0, 5), (5.0, 3), (6.0, 0)]);
+}
+
+#[test]
+fn the_worked_example_of_the_slices() {
+    let trace = text::parse(
+        "
+        alloc a 1
+        alloc b 2
+        free_completed a
+        snapshot
+        alloc c 2
+        free_completed c
+        alloc d 3
+        snapshot
+        ",
+    )
+    .unwrap();
+    let device = &trace.devices[0];
+    let timeline = Timeline::new(&trace, device);
+    let live: Vec<_> = (0..=8).map(|moment| timeline.live_at(moment)).collect();
+    assert_eq!(live, [0, 1, 3, 2, 2, 4, 2, 5, 5]);
+    let request = PictureRequest { axis: Axis::Events, x0: 1.5, x1: 7.5, y0: 0.0, y1: 8.0, width_px: 3, height_px: 8 };
+    assert_eq!(Slices::new(&timeline, device, &request).shown, [1, 2, 5, 7]);
 }
 
 #[test]
