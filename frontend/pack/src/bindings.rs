@@ -21,6 +21,8 @@ pub(crate) fn generate(module: &Path) -> Result<Files> {
         .input_path(module)
         .web(true)?
         .out_name(OUT_NAME)
+        // The module lies beside its JavaScript: whoever starts it need not know its name.
+        .omit_default_module_path(false)
         .typescript(false)
         .remove_name_section(true)
         .remove_producers_section(true)
