@@ -10,6 +10,7 @@ import base64
 import gzip
 import json
 import pickle
+import pickletools
 import re
 import sys
 from collections import Counter
@@ -20,20 +21,20 @@ UNSIGNED = 2**64 - 1
 def load(path):
     """The snapshot in a file and its format."""
     data = open(path, "rb").read()
-    container = "raw"
+    container = None
     if data[:2] == b"\x1f\x8b":
         container, data = "gzip", gzip.decompress(data)
     elif data.lstrip()[:1] == b"<":
         container, data = "html", base64.b64decode(re.search(rb'"base64": "([^"]*)"', data)[1])
     try:
-        return json.loads(data), {"container": container, "protocol": None}
+        return json.loads(data), {"container": container or "json", "protocol": None}
     except ValueError:
-        return pickle.loads(data), {"container": container, "protocol": protocol(data)}
+        return pickle.loads(data), {"container": container or "pickle", "protocol": protocol(data)}
 
 
 def protocol(data):
-    """What PROTO says; protocols 0 and 1 have no such opcode and count as 0."""
-    return data[1] if data[:1] == b"\x80" else 0
+    """The highest protocol that an opcode of the pickle is from."""
+    return max(opcode.proto if opcode.name != "PROTO" else arg for opcode, arg, _ in pickletools.genops(data))
 
 
 def inspect(path):

@@ -142,7 +142,8 @@ impl<'a> Pair<'a> {
         }
         let (context_a, context_b) = (self.a.contexts.get(a), self.b.contexts.get(b));
         let texts = |context: &EventContext| {
-            let EventContext { compile_context, user_metadata, internal_metadata, category, forward_frames, .. } = *context;
+            let EventContext { compile_context, user_metadata, internal_metadata, category, forward_frames, .. } =
+                *context;
             [compile_context, user_metadata, internal_metadata, category, forward_frames]
         };
         let mut pairs = texts(context_a).into_iter().zip(texts(context_b));
@@ -164,4 +165,38 @@ fn indices(trace: &Trace) -> Vec<i64> {
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, a: &T, b: &T) -> Same {
     if a == b { Ok(()) } else { Err(format!("{what}: {a:?} and {b:?}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::trace::text::parse;
+
+    const TRACE: &str = "
+        segment_alloc S 2MiB t=10
+        alloc a 512 @relu<forward t=11
+        alloc b 512 @gelu<forward t=11
+        free a t=12
+        start step t=13
+        segment S 2MiB
+        block b 512 requested=500";
+
+    #[track_caller]
+    fn check(from: &str, to: &str, expected: &str) {
+        let (a, b) = (parse(TRACE).unwrap(), parse(&TRACE.replacen(from, to, 1)).unwrap());
+        assert_eq!(difference(&a, &a), None);
+        let found = difference(&a, &b).unwrap_or_default();
+        assert!(found.contains(expected), "{found}");
+    }
+
+    #[test]
+    fn every_change_is_a_difference() {
+        check("relu", "silu", "event 1: function");
+        check("<forward", "<forward<main", "depth of the stack");
+        check("@relu<forward ", "", "event 1: stack");
+        check("t=12", "t=14", "event 3");
+        check("start step", "start stop", "annotation");
+        check("requested=500", "requested=501", "segment 0");
+        check("512 @gelu", "512 stream=7 @gelu", "event 2: context");
+    }
 }

@@ -1,72 +1,28 @@
-//! The figures of `snapscope inspect` against plain Python over CPython's pickle.
+//! `snapscope inspect --json` against plain Python over CPython's pickle.
 
-use serde_json::{Value, json};
-use shared::analysis::{Summary, Timeline};
-use shared::trace::{Container, Device, Encoding, Format, Trace};
-use std::collections::HashSet;
+use clap::Parser;
+use serde_json::Value;
+use server::commands::InspectArgs;
+use std::path::{Path, PathBuf};
 use testkit::corpus::samples;
 use testkit::cpython;
 
-/// The document of `oracle.py`.
-fn document(trace: &Trace) -> Value {
-    let devices: Vec<Value> = trace.devices.iter().map(|device| figures(trace, device)).collect();
-    let (frames, stacks) = unique(trace);
-    let mut document = json!({
-        "format": format(trace.format),
-        "devices": devices,
-        "annotations": trace.annotations.len(),
-        "unique_frames": frames,
-        "unique_stacks": stacks,
-    });
-    if let Some(host) = &trace.host {
-        document["host"] = figures(trace, host);
-    }
+/// The command line of `snapscope inspect`.
+#[derive(Parser)]
+struct Inspect {
+    #[command(flatten)]
+    args: InspectArgs,
+}
+
+/// What the command prints, without what the oracle has no opinion about.
+fn document(path: &Path) -> Value {
+    let inspect = Inspect::try_parse_from(["inspect".as_ref(), "--json".as_ref(), path.as_os_str()])
+        .expect("a right command line");
+    let text = inspect.args.run().unwrap_or_else(|failure| panic!("{}: {failure}", path.display()));
+    let mut document: Value = serde_json::from_str(&text).expect("the command prints JSON");
+    let fields = document.as_object_mut().expect("the document is an object");
+    assert!(fields.remove("file").is_some() && fields.remove("diagnostics").is_some(), "{}", path.display());
     document
-}
-
-fn format(Format { container, encoding }: Format) -> Value {
-    let container = match container {
-        Container::Raw => "raw",
-        Container::Gzip => "gzip",
-        Container::Html => "html",
-    };
-    let protocol = match encoding {
-        Encoding::Pickle(protocol) => json!(protocol),
-        Encoding::Json => Value::Null,
-    };
-    json!({ "container": container, "protocol": protocol })
-}
-
-fn figures(trace: &Trace, device: &Device) -> Value {
-    let summary = Summary::of(device, &Timeline::new(trace, device));
-    let actions = summary.actions.iter().map(|(action, count)| (action.name().to_owned(), json!(count)));
-    json!({
-        "device": device.index,
-        "events": summary.events,
-        "actions": Value::Object(actions.collect()),
-        "segments": summary.segments,
-        "blocks": summary.blocks,
-        "reserved_bytes": summary.reserved_bytes,
-        "allocated_bytes": summary.allocated_bytes,
-        "active_bytes": summary.active_bytes,
-        "initial_bytes": summary.initial_bytes,
-        "peak_live_bytes": summary.peak_live_bytes,
-        "peak_event": summary.peak_event,
-        "end_live_bytes": summary.end_live_bytes,
-        "peak_reserved_bytes": summary.peak_reserved_bytes,
-        "unmatched_frees": summary.unmatched_frees,
-    })
-}
-
-/// Distinct frames, and distinct stacks that have frames, where FX details don't make a frame another one.
-fn unique(trace: &Trace) -> (usize, usize) {
-    let key = |frame| {
-        let frame = trace.frames.get(frame);
-        (frame.name, frame.filename, frame.line)
-    };
-    let stacks: HashSet<Vec<_>> =
-        trace.stacks.ids().map(|stack| trace.stacks.frames(stack).iter().map(|frame| key(*frame)).collect()).collect();
-    (stacks.iter().flatten().collect::<HashSet<_>>().len(), stacks.len())
 }
 
 /// The first figures that differ, with the path to them.
@@ -84,13 +40,28 @@ fn difference(ours: &Value, expected: &Value) -> Option<String> {
     differences.find_map(|(index, (a, b))| difference(a, b).map(|found| format!("{}: {found}", at(index))))
 }
 
+#[track_caller]
+fn check(paths: &[PathBuf]) {
+    let lines = cpython::lines("oracle.py", paths);
+    assert_eq!(lines.len(), paths.len());
+    for (path, line) in paths.iter().zip(lines) {
+        let expected: Value = serde_json::from_str(&line).expect("the oracle prints JSON");
+        assert_eq!(difference(&document(path), &expected), None, "{}", path.display());
+    }
+}
+
 #[test]
 fn every_figure_is_that_of_the_definitions() {
-    let samples = samples();
-    let lines = cpython::lines("oracle.py", samples.iter().map(|sample| &sample.path));
-    assert_eq!(lines.len(), samples.len());
-    for (sample, line) in samples.iter().zip(lines) {
-        let expected: Value = serde_json::from_str(&line).expect("the oracle prints JSON");
-        assert_eq!(difference(&document(&sample.trace()), &expected), None, "{}", sample.name);
+    check(&samples().into_iter().map(|sample| sample.path).collect::<Vec<_>>());
+}
+
+#[test]
+fn figures_of_partial_recordings_are_those_of_the_definitions() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let sources =
+        ["torch2.15-basic-py311", "torch2.15-expandable-py311", "virtual-py-recordstream-lag", "virtual-rust-dp4"];
+    for sample in samples().iter().filter(|sample| sources.iter().any(|source| sample.name.starts_with(source))) {
+        let cuts = cpython::lines("cuts.py", [&sample.path, folder.path()]);
+        check(&cuts.into_iter().map(PathBuf::from).collect::<Vec<_>>());
     }
 }

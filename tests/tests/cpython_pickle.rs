@@ -65,7 +65,8 @@ fn joined(items: &[Value]) -> String {
 #[test]
 fn random_values_read_as_cpython_wrote_them() {
     for Case { protocol, pickle, canonical: expected } in cases(1, 150, "shared") {
-        let value = value_from_slice(&pickle).unwrap_or_else(|error| panic!("protocol {protocol}: {error}: {expected}"));
+        let value =
+            value_from_slice(&pickle).unwrap_or_else(|error| panic!("protocol {protocol}: {error}: {expected}"));
         assert_eq!(canonical(&value), expected, "protocol {protocol}: {}", hex(&pickle));
     }
 }

@@ -116,26 +116,44 @@ fn allocated_minus_freed_is_live_at_the_end() {
     });
 }
 
+/// Compares live bytes after the last event with those of the final blocks.
+#[track_caller]
+fn check_end(name: &str, trace: &Trace) {
+    for device in all_devices(trace) {
+        if device.segments.blocks.iter().any(|block| block.requested_bytes.is_none()) {
+            // Old layouts: only rounded sizes are known of blocks, and only requests of events.
+            continue;
+        }
+        // Without free_completed events a pending free has already ended the lifetime.
+        let is_live = |state| match state {
+            BlockState::Allocated => true,
+            BlockState::PendingFree => ending(device) == Action::FreeCompleted || device.events.is_empty(),
+            BlockState::Inactive => false,
+        };
+        let blocks = device.segments.blocks.iter().filter(|block| is_live(block.state));
+        let live_bytes: u64 = blocks.map(|block| block.live_bytes()).sum();
+        let timeline = Timeline::new(trace, device);
+        assert_eq!(timeline.live_at(timeline.events()), live_bytes, "{name} device {}", device.index);
+    }
+}
+
 #[test]
 fn live_blocks_are_live_at_the_end() {
     check_all(|sample, trace| {
-        for device in all_devices(trace).filter(|_| sample.name != EDITED) {
-            let timeline = Timeline::new(trace, device);
-            if device.segments.blocks.iter().any(|block| block.requested_bytes.is_none()) {
-                // Old layouts: only rounded sizes are known of blocks, and only requests of events.
-                continue;
-            }
-            // Without free_completed events a pending free has already ended the lifetime.
-            let is_live = |state| match state {
-                BlockState::Allocated => true,
-                BlockState::PendingFree => ending(device) == Action::FreeCompleted || device.events.is_empty(),
-                BlockState::Inactive => false,
-            };
-            let blocks = device.segments.blocks.iter().filter(|block| is_live(block.state));
-            let live_bytes: u64 = blocks.map(|block| block.live_bytes()).sum();
-            assert_eq!(timeline.live_at(timeline.events()), live_bytes, "{} device {}", sample.name, device.index);
+        if sample.name != EDITED {
+            check_end(&sample.name, trace);
         }
     });
+}
+
+#[test]
+fn a_recording_may_end_after_any_event() {
+    for events in (0..10).chain(600..700) {
+        let bytes = generate_vec(&Config { seed: 3, events, style: Style::Python });
+        let trace = decode("generated", &bytes, bytes.len());
+        assert_eq!(trace.devices[0].events.len(), events);
+        check_end(&format!("{events} events"), &trace);
+    }
 }
 
 #[test]

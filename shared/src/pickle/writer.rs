@@ -375,10 +375,12 @@ fn text_header(style: Style, len: usize, header: &mut [u8; FRAME_HEADER_BYTES]) 
 mod tests {
     use super::*;
 
-    fn written(style: Style, write: impl FnOnce(&mut Writer<&mut dyn FnMut(&[u8])>)) -> Vec<u8> {
+    type Sink<'a> = &'a mut dyn FnMut(&[u8]);
+
+    fn written(style: Style, write: impl FnOnce(&mut Writer<Sink<'_>>)) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut sink = |piece: &[u8]| bytes.extend_from_slice(piece);
-        let mut writer = Writer::new(style, &mut sink as &mut dyn FnMut(&[u8]));
+        let mut writer = Writer::new(style, &mut sink as Sink<'_>);
         write(&mut writer);
         writer.finish();
         bytes
@@ -386,7 +388,7 @@ mod tests {
 
     /// Compares what follows protocol and frame header with `body`.
     #[track_caller]
-    fn check(style: Style, write: impl FnOnce(&mut Writer<&mut dyn FnMut(&[u8])>), body: &[u8]) {
+    fn check(style: Style, write: impl FnOnce(&mut Writer<Sink<'_>>), body: &[u8]) {
         let bytes = written(style, write);
         let start = if style == Style::Torch { 2 } else { 2 + FRAME_HEADER_BYTES };
         assert_eq!(bytes[..2], [0x80, style.protocol()]);
@@ -410,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_text_is_shared_where_the_style_says_so() {
-        let twice = |w: &mut Writer<&mut dyn FnMut(&[u8])>| {
+        let twice = |w: &mut Writer<Sink<'_>>| {
             w.begin_list(2);
             w.text("ab");
             w.text("ab");
@@ -422,7 +424,7 @@ mod tests {
 
     #[test]
     fn a_shared_container_is_written_once() {
-        let twice = |w: &mut Writer<&mut dyn FnMut(&[u8])>| {
+        let twice = |w: &mut Writer<Sink<'_>>| {
             w.begin_list(2);
             w.begin_dict(1);
             w.key("k");

@@ -82,7 +82,8 @@ impl Allocator {
 
     /// Address and length of the segment that a request needs.
     pub(super) fn next_segment(&self, requested: u64) -> (u64, u64) {
-        let addr = self.segments.last().map_or(FIRST_ADDR, |last| last.addr + last.size.next_multiple_of(SMALL_SEGMENT));
+        let addr =
+            self.segments.last().map_or(FIRST_ADDR, |last| last.addr + last.size.next_multiple_of(SMALL_SEGMENT));
         let size = match round(requested) {
             size if size <= SMALL => SMALL_SEGMENT,
             size if size < BIG => LARGE_SEGMENT,
@@ -128,7 +129,8 @@ impl Allocator {
         if let Some((&next, _)) = self.blocks.range(addr..).next().filter(|(_, next)| mergeable(next, &block)) {
             block.size += self.remove_free(next).size;
         }
-        if let Some((&before, _)) = self.blocks.range(..addr).next_back().filter(|(_, other)| mergeable(other, &block)) {
+        if let Some((&before, _)) = self.blocks.range(..addr).next_back().filter(|(_, other)| mergeable(other, &block))
+        {
             block.size += self.remove_free(before).size;
             start = before;
         }

@@ -63,7 +63,6 @@ impl Stacks {
     pub(super) fn frames_of(&self, stack: u32) -> &[u32] {
         &self.stacks[stack as usize]
     }
-
 }
 
 struct Builder {
@@ -77,7 +76,8 @@ impl Builder {
         let call = [1775, 1786].map(|line| self.library("_call_impl", "torch/nn/modules/module.py", line));
         let helpers: Vec<u32> = (0..HELPERS).map(|n| self.helper(n)).collect();
         for n in 0..INIT_SITES {
-            let inner = self.library("__init__", ["torch/nn/modules/linear.py", "torch/nn/modules/sparse.py"][n % 2], 109);
+            let inner =
+                self.library("__init__", ["torch/nn/modules/linear.py", "torch/nn/modules/sparse.py"][n % 2], 109);
             let outer = self.frame("__init__", "/srv/demo/model.py", 10 + n as u32);
             self.site(&[inner, outer], &helpers, &main);
         }
