@@ -68,8 +68,10 @@ impl Layer {
             Self::Json(reader) => reader.push(bytes),
             Self::Html(decoder, inner) => {
                 let mut decoded = Vec::with_capacity(bytes.len() / 4 * 3 + 3);
-                decoder.push(bytes, &mut decoded)?;
-                inner.push(&decoded)
+                let result = decoder.push(bytes, &mut decoded);
+                // What came first is reported first, however the chunks are cut.
+                inner.push(&decoded)?;
+                result
             }
             Self::Gzip(decoder) => {
                 let result = decoder.write_all(bytes);
