@@ -23,6 +23,8 @@ pub(crate) fn generate(module: &Path) -> Result<Files> {
         .out_name(OUT_NAME)
         // The module lies beside its JavaScript: whoever starts it need not know its name.
         .omit_default_module_path(false)
+        // The generated script finds the module beside itself.
+        .omit_default_module_path(false)
         .typescript(false)
         .remove_name_section(true)
         .remove_producers_section(true)

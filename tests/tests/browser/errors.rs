@@ -1,0 +1,69 @@
+//! Files that cannot be read: a sentence, a place, a hint, and everything else goes on.
+
+use std::fs;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+
+use crate::journey::{Journey, snapshot};
+
+const GOOD: &str = "virtual-py-resnet50-h100.pickle.gz";
+
+/// Drops bytes as a file and returns the text of the refusal.
+#[track_caller]
+fn refused(page: &Journey, name: &str, bytes: &[u8]) -> String {
+    page.drop_file(name, bytes);
+    page.wait_for(&format!("document.querySelector('.file-tab.failed.shown')?.innerText.includes('{name}')"));
+    page.text("[role=alert]")
+}
+
+/// A good file that ends too early.
+fn cut() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(fs::File::open(snapshot(GOOD)).unwrap()).read_to_end(&mut bytes).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    bytes
+}
+
+#[test]
+fn a_cut_file_is_refused_with_its_place() {
+    let page = Journey::start("/");
+    let text = refused(&page, "cut.pickle", &cut());
+    assert!(text.contains("cut.pickle could not be read"), "{text}");
+    assert!(text.contains("At byte "), "{text}");
+    page.screenshot("broken-file");
+    page.check_console();
+}
+
+#[test]
+fn a_foreign_file_is_refused() {
+    let page = Journey::start("/");
+    for (name, bytes) in [
+        ("empty.pickle", &b""[..]),
+        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+        ("evil.pickle", b"cos\nsystem\n(S'echo'\ntR."),
+        ("words.txt", b"not a snapshot at all"),
+        ("number.pickle", b"\x80\x04K\x01."),
+    ] {
+        let text = refused(&page, name, bytes);
+        assert!(text.lines().count() >= 3, "a sentence and a hint for {name}: {text}");
+    }
+    page.check_console();
+}
+
+#[test]
+fn open_files_stay_usable_beside_a_refused_one() {
+    let page = Journey::with(GOOD);
+    let before = page.text(".figures");
+    refused(&page, "cut.pickle", &cut());
+
+    page.click_text("button[@title]", GOOD);
+    page.wait_for("document.querySelector('.figures') !== null");
+    page.settle();
+    assert_eq!(page.text(".figures"), before);
+    assert!(page.attribute("data-bands") > 0.0);
+
+    page.click("[aria-label='Close cut.pickle']");
+    page.wait_for("document.querySelectorAll('.file-tab').length === 1");
+    page.check_console();
+}

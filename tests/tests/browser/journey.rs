@@ -1,0 +1,125 @@
+//! What all journeys do: open the page, open a snapshot, read the view.
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use testkit::browser::{Browser, Spot};
+use testkit::server::{Server, root};
+
+/// The element around the plot.
+pub(crate) const PLOT: &str = "[data-timeline]";
+
+/// The middle of an element.
+pub(crate) const MIDDLE: Spot = Spot(0.5, 0.5);
+
+/// A server with the built page, and a browser that looks at it.
+pub(crate) struct Journey {
+    // In this order: the browser closes before the server stops.
+    browser: Browser,
+    server: Server,
+}
+
+impl Deref for Journey {
+    type Target = Browser;
+
+    fn deref(&self) -> &Browser {
+        &self.browser
+    }
+}
+
+impl Journey {
+    /// Opens a path of the page.
+    #[track_caller]
+    pub(crate) fn start(path: &str) -> Self {
+        Self::start_sized(path, 1280, 720)
+    }
+
+    /// Opens a path in a window of a size.
+    #[track_caller]
+    pub(crate) fn start_sized(path: &str, width: u32, height: u32) -> Self {
+        let server = Server::with_page();
+        let browser = Browser::open_sized(&server.url(path), width, height);
+        let journey = Self { browser, server };
+        journey.wait_for("document.querySelector('header') !== null");
+        journey
+    }
+
+    /// Opens the page with one snapshot and waits for its timeline.
+    #[track_caller]
+    pub(crate) fn with(snapshot: &str) -> Self {
+        let journey = Self::start("/");
+        journey.attach(&[&self::snapshot(snapshot)]);
+        journey.wait_for_timeline();
+        journey
+    }
+
+    /// Opens another path in the same tab.
+    #[track_caller]
+    pub(crate) fn visit(&self, path: &str) {
+        self.goto(&self.server.url(path));
+    }
+
+    /// Waits until the shown file has its first picture on screen.
+    #[track_caller]
+    pub(crate) fn wait_for_timeline(&self) {
+        self.wait_for("performance.getEntriesByName('snapshot-parsed').length");
+        self.wait_for("performance.getEntriesByName('timeline-drawn').length");
+        self.settle();
+        assert!(self.attribute("data-bands") > 0.0, "the picture has no bands");
+    }
+
+    /// Waits until the picture on screen is the one of the view.
+    #[track_caller]
+    pub(crate) fn settle(&self) {
+        self.wait_for(&format!("document.querySelector('{PLOT}')?.dataset.settled === 'true'"));
+    }
+
+    /// A numeric attribute of the plot.
+    #[track_caller]
+    pub(crate) fn attribute(&self, name: &str) -> f64 {
+        let value = self.value(&format!("document.querySelector('{PLOT}').getAttribute('{name}')"));
+        let number = value.as_str().and_then(|text| text.parse().ok());
+        number.unwrap_or_else(|| panic!("{name} is {value}"))
+    }
+
+    /// What the plot shows, once it has settled.
+    #[track_caller]
+    pub(crate) fn view(&self) -> View {
+        self.settle();
+        let [x0, x1, y0, y1] = ["data-x0", "data-x1", "data-y0", "data-y1"].map(|name| self.attribute(name));
+        View { x0, x1, y0, y1 }
+    }
+
+    /// Whether an expression about the view holds soon: wheel and keys act with the next frame.
+    #[track_caller]
+    pub(crate) fn wait_for_view(&self, condition: &str) {
+        self.wait_for(&format!(
+            "(({{ x0, x1, y0, y1 }}) => {condition})\
+             (Object.fromEntries(['x0', 'x1', 'y0', 'y1'].map(k => [k, +document.querySelector('{PLOT}').dataset[k]])))"
+        ));
+    }
+}
+
+/// The ranges of a view: events or microseconds along x, bytes along y.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct View {
+    pub(crate) x0: f64,
+    pub(crate) x1: f64,
+    pub(crate) y0: f64,
+    pub(crate) y1: f64,
+}
+
+impl View {
+    pub(crate) fn width(self) -> f64 {
+        self.x1 - self.x0
+    }
+
+    pub(crate) fn height(self) -> f64 {
+        self.y1 - self.y0
+    }
+}
+
+/// A snapshot of `tests/data/snapshots/`, by its file name.
+pub(crate) fn snapshot(name: &str) -> PathBuf {
+    Path::new(root()).join("tests/data/snapshots").join(name)
+}

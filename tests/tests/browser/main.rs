@@ -1,0 +1,7 @@
+//! Journeys through the built page, in headless Chromium, against the real server.
+
+mod errors;
+mod files;
+mod journey;
+mod page;
+mod timeline;

@@ -1,0 +1,137 @@
+//! What wheel, pointer, keys and buttons do on the plot.
+
+use testkit::browser::Spot;
+
+use crate::journey::{Journey, MIDDLE, PLOT};
+
+const LATE_START: &str = "torch2.5-train-late-start-27k.pickle.gz";
+const NO_TIMES: &str = "torch2.1-no-trace.pickle.gz";
+
+/// Low in the plot, where memory is live all the time.
+const LOW: Spot = Spot(0.5, 0.8);
+
+fn timeline() -> Journey {
+    Journey::with("torch2.15-gpt2-3steps-py311.pickle.gz")
+}
+
+#[test]
+fn the_wheel_zooms_about_the_pointer() {
+    let page = timeline();
+    let whole = page.view();
+    page.wheel(PLOT, MIDDLE, -300);
+    page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.9));
+    let zoomed = page.view();
+    assert!(zoomed.x0 > whole.x0 && zoomed.x1 < whole.x1, "{whole:?} → {zoomed:?}");
+    assert_eq!((zoomed.y0, zoomed.y1), (whole.y0, whole.y1), "the bytes stay");
+
+    page.wheel(PLOT, MIDDLE, 3000);
+    page.wait_for_view(&format!("x1 - x0 >= {}", whole.width()));
+    assert_eq!(page.view(), whole, "the whole trace is the end of zooming out");
+    page.check_console();
+}
+
+#[test]
+fn a_drag_pans() {
+    let page = timeline();
+    let whole = page.view();
+    page.wheel(PLOT, MIDDLE, -600);
+    page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.7));
+    let before = page.view();
+    page.drag(PLOT, Spot(0.7, 0.5), Spot(0.4, 0.5));
+    page.wait_for_view(&format!("x0 > {}", before.x0));
+    let after = page.view();
+    assert!((after.width() - before.width()).abs() < before.width() * 1e-6, "{before:?} → {after:?}");
+    assert!(after.x0 - before.x0 > before.width() * 0.2, "{before:?} → {after:?}");
+    page.check_console();
+}
+
+#[test]
+fn pointing_shows_an_allocation_and_a_click_pins_it() {
+    let page = timeline();
+    page.hover(PLOT, LOW);
+    page.wait_for("document.querySelector('.timeline-tooltip:not([hidden])')?.innerText.includes('iB')");
+    page.drag(PLOT, LOW, LOW);
+    page.wait_for("document.querySelector('.allocation.pinned [data-stack]') !== null");
+    let details = page.text(".allocation");
+    for part in ["Size", "Address", "Stream", "Stack"] {
+        assert!(details.contains(part), "{part} in {details}");
+    }
+    page.screenshot("pinned");
+
+    page.press("\u{e00c}"); // Esc
+    page.wait_for("document.querySelector('.allocation.pinned') === null");
+    page.check_console();
+}
+
+#[test]
+fn the_peak_is_one_button_away() {
+    let page = timeline();
+    let whole = page.view();
+    page.click_text("button", "Jump to peak");
+    page.wait_for_view(&format!("x1 - x0 < {}", whole.width()));
+    let peak = page.view();
+    assert!(peak.x0 >= whole.x0 && peak.x1 <= whole.x1, "{whole:?} → {peak:?}");
+
+    page.click_text("button", "Reset view");
+    page.wait_for_view(&format!("x1 - x0 >= {}", whole.width()));
+    assert_eq!(page.view(), whole);
+    page.check_console();
+}
+
+#[test]
+fn keys_move_the_view() {
+    let page = timeline();
+    let whole = page.view();
+    page.press("+");
+    page.wait_for_view(&format!("x1 - x0 < {}", whole.width()));
+    let zoomed = page.view();
+    page.press("d");
+    page.wait_for_view(&format!("x0 > {}", zoomed.x0));
+    page.press("0");
+    page.wait_for_view(&format!("x1 - x0 >= {}", whole.width()));
+    page.press("t");
+    page.wait_for(&format!("document.querySelector('{PLOT}').dataset.axis === 'time'"));
+    page.press("e");
+    page.wait_for(&format!("document.querySelector('{PLOT}').dataset.axis === 'events'"));
+    page.check_console();
+}
+
+#[test]
+fn time_is_not_offered_without_times() {
+    let page = Journey::with(NO_TIMES);
+    let time = "[...document.querySelectorAll('.toolbar button')].find(b => b.innerText === 'Time')";
+    assert_eq!(page.value(&format!("{time}.disabled")), true);
+}
+
+#[test]
+fn both_renderers_draw_the_same_view() {
+    let names = ["/?sample", "/?sample&renderer=canvas"].map(|path| {
+        let page = Journey::start(path);
+        page.wait_for_timeline();
+        page.check_console();
+        (page.view(), page.value(&format!("document.querySelector('{PLOT}').dataset.renderer")))
+    });
+    assert_eq!(names[0].0, names[1].0);
+    assert_ne!(names[0].1, names[1].1);
+}
+
+#[test]
+fn memory_from_before_the_trace_is_there_and_said() {
+    let page = Journey::with(LATE_START);
+    let text = page.text("main");
+    assert!(text.contains("before the trace") || text.contains("Before the trace"), "{text}");
+    assert!(page.view().height() > 0.0);
+    page.check_console();
+}
+
+#[test]
+fn a_view_that_nobody_changes_is_not_drawn_again() {
+    let page = timeline();
+    // An idle page asks for no frames: what is counted here would be drawings.
+    let script = "
+        const plot = document.querySelector(arguments[0]);
+        let changes = 0;
+        new MutationObserver(records => changes += records.length).observe(plot, { attributes: true, subtree: true });
+        return new Promise(resolve => setTimeout(() => resolve(changes), 500));";
+    assert_eq!(page.run(script, vec![PLOT.into()]), 0);
+}
