@@ -76,13 +76,13 @@ fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
     }
 }
 
-/// The stacked steps of the icon.
+/// The stacked allocations of the icon.
 fn mark() -> Html {
     html! {
         <svg class="brand-mark" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
-            <path class="brand-c" d="M3 27v-8h6v-4h5v-5h6v5h5v6h4v6z" />
-            <path class="brand-b" d="M9 15v-5h5V5h6v5h-6v5zM20 15v-5h5v5z" />
-            <path class="brand-a" d="M3 23h6v-3h6v3h14v4H3z" />
+            <rect class="brand-a" x="3" y="21" width="26" height="7" rx="1.5" />
+            <rect class="brand-c" x="7" y="12.5" width="17" height="7" rx="1.5" />
+            <rect class="brand-b" x="13" y="4" width="8" height="7" rx="1.5" />
         </svg>
     }
 }

@@ -18,12 +18,11 @@ fn fact(label: &'static str, value: impl Into<String>, note: impl Into<String>) 
     Some(Fact { label, value: value.into(), note: note.into() })
 }
 
-/// The facts about an allocation that are known, the most asked for first.
+/// The facts about an allocation that are known beside its size, the most asked for first.
 ///
 /// `events` is the number of events of its device.
 pub fn facts(details: &Details, events: u64) -> Vec<Fact> {
     let all = [
-        fact("Size", format::bytes(details.size_bytes), exact_bytes(details.size_bytes)),
         lifetime(details, events),
         born(details),
         died(details),
@@ -39,7 +38,8 @@ pub fn facts(details: &Details, events: u64) -> Vec<Fact> {
     all.into_iter().flatten().collect()
 }
 
-fn exact_bytes(size_bytes: u64) -> String {
+/// All digits of a size that is shown rounded, or nothing.
+pub fn exact_bytes(size_bytes: u64) -> String {
     if size_bytes < 1024 { String::new() } else { format!("{} B", format::count(size_bytes)) }
 }
 
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn an_allocation_of_the_trace_has_both_ends() {
-        check(&details(), "Size", Some(("1.50 KiB", "1,536 B")));
+        assert_eq!((exact_bytes(1536).as_str(), exact_bytes(512).as_str()), ("1,536 B", ""));
         check(&details(), "Lifetime", Some(("20 events", "3.50 ms")));
         check(&details(), "Allocated", Some(("event 10", "at 2.00 ms")));
         check(&details(), "Freed", Some(("event 30", "at 5.50 ms")));

@@ -60,9 +60,28 @@ pub fn short_place(frame: &FrameText) -> String {
     if frame.filename.is_empty() || frame.filename == "??" {
         return String::new();
     }
-    let mut parts: Vec<&str> = frame.filename.rsplit(['/', '\\']).filter(|part| !part.is_empty()).take(2).collect();
-    parts.reverse();
-    with_line(&parts.join("/"), frame.line)
+    with_line(&last_parts(&frame.filename, 2), frame.line)
+}
+
+/// What of the runtime a stack's title frame called: `layer_norm`, `aten::bmm`.
+///
+/// Many stacks share their title frame and differ only here.
+pub fn callee(frames: &[FrameText]) -> Option<String> {
+    let called = &frames[..title_position(frames)?];
+    let operation = called.iter().rev().find_map(|frame| frame_rules::operation(&frame.name));
+    let function = || called.iter().rev().find(|frame| frame.filename.ends_with(".py") && !is_plumbing(&frame.name));
+    function().map(function_title).or(operation)
+}
+
+/// A module's `forward` says less than the file that the module is in.
+fn function_title(frame: &FrameText) -> String {
+    let file = last_parts(&frame.filename, 1);
+    if frame.name == "forward" { file.trim_end_matches(".py").to_owned() } else { frame.name.clone() }
+}
+
+/// What every call of a module goes through.
+fn is_plumbing(name: &str) -> bool {
+    matches!(name, "_call_impl" | "_wrapped_call_impl" | "decorate_context" | "wrapper" | "inner" | "_fn")
 }
 
 /// Where a frame is, in full.
@@ -77,6 +96,20 @@ pub fn as_text(frames: &[FrameText]) -> String {
         place => format!("{} ({place})\n", frame.name),
     };
     frames.iter().map(line).collect()
+}
+
+/// Where a frame is, without any folder: `modeling_gpt2.py:412`.
+pub fn file_place(frame: &FrameText) -> String {
+    match short_place(frame).as_str() {
+        "" => String::new(),
+        _ => with_line(&last_parts(&frame.filename, 1), frame.line),
+    }
+}
+
+fn last_parts(path: &str, count: usize) -> String {
+    let mut parts: Vec<&str> = path.rsplit(['/', '\\']).filter(|part| !part.is_empty()).take(count).collect();
+    parts.reverse();
+    parts.join("/")
 }
 
 /// Compiled frames without debug information have line 0.
@@ -118,10 +151,24 @@ mod tests {
     }
 
     #[test]
+    fn a_stack_says_what_its_program_called() {
+        assert_eq!(callee(&stack()).as_deref(), Some("aten::mm"));
+        let torch = |name| frame(name, "/v/site-packages/torch/nn/functional.py", 9);
+        let program = frame("step", "/srv/app/train.py", 5);
+        let module = frame("forward", "/v/site-packages/torch/nn/modules/linear.py", 9);
+        let frames = [frame("at::_ops::mm::call()", "??", 0), module, torch("_call_impl"), program.clone()];
+        assert_eq!(callee(&frames).as_deref(), Some("linear"));
+        assert_eq!(callee(&[torch("dropout"), torch("wrapper"), program.clone()]).as_deref(), Some("dropout"));
+        assert_eq!(callee(&[program]), None);
+    }
+
+    #[test]
     fn places_are_short_and_full() {
         assert_eq!(short_place(&stack()[3]), "modules/module.py:1750");
         assert_eq!(short_place(&stack()[1]), "");
         assert_eq!(short_place(&frame("f", r"C:\a\b\c.py", 3)), "b/c.py:3");
+        assert_eq!(file_place(&stack()[3]), "module.py:1750");
+        assert_eq!(file_place(&stack()[1]), "");
         assert_eq!(full_place(&stack()[2]), "/srv/app/model.py:12");
         assert_eq!(as_text(&stack()[2..3]), "forward (/srv/app/model.py:12)\n");
     }

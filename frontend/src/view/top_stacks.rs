@@ -9,6 +9,8 @@ use shared::base::format;
 pub struct TopStack {
     /// What the stack is about.
     pub title: String,
+    /// What of the runtime it called, or empty.
+    pub callee: String,
     /// Where that is, or empty.
     pub place: String,
     /// Its bytes.
@@ -39,7 +41,8 @@ fn top_stack(row: &StackRow, live_bytes: u64, longest: u64) -> TopStack {
     let frame = stack::title_position(&row.frames).map(|position| &row.frames[position]);
     TopStack {
         title: frame.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title),
-        place: frame.map(stack::short_place).unwrap_or_default(),
+        place: frame.map(stack::file_place).unwrap_or_default(),
+        callee: stack::callee(&row.frames).unwrap_or_default(),
         size: format::bytes(row.bytes),
         share: format::percent(row.bytes, live_bytes),
         count: format::counted(row.count, "allocation"),
@@ -66,7 +69,7 @@ mod tests {
             other_bytes: 1024,
         };
         let rows = rows(&stacks);
-        assert_eq!((rows[0].title.as_str(), rows[0].place.as_str()), ("forward", "app/model.py:3"));
+        assert_eq!((rows[0].title.as_str(), rows[0].place.as_str()), ("forward", "model.py:3"));
         assert_eq!((rows[0].share.as_str(), rows[0].bar), ("50 %", 100.0));
         assert_eq!((rows[1].title.as_str(), rows[1].bar), ("No stack recorded", 50.0));
         assert_eq!(rest(&stacks).as_deref(), Some("1.00 KiB more in 3 other stacks"));

@@ -4,8 +4,9 @@ use super::stack_view::StackView;
 use crate::components::icon::{Icon, IconName};
 use crate::hooks::use_details;
 use crate::platform::WorkerClient;
-use crate::view::details::{Fact, facts};
+use crate::view::details::{Fact, exact_bytes, facts};
 use crate::worker::{Details, DeviceFigures};
+use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -36,11 +37,15 @@ pub(super) fn Allocation(props: &AllocationProps) -> Html {
     let on_unpin = props.on_unpin.reform(|_: MouseEvent| ());
     html! {
         <article class={classes!("allocation", props.is_pinned.then_some("pinned"))} data-allocation={details.allocation.to_string()}>
-            if props.is_pinned {
-                <button type="button" class="button quiet unpin" onclick={on_unpin} title="Let it go (Esc)">
-                    <Icon name={IconName::Pin} />{ "Pinned" }
-                </button>
-            }
+            <header class="allocation-head numbers">
+                <h2 class="allocation-size">{ format::bytes(details.size_bytes) }</h2>
+                <span class="fact-note">{ exact_bytes(details.size_bytes) }</span>
+                if props.is_pinned {
+                    <button type="button" class="button quiet unpin" onclick={on_unpin} title="Let it go (Esc)">
+                        <Icon name={IconName::Pin} />{ "Pinned" }
+                    </button>
+                }
+            </header>
             <dl class="facts">{ for facts(&details, props.device.events).iter().map(fact) }</dl>
             { stack(&details) }
             { forward_stack(&details) }

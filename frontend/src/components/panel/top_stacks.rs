@@ -62,7 +62,10 @@ fn Line(props: &LineProps) -> Html {
     html! {
         <li class="top-stack">
             <button type="button" class="top-stack-head" aria-expanded={is_open.to_string()} {onclick}>
-                <span class="top-stack-title">{ &row.title }</span>
+                <span class="top-stack-title">
+                    { &row.title }
+                    if !row.callee.is_empty() { <span class="top-stack-callee">{ " → " }{ &row.callee }</span> }
+                </span>
                 <span class="top-stack-size numbers">{ &row.size }</span>
                 <span class="top-stack-place">{ &row.place }</span>
                 <span class="top-stack-share numbers">{ format!("{}, {}", row.share, row.count) }</span>
