@@ -19,23 +19,23 @@ fn main() -> ExitCode {
 }
 
 fn arguments(mut arguments: impl Iterator<Item = String>) -> Result<(Config, String), String> {
-    let mut config = Config { seed: 0, events: 0, style: Style::Python };
-    let mut path = None;
+    let (mut seed, mut style, mut events, mut path) = (0, Style::Python, None, None);
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
         let number = || value.parse::<u64>().map_err(|_| format!("{name} takes a number, not {value:?}"));
         match name.as_str() {
-            "--events" => config.events = number()? as usize,
-            "--seed" => config.seed = number()?,
-            "--style" => config.style = style(&value)?,
+            "--events" => events = Some(number()? as usize),
+            "--seed" => seed = number()?,
+            "--style" => style = style_of(&value)?,
             "-o" => path = Some(value),
             _ => return Err(format!("unknown option {name}")),
         }
     }
-    Ok((config, path.ok_or("no output file, add -o FILE")?))
+    let events = events.ok_or("no number of events, add --events N")?;
+    Ok((Config { seed, events, style }, path.ok_or("no output file, add -o FILE")?))
 }
 
-fn style(name: &str) -> Result<Style, String> {
+fn style_of(name: &str) -> Result<Style, String> {
     match name {
         "python" => Ok(Style::Python),
         "python5" => Ok(Style::Python5),
