@@ -67,10 +67,8 @@ impl Browser {
     pub fn open_sized(url: &str, width: u32, height: u32) -> Self {
         let driver = Driver::start();
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let mut flags: Vec<String> = FLAGS.map(str::to_owned).into();
-        flags.push(format!("--window-size={width},{height}"));
         let options = json!({
-            "goog:chromeOptions": { "args": flags },
+            "goog:chromeOptions": { "args": FLAGS },
             "goog:loggingPrefs": { "browser": "ALL" },
         });
         let capabilities: Capabilities = serde_json::from_value(options).expect("an object");
@@ -80,6 +78,11 @@ impl Browser {
                 .connect(&driver.url),
         );
         let browser = Self { client: connected.expect("Chromium to start"), runtime, _driver: driver };
+        // A window has a frame, even without a screen: this is the size of the page itself.
+        browser.devtools(
+            "Emulation.setDeviceMetricsOverride",
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false }),
+        );
         browser.goto(url);
         browser
     }
@@ -138,6 +141,8 @@ impl Browser {
         let names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
         let input = self.wait(self.client.find(Locator::Css("input[type=file]")));
         self.wait(input.send_keys(&names.join("\n")));
+        // WebDriver focuses the input; the dialogue would have left the focus where it was.
+        self.run("document.activeElement.blur()", Vec::new());
     }
 
     /// Drops a file onto the middle of the page.
@@ -210,7 +215,7 @@ impl Browser {
     /// Left out: advice of the graphics driver on speed, which a screenshot provokes.
     #[track_caller]
     pub fn console(&self) -> Vec<String> {
-        let entries = self.wait(self.client.issue_cmd(BrowserLog));
+        let entries = self.issue("se/log", json!({ "type": "browser" }));
         let entries = entries.as_array().cloned().unwrap_or_default();
         let lines = entries.iter().map(|entry| format!("{}: {}", entry["level"], entry["message"]));
         lines.filter(|line| !line.contains("GL Driver Message (OpenGL, Performance")).collect()
@@ -234,6 +239,17 @@ impl Browser {
         fs::create_dir_all(&folder).expect("a folder for pictures");
         fs::write(&file, self.wait(self.client.screenshot())).expect("the picture to be written");
         file
+    }
+
+    /// Sends a command of the developer tools' protocol.
+    #[track_caller]
+    pub fn devtools(&self, command: &str, parameters: Value) -> Value {
+        self.issue("goog/cdp/execute", json!({ "cmd": command, "params": parameters }))
+    }
+
+    #[track_caller]
+    fn issue(&self, path: &'static str, body: Value) -> Value {
+        self.wait(self.client.issue_cmd(Own { path, body }))
     }
 
     #[track_caller]
@@ -307,16 +323,19 @@ impl Drop for Driver {
     }
 }
 
-/// Chromedriver's own command that reads and clears the console.
+/// A command that only chromedriver has.
 #[derive(Debug)]
-struct BrowserLog;
+struct Own {
+    path: &'static str,
+    body: Value,
+}
 
-impl WebDriverCompatibleCommand for BrowserLog {
+impl WebDriverCompatibleCommand for Own {
     fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
-        base.join(&format!("session/{}/se/log", session.unwrap_or_default()))
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
     }
 
     fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
-        (http::Method::POST, Some(json!({ "type": "browser" }).to_string()))
+        (http::Method::POST, Some(self.body.to_string()))
     }
 }

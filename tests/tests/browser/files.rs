@@ -62,18 +62,19 @@ fn another_device_shows_other_memory() {
 #[test]
 fn a_file_without_a_trace_shows_its_final_state() {
     let page = Journey::with("torch2.1-no-trace.pickle.gz");
-    assert!(page.text("main").contains("no trace") || page.text("main").contains("no events"), "{}", page.text("main"));
+    let text = page.text("main");
+    assert!(text.contains("No events were recorded"), "{text}");
     page.check_console();
 }
 
 #[test]
 fn reading_can_be_cancelled() {
     let page = Journey::start("/");
-    // A gigabyte of nothing under a key that no snapshot has: valid, and read for seconds. Its parts share memory.
+    // A quarter of a gigabyte of nothing under a key that no snapshot has: valid so far, and read for a while.
     let script = "
         const head = new Uint8Array([0x80, 4, 0x7d, 0x8c, 4, 0x73, 0x6c, 0x6f, 0x77, 0x5d, 0x28]);
         const nothing = new Uint8Array(1 << 20).fill(0x4e);
-        const file = new File([head, ...Array(1024).fill(nothing)], 'slow.pickle');
+        const file = new File([head, ...Array(256).fill(nothing)], 'slow.pickle');
         const dataTransfer = new DataTransfer();
         dataTransfer.items.add(file);
         document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));";

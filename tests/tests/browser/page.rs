@@ -89,5 +89,5 @@ fn a_small_laptop_shows_the_whole_plot() {
 
 #[test]
 fn a_phone_has_no_sideways_scrolling() {
-    check_fits(500, 844, false);
+    check_fits(390, 844, false);
 }

@@ -82,7 +82,7 @@ fn the_peak_is_one_button_away() {
 fn keys_move_the_view() {
     let page = timeline();
     let whole = page.view();
-    page.press("+");
+    page.press("=");
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width()));
     let zoomed = page.view();
     page.press("d");
