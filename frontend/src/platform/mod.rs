@@ -9,6 +9,7 @@ mod canvas2d_overlay;
 mod drop;
 mod frames;
 mod keyboard;
+mod messages;
 mod painter;
 mod reader;
 mod resize;

@@ -1,9 +1,9 @@
 //! The page's handle to the worker of one file.
 
+use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
 use crate::worker::{Answer, AxisKind, Details, Hit, Marks, Order, PictureData, Question, Report, Stacks, View};
 use futures_channel::oneshot;
-use js_sys::{Array, ArrayBuffer, Uint8Array};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -59,7 +59,7 @@ impl WorkerClient {
         let pending = Pending::default();
         let on_message = Closure::new({
             let (pending, on_report) = (pending.clone(), on_report.clone());
-            move |event: MessageEvent| match read_report(&event.data()) {
+            move |event: MessageEvent| match from_buffer(&event.data()) {
                 Some(Report::Answer(number, answer)) => deliver(&pending, number, answer),
                 Some(report) => on_report(report),
                 None => (),
@@ -76,7 +76,7 @@ impl WorkerClient {
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
         match source {
             Source::File(file) => worker.post_message(file)?,
-            Source::Url(url) => worker.post_message(&write_order(&Order::Fetch(url.clone())))?,
+            Source::Url(url) => worker.post_message(&to_buffer(&Order::Fetch(url.clone())))?,
         }
         let next = Cell::new(0);
         Ok(Self { inner: Rc::new(Inner { worker, pending, next, _on_message: on_message, _on_error: on_error }) })
@@ -94,17 +94,6 @@ impl WorkerClient {
     /// As [`AskError`] says.
     pub async fn picture(&self, device: u32, view: View) -> Result<PictureData, AskError> {
         match self.ask(Question::Picture { device, view }).await? {
-            Answer::Picture(picture) => Ok(picture),
-            other => Err(refusal(other)),
-        }
-    }
-
-    /// The same for the backdrop of the whole trace: no newer view takes its place.
-    ///
-    /// # Errors
-    /// As [`AskError`] says.
-    pub async fn overview(&self, device: u32, view: View) -> Result<PictureData, AskError> {
-        match self.ask(Question::Overview { device, view }).await? {
             Answer::Picture(picture) => Ok(picture),
             other => Err(refusal(other)),
         }
@@ -170,8 +159,7 @@ impl WorkerClient {
         self.inner.next.set(number.wrapping_add(1));
         let (sender, receiver) = oneshot::channel();
         self.inner.pending.borrow_mut().insert(number, sender);
-        let order = write_order(&Order::Ask(number, question));
-        self.inner.worker.post_message(&order).map_err(|_| AskError::Closed)?;
+        self.inner.worker.post_message(&to_buffer(&Order::Ask(number, question))).map_err(|_| AskError::Closed)?;
         receiver.await.map_err(|_| AskError::Closed)
     }
 }
@@ -197,28 +185,6 @@ fn refusal(answer: Answer) -> AskError {
         Answer::Refused(reason) => AskError::Refused(reason),
         _ => AskError::Refused("the answer is of another kind than the question".to_owned()),
     }
-}
-
-fn write_order(order: &Order) -> JsValue {
-    JsValue::from_str(&serde_json::to_string(order).expect("orders are plain data"))
-}
-
-/// A message is a text, or a text and a buffer.
-fn read_report(data: &JsValue) -> Option<Report> {
-    if let Some(text) = data.as_string() {
-        return serde_json::from_str(&text).ok();
-    }
-    let parts = data.dyn_ref::<Array>()?;
-    let report = serde_json::from_str(&parts.get(0).as_string()?).ok()?;
-    let buffer: ArrayBuffer = parts.get(1).dyn_into().ok()?;
-    let bytes = Uint8Array::new(&buffer).to_vec();
-    let Report::Answer(number, answer) = report else { return Some(report) };
-    let answer = match answer {
-        Answer::Picture(data) => Answer::Picture(data.with_payload(bytes)?),
-        Answer::Outline(data) => Answer::Outline(data.with_payload(bytes)?),
-        other => other,
-    };
-    Some(Report::Answer(number, answer))
 }
 
 fn crash_report(detail: &str) -> Report {

@@ -1,9 +1,10 @@
 //! The browser's side of a file's worker: messages in, the engine, messages out.
 
+use super::messages::{from_buffer, to_buffer};
 use super::reader::{Reader, Source};
-use crate::worker::{Answer, Engine, Order, Queue, Reply, Report};
+use crate::worker::{Answer, Engine, Order, Queue, Report};
 use gloo_timers::callback::Timeout;
-use js_sys::{Array, Uint8Array};
+use js_sys::Array;
 use shared::import::{ImportError, Importer};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -58,8 +59,7 @@ impl FileWorker {
         if let Some(file) = message.dyn_ref::<File>() {
             return self.open(Source::File(file.clone()));
         }
-        let order = message.as_string().and_then(|text| serde_json::from_str(&text).ok());
-        match order {
+        match from_buffer(message) {
             Some(Order::Fetch(url)) => self.open(Source::Url(url)),
             Some(Order::Ask(number, question)) => {
                 self.queue.borrow_mut().push(number, question);
@@ -121,8 +121,7 @@ impl FileWorker {
             self.post(&Report::Answer(number, Answer::Superseded));
         }
         if let Some((number, question)) = next {
-            let Reply { answer, payload } = engine.answer(&question);
-            self.post_with(&Report::Answer(number, answer), payload);
+            self.post(&Report::Answer(number, engine.answer(&question)));
         } else if let Some(report) = engine.next_report() {
             self.post(&report);
         } else {
@@ -134,22 +133,12 @@ impl FileWorker {
     fn post(&self, report: &Report) {
         post(&self.scope, report);
     }
-
-    /// The bytes are moved to the page, not copied.
-    fn post_with(&self, report: &Report, payload: Option<Vec<u8>>) {
-        let Some(payload) = payload else { return self.post(report) };
-        let buffer = Uint8Array::from(payload.as_slice()).buffer();
-        let message = Array::of2(&text(report), &buffer);
-        self.scope.post_message_with_transfer(&message, &Array::of1(&buffer)).expect("a buffer can be transferred");
-    }
 }
 
+/// The buffer is moved to the page, not copied.
 fn post(scope: &DedicatedWorkerGlobalScope, report: &Report) {
-    scope.post_message(&text(report)).expect("a text can be posted");
-}
-
-fn text(report: &Report) -> JsValue {
-    JsValue::from_str(&serde_json::to_string(report).expect("reports are plain data"))
+    let buffer = to_buffer(report);
+    scope.post_message_with_transfer(&buffer, &Array::of1(&buffer)).expect("a buffer can be transferred");
 }
 
 fn unreadable(message: String) -> Report {

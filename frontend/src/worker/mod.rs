@@ -2,19 +2,21 @@
 //!
 //! Nothing here knows the browser: `platform` carries the messages.
 
-mod payload;
+mod picture_data;
 mod protocol;
 mod summary;
+
+pub mod wire;
 
 mod queue;
 
 mod engine;
 
-pub use engine::{Engine, Reply};
-pub use payload::{PayloadCounts, encode};
+pub use engine::Engine;
+pub use picture_data::{OutlineStep, PictureData};
 pub use protocol::{
-    Answer, AxisKind, Details, FrameText, Hit, HitAllocation, Mark, MarkKind, Marks, Order, OutlineStep, PictureData,
-    Question, Report, Span, StackRow, Stacks, View,
+    Answer, AxisKind, Details, FrameText, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Question, Report, Span,
+    StackRow, Stacks, View,
 };
 pub use queue::Queue;
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};

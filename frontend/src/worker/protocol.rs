@@ -1,10 +1,9 @@
 //! Questions that the page asks a file's worker, and the answers.
 //!
-//! A message is one JSON text, with an array buffer beside it where there are pictures.
 //! The page numbers its questions, and an answer carries its question's number back.
 //! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
-use super::payload::PayloadCounts;
+use super::picture_data::PictureData;
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use serde::{Deserialize, Serialize};
 
@@ -44,13 +43,6 @@ pub struct View {
 pub enum Question {
     /// The bands of a view; a newer one makes the worker skip those that still wait.
     Picture {
-        /// Position of the device.
-        device: u32,
-        /// What to draw.
-        view: View,
-    },
-    /// The same, but never skipped: the backdrop of the whole trace that stays while views come and go.
-    Overview {
         /// Position of the device.
         device: u32,
         /// What to draw.
@@ -102,7 +94,7 @@ pub enum Question {
 /// An answer to a [`Question`] of the same name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// The rectangles and curves of a picture or overview; their bytes travel beside the text.
+    /// The rectangles and curves.
     Picture(PictureData),
     /// The curves of the whole trace, in a picture without bands.
     Outline(PictureData),
@@ -156,35 +148,6 @@ pub enum Report {
     },
     /// An answer to the question with this number.
     Answer(u32, Answer),
-}
-
-/// A picture of a [`View`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PictureData {
-    /// What was asked for; `None` only in [`PictureData::default`].
-    pub view: Option<View>,
-    /// What the payload beside the text holds.
-    pub counts: PayloadCounts,
-    /// The bands, [`BAND_BYTES`](Self::BAND_BYTES) each and ready for a buffer of instances.
-    ///
-    /// Little-endian: `x0`, `x1`, `y0`, `y1` as `f32` (`0..=1` across the view), owner and colour number as `u32`.
-    #[serde(skip)]
-    pub bands: Vec<u8>,
-    /// The live bytes, from left to right: the exact maximum of each pixel column.
-    #[serde(skip)]
-    pub live: Vec<OutlineStep>,
-    /// The reserved bytes, likewise.
-    #[serde(skip)]
-    pub reserved: Vec<OutlineStep>,
-}
-
-/// One step of an outline: from `x` on the curve is at `bytes`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OutlineStep {
-    /// Where the step begins, `0..=1` across the view.
-    pub x: f32,
-    /// The height of the step.
-    pub bytes: f64,
 }
 
 /// What lies under a point of the timeline.

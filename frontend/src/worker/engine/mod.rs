@@ -6,12 +6,12 @@ mod details;
 mod figures;
 mod marks;
 mod stacks;
-mod texts;
 #[cfg(test)]
 mod tests;
+mod texts;
 
-use super::payload;
-use super::protocol::{Answer, AxisKind, Hit, HitAllocation, PictureData, Question, Report, View};
+use super::picture_data::PictureData;
+use super::protocol::{Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::summary::{DeviceOutline, FileSummary, Notice};
 use shared::analysis::{AllocationId, Axis, PictureRequest, Timeline, recording_diagnostics};
 use shared::trace::{Device, Trace};
@@ -30,21 +30,6 @@ pub struct Engine {
 enum Untold {
     Device(u32),
     Notices,
-}
-
-/// An answer, and the bytes that travel beside its text.
-#[derive(Debug, PartialEq)]
-pub struct Reply {
-    /// The answer.
-    pub answer: Answer,
-    /// The payload of a picture.
-    pub payload: Option<Vec<u8>>,
-}
-
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Self {
-        Self { answer, payload: None }
-    }
 }
 
 /// One device with everything that was computed for it.
@@ -107,21 +92,21 @@ impl Engine {
     }
 
     /// The answer to a question.
-    pub fn answer(&mut self, question: &Question) -> Reply {
+    pub fn answer(&mut self, question: &Question) -> Answer {
         let device = device_of(question);
         let Some(ready) = self.ready(device) else {
-            return Answer::Refused(format!("there is no device at position {device}")).into();
+            return Answer::Refused(format!("there is no device at position {device}"));
         };
         match *question {
-            Question::Picture { view, .. } | Question::Overview { view, .. } => picture(ready, view),
-            Question::Outline { axis, columns, .. } => outline(ready, axis, columns),
-            Question::Hit { axis, x, bytes, .. } => Answer::Hit(hit(ready, axis, x, bytes)).into(),
+            Question::Picture { view, .. } => Answer::Picture(picture(ready, view)),
+            Question::Outline { axis, columns, .. } => Answer::Outline(outline(ready, axis, columns)),
+            Question::Hit { axis, x, bytes, .. } => Answer::Hit(hit(ready, axis, x, bytes)),
             Question::Details { allocation, .. } => match details::details(ready, allocation) {
-                Some(details) => Answer::Details(Box::new(details)).into(),
-                None => Answer::Refused(format!("there is no allocation {allocation}")).into(),
+                Some(details) => Answer::Details(Box::new(details)),
+                None => Answer::Refused(format!("there is no allocation {allocation}")),
             },
-            Question::Stacks { moment, limit, .. } => Answer::Stacks(stacks::stacks(ready, moment, limit)).into(),
-            Question::Marks { .. } => Answer::Marks(marks::marks(ready)).into(),
+            Question::Stacks { moment, limit, .. } => Answer::Stacks(stacks::stacks(ready, moment, limit)),
+            Question::Marks { .. } => Answer::Marks(marks::marks(ready)),
         }
     }
 
@@ -145,7 +130,6 @@ impl Ready<'_> {
 fn device_of(question: &Question) -> u32 {
     match *question {
         Question::Picture { device, .. }
-        | Question::Overview { device, .. }
         | Question::Outline { device, .. }
         | Question::Hit { device, .. }
         | Question::Details { device, .. }
@@ -166,23 +150,16 @@ fn request_of(view: View) -> PictureRequest {
     PictureRequest { axis: axis_of(axis), x0, x1, y0, y1, width_px, height_px }
 }
 
-fn picture(ready: Ready<'_>, view: View) -> Reply {
-    let picture = ready.timeline.picture(ready.device, &request_of(view));
-    let (counts, payload) = payload::encode(&picture);
-    let data = PictureData { view: Some(view), counts, ..PictureData::default() };
-    Reply { answer: Answer::Picture(data), payload: Some(payload) }
+fn picture(ready: Ready<'_>, view: View) -> PictureData {
+    PictureData::new(view, &ready.timeline.picture(ready.device, &request_of(view)))
 }
 
 /// The curves alone: one row of pixels has next to no bands.
-fn outline(ready: Ready<'_>, axis: AxisKind, columns: u32) -> Reply {
+fn outline(ready: Ready<'_>, axis: AxisKind, columns: u32) -> PictureData {
     let x1 = ready.timeline.x_end(axis_of(axis));
-    let y1 = (ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1)).max(1) as f64;
+    let y1 = ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1).max(1) as f64;
     let view = View { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: columns, height_px: 1 };
-    let mut picture = ready.timeline.picture(ready.device, &request_of(view));
-    picture.bands.clear();
-    let (counts, payload) = payload::encode(&picture);
-    let data = PictureData { view: Some(view), counts, ..PictureData::default() };
-    Reply { answer: Answer::Outline(data), payload: Some(payload) }
+    PictureData { bands: Vec::new(), ..picture(ready, view) }
 }
 
 fn hit(ready: Ready<'_>, axis: AxisKind, x: f64, bytes: f64) -> Hit {

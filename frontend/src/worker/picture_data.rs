@@ -1,0 +1,93 @@
+//! A picture as it travels from the worker to the page.
+
+use super::protocol::View;
+use serde::{Deserialize, Serialize};
+use shared::analysis::{Band, BandOwner, CurveStep, Picture};
+
+/// A picture of a [`View`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PictureData {
+    /// What was asked for; `None` only in [`PictureData::default`].
+    pub view: Option<View>,
+    /// The bands, [`BAND_BYTES`](Self::BAND_BYTES) each and ready for a buffer of instances.
+    ///
+    /// Little-endian: `x0`, `x1`, `y0`, `y1` as `f32` (`0..=1` across the view), owner and colour number as `u32`.
+    #[serde(with = "serde_bytes")]
+    pub bands: Vec<u8>,
+    /// The live bytes, from left to right: the exact maximum of each pixel column.
+    pub live: Vec<OutlineStep>,
+    /// The reserved bytes, likewise.
+    pub reserved: Vec<OutlineStep>,
+}
+
+/// One step of an outline: from `x` on the curve is at `bytes`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutlineStep {
+    /// Where the step begins, `0..=1` across the view.
+    pub x: f32,
+    /// The height of the step.
+    pub bytes: f64,
+}
+
+impl PictureData {
+    /// The length of one band.
+    pub const BAND_BYTES: usize = 24;
+    /// The owner number of a band from before the trace.
+    pub const INITIAL: u32 = u32::MAX;
+    /// The owner number of a band of merged neighbours.
+    pub const MERGED: u32 = u32::MAX - 1;
+
+    /// The picture of a view.
+    pub fn new(view: View, picture: &Picture) -> Self {
+        let Picture { bands: all, live, reserved, .. } = picture;
+        let mut bands = Vec::with_capacity(all.len() * Self::BAND_BYTES);
+        all.iter().for_each(|band| push_band(&mut bands, band));
+        let step = |step: &CurveStep| OutlineStep { x: step.x, bytes: step.bytes as f64 };
+        let steps = |curve: &[CurveStep]| curve.iter().map(step).collect();
+        Self { view: Some(view), bands, live: steps(live), reserved: steps(reserved) }
+    }
+
+    /// The number of bands.
+    pub fn band_count(&self) -> usize {
+        self.bands.len() / Self::BAND_BYTES
+    }
+}
+
+fn push_band(bytes: &mut Vec<u8>, band: &Band) {
+    let Band { x0, x1, y0, y1, owner, color } = *band;
+    for edge in [x0, x1, y0, y1] {
+        bytes.extend(edge.to_le_bytes());
+    }
+    let owner = match owner {
+        BandOwner::Allocation(id) => id.index() as u32,
+        BandOwner::Merged => PictureData::MERGED,
+        BandOwner::Initial => PictureData::INITIAL,
+    };
+    bytes.extend(owner.to_le_bytes());
+    bytes.extend(color.to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::AxisKind;
+    use shared::analysis::AllocationId;
+
+    #[test]
+    fn bands_lie_as_the_renderer_reads_them() {
+        let band = |owner, color| Band { x0: 0.0, x1: 0.5, y0: 0.25, y1: 1.0, owner, color };
+        let owner = BandOwner::Allocation(AllocationId::from_index(7));
+        let picture = Picture {
+            bands: vec![band(BandOwner::Initial, 0), band(owner, 3)],
+            live: vec![CurveStep { x: 0.25, bytes: 1 << 40 }],
+            ..Picture::default()
+        };
+        let view = View { axis: AxisKind::Events, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px: 100, height_px: 100 };
+        let data = PictureData::new(view, &picture);
+        assert_eq!(data.band_count(), 2);
+        assert_eq!(data.bands[4..8], 0.5f32.to_le_bytes());
+        assert_eq!(data.bands[16..20], PictureData::INITIAL.to_le_bytes());
+        assert_eq!(data.bands[40..48], [7, 0, 0, 0, 3, 0, 0, 0]);
+        assert_eq!(data.live, [OutlineStep { x: 0.25, bytes: (1u64 << 40) as f64 }]);
+    }
+}
