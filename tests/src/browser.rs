@@ -116,7 +116,7 @@ impl Browser {
     ///
     /// # Panics
     ///
-    /// It is not within [`PATIENCE`]; a screenshot then lies in `target/screenshots/`.
+    /// It is not within half a minute; a screenshot then lies in `target/screenshots/`.
     #[track_caller]
     pub fn wait_for(&self, expression: &str) -> Value {
         let start = Instant::now();
