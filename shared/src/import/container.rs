@@ -12,11 +12,16 @@ use std::io::{self, Write};
 /// A document, and how it was written.
 pub(super) type Decoded = (Finished<SnapshotBuilder>, Format);
 
+/// So many bytes are looked at to recognise a file.
+const HEAD_BYTES: usize = 32;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The decoders that the bytes of a file pass.
 #[derive(Debug)]
 pub(super) enum Layer {
     /// Too few bytes to tell; so many wrappings may still come.
     Start {
+        head: Vec<u8>,
         wrappings: u8,
     },
     Pickle(Box<Reader<SnapshotBuilder>>),
@@ -49,20 +54,16 @@ impl Write for Sink {
 /// A file can be made that is the gzip of itself, hence a limit.
 impl Default for Layer {
     fn default() -> Self {
-        Self::Start { wrappings: 3 }
+        Self::Start { head: Vec::new(), wrappings: 3 }
     }
 }
 
 impl Layer {
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
         match self {
-            &mut Self::Start { wrappings } => {
-                // White space in front of JSON and HTML carries no information.
-                let skipped = bytes.iter().take_while(|&&byte| byte.is_ascii_whitespace()).count();
-                let bytes = bytes[skipped..].strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes[skipped..]);
-                let Some(&first) = bytes.first() else { return Ok(()) };
-                *self = Self::recognise(first, bytes, wrappings)?;
-                self.push(bytes)
+            Self::Start { head, .. } => {
+                head.extend_from_slice(bytes);
+                if head.len() < HEAD_BYTES { Ok(()) } else { self.begin() }
             }
             Self::Pickle(reader) => Ok(reader.push(bytes)?),
             Self::Json(reader) => reader.push(bytes),
@@ -80,7 +81,8 @@ impl Layer {
         }
     }
 
-    pub(super) fn finish(self) -> Result<Decoded, ImportError> {
+    pub(super) fn finish(mut self) -> Result<Decoded, ImportError> {
+        self.begin()?;
         match self {
             Self::Start { .. } => Err(ImportError::new("The file is empty", HINT_WRITE)),
             Self::Pickle(reader) => {
@@ -101,12 +103,24 @@ impl Layer {
         }
     }
 
+    /// Leaves the start, unless all bytes so far are blank.
+    fn begin(&mut self) -> Result<(), ImportError> {
+        let Self::Start { head, wrappings } = self else { return Ok(()) };
+        // White space in front of JSON and HTML carries no information.
+        let bytes = std::mem::take(head);
+        let bytes = bytes.trim_ascii_start();
+        let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        let Some(&first) = bytes.first() else { return Ok(()) };
+        *self = Self::recognise(first, bytes, *wrappings)?;
+        self.push(bytes)
+    }
+
     /// The layer for a file that begins with these bytes.
     fn recognise(first: u8, bytes: &[u8], wrappings: u8) -> Result<Self, ImportError> {
         if matches!(first, b'<' | 0x1f) && wrappings == 0 {
             return Err(ImportError::new("The file is wrapped in gzip or HTML too many times", HINT_WRITE));
         }
-        let inner = Self::Start { wrappings: wrappings.wrapping_sub(1) };
+        let inner = Self::Start { head: Vec::new(), wrappings: wrappings.wrapping_sub(1) };
         // A pickle begins with PROTO, or with the container that it is: `(`, `]` or `}`.
         Ok(match first {
             0x80 | b'(' | b']' | b'}' => Self::Pickle(Box::new(Reader::new(SnapshotBuilder::default()))),

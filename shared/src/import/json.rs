@@ -77,7 +77,7 @@ impl<B: Build> JsonReader<B> {
         }
         let (builder, heap, root) =
             machine.stop().map_err(|kind| ImportError::new(kind.to_string(), HINT_JSON).at(self.feed.offset()))?;
-        Ok(Finished { builder, heap, root, protocol: 0, trailing_bytes: 0 })
+        Ok(Finished { builder, heap, root, protocol: 0, trailing_bytes: 0, recursive_containers: 0 })
     }
 }
 

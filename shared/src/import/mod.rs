@@ -54,10 +54,13 @@ impl Importer {
         const VALUES_PER_BYTE: u64 = 64;
         let budget = 10_000 + VALUES_PER_BYTE * self.seen_bytes;
         let (finished, format) = self.layer.finish()?;
-        let trailing_bytes = finished.trailing_bytes;
+        let (trailing_bytes, recursive) = (finished.trailing_bytes, finished.recursive_containers);
         let mut trace = assemble::assemble(finished.builder, &finished.heap, finished.root, format, budget)?;
         if trailing_bytes > 0 {
             trace.diagnostics.push(trailing(trailing_bytes));
+        }
+        if recursive > 0 {
+            trace.diagnostics.push(recursion(recursive));
         }
         debug_assert_eq!(trace.check(), ());
         Ok(trace)
@@ -72,6 +75,17 @@ fn trailing(count: u64) -> Diagnostic {
         offset: None,
         count,
         message: format!("{bytes} behind the end of the pickle were ignored; a second pickle may be appended there."),
+    }
+}
+
+fn recursion(count: u64) -> Diagnostic {
+    let containers = format::counted(count, "container");
+    Diagnostic {
+        code: "recursive-containers",
+        severity: Severity::Warning,
+        offset: None,
+        count,
+        message: format!("{containers} contain themselves, which no snapshot does; the inner reference was left out."),
     }
 }
 

@@ -24,11 +24,17 @@ pub(crate) struct Machine<B> {
     /// Where each open mark stands on the stack.
     marks: Vec<usize>,
     memo: Memo,
+    late_fills: u64,
 }
 
 impl<B: Build> Machine<B> {
     pub(crate) fn new(builder: B) -> Self {
-        Self { builder, heap: Heap::default(), stack: Vec::new(), marks: Vec::new(), memo: Memo::default() }
+        Self { builder, heap: Heap::default(), stack: Vec::new(), marks: Vec::new(), memo: Memo::default(), late_fills: 0 }
+    }
+
+    /// How many containers were filled after they had become part of another one.
+    pub(crate) fn late_fills(&self) -> u64 {
+        self.late_fills
     }
 
     /// Ends the machine with the one value that is left.
@@ -227,6 +233,16 @@ impl<B: Build> Machine<B> {
     /// `GET` and its kin.
     #[inline]
     pub(crate) fn get(&mut self, index: u64) -> Result<()> {
+        match self.memo.get_common(index) {
+            Some(val) => {
+                self.stack.push(val);
+                Ok(())
+            }
+            None => self.get_uncommon(index),
+        }
+    }
+
+    fn get_uncommon(&mut self, index: u64) -> Result<()> {
         let val = match self.memo.get(index) {
             Entry::Val(val) => self.heap.current(val),
             Entry::Pending(position) => self.promote(position),
@@ -286,12 +302,11 @@ impl<B: Build> Machine<B> {
         }
     }
 
-    /// Refuses to fill a container that is part of another one already, as one that contains itself is.
-    fn check_open(&self, number: u32) -> Result<()> {
-        if self.heap.node(number).is_final() {
-            return Err(unexpected("a container that is filled before it is used", Val::node(number)));
-        }
-        Ok(())
+    /// Counts a container that is filled although it is part of another one already.
+    ///
+    /// Only containers that contain themselves are written this way; the other one keeps what was there before.
+    fn note_late_fill(&mut self, number: u32) {
+        self.late_fills += u64::from(self.heap.node(number).is_final());
     }
 
     /// Adds the items from `start` on to the list below them.
@@ -306,7 +321,7 @@ impl<B: Build> Machine<B> {
                     self.replace_fresh(position, val);
                 }
                 Kind::Node(number) if self.heap.node(number).shape == Shape::List => {
-                    self.check_open(number)?;
+                    self.note_late_fill(number);
                     self.heap.node_mut(number).items.extend_from_slice(&self.stack[start..]);
                 }
                 Kind::Handle(..) if self.builder.extend(list, &self.stack[start..]) => {}
@@ -338,7 +353,7 @@ impl<B: Build> Machine<B> {
                 }
             }
             Kind::Node(number) if self.heap.node(number).shape == Shape::Dict => {
-                self.check_open(number)?;
+                self.note_late_fill(number);
                 let added = &self.stack[start..];
                 if added.len() % 2 != 0 {
                     return Err(underflow("as many values as keys", "a key without a value"));
@@ -407,6 +422,9 @@ impl<B: Build> Machine<B> {
         let node = self.heap.node_mut(number);
         node.declined_len = node.items.len();
         node.taken = taken;
+        if taken.is_some() {
+            node.items = Vec::new();
+        }
         taken.unwrap_or(val)
     }
 

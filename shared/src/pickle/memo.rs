@@ -88,7 +88,19 @@ impl Memo {
         self.dense.set(index, packed);
     }
 
+    /// The value at an index, if it is a text or a handle of the builder, as nearly all are.
     #[inline]
+    pub(crate) fn get_common(&self, index: u64) -> Option<Val> {
+        let packed = self.dense.get(index as usize)?;
+        let payload = packed & PAYLOAD_MASK;
+        match packed >> PAYLOAD_BITS {
+            STR => Some(Val::str(StringId::from_index(payload as usize))),
+            kind if kind < FIRST_OWN_TAG => Some(Val::handle(kind as u8, payload)),
+            _ => None,
+        }
+    }
+
+    /// What an index holds.
     pub(crate) fn get(&self, index: u64) -> Entry {
         let Some(packed) = self.dense.get(index as usize) else { return self.get_sparse(index) };
         let payload = packed & PAYLOAD_MASK;

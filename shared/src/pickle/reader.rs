@@ -30,6 +30,8 @@ pub struct Finished<B> {
     pub protocol: u8,
     /// Bytes after `STOP` that are not zero; `trace_plot` pads with zeros.
     pub trailing_bytes: u64,
+    /// Containers that contain themselves, in which the inner reference is not followed.
+    pub recursive_containers: u64,
 }
 
 impl<B: Build> Reader<B> {
@@ -62,7 +64,8 @@ impl<B: Build> Reader<B> {
             };
             return Err(Error { offset, kind: ErrorKind::Truncated { within } });
         };
+        let recursive_containers = machine.late_fills();
         let (builder, heap, root) = machine.stop().map_err(|kind| Error { offset: stop, kind: *kind })?;
-        Ok(Finished { builder, heap, root, protocol, trailing_bytes })
+        Ok(Finished { builder, heap, root, protocol, trailing_bytes, recursive_containers })
     }
 }

@@ -97,6 +97,10 @@ pub fn value_from_slice(bytes: &[u8]) -> Result<Value, Error> {
     let mut reader = Reader::new(KeepAll::default());
     reader.push(bytes)?;
     let finished = reader.finish()?;
+    if finished.recursive_containers > 0 {
+        let kind = ErrorKind::Unexpected { expected: "a finite document", found: "one that contains itself".to_owned() };
+        return Err(Error { offset: bytes.len() as u64, kind });
+    }
     let budget = 1000 + 16 * bytes.len() as u64;
     let mut maker = ValueMaker::new(&finished.heap, &finished.builder.strings, budget);
     maker.value(finished.root).map_err(|kind| Error { offset: bytes.len() as u64, kind })

@@ -2,7 +2,7 @@
 
 use super::FrameId;
 use hashbrown::{DefaultHashBuilder, HashTable};
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 /// A handle to a stack of the [`StackTable`] that minted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,14 +56,14 @@ impl StackTable {
             return StackId::EMPTY;
         }
         let Self { frames, ends, index, hasher } = self;
-        let hash = hasher.hash_one(stack);
+        let hash = hash(hasher, stack);
         if let Some(&id) = index.find(hash, |&id| slice(frames, ends, id as usize) == stack) {
             return StackId(id);
         }
         let id = u32::try_from(ends.len()).expect("fewer than 2^32 stacks");
         frames.extend_from_slice(stack);
         ends.push(frames.len());
-        index.insert_unique(hash, id, |&id| hasher.hash_one(slice(frames, ends, id as usize)));
+        index.insert_unique(hash, id, |&id| self::hash(hasher, slice(frames, ends, id as usize)));
         StackId(id)
     }
 
@@ -93,6 +93,19 @@ impl StackTable {
         assert!(ends.is_sorted() && ends.last() == Some(&frames.len()), "stack ends");
         assert!(frames.iter().all(|frame| frame.index() < frame_count), "frame handle");
     }
+}
+
+/// The hash of a stack, two frames at a time: this is on the path of every event.
+fn hash(hasher: &DefaultHashBuilder, stack: &[FrameId]) -> u64 {
+    let mut hasher = hasher.build_hasher();
+    let (pairs, rest) = stack.as_chunks::<2>();
+    for [first, second] in pairs {
+        hasher.write_u64((first.index() as u64) << 32 | second.index() as u64);
+    }
+    if let [last] = rest {
+        hasher.write_u64(last.index() as u64 | u64::MAX << 32);
+    }
+    hasher.finish()
 }
 
 fn slice<'a>(frames: &'a [FrameId], ends: &[usize], index: usize) -> &'a [FrameId] {
