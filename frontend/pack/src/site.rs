@@ -49,7 +49,7 @@ fn read_into(folder: &Path, prefix: &str, files: &mut Files) -> Result<()> {
 ///
 /// # Errors
 ///
-/// A name comes from both sides, or the index is missing or names no asset.
+/// A name comes from both sides, or the index is missing, names no asset, or one that is not there.
 pub(crate) fn assemble(statics: Files, scripts: Files) -> Result<Files> {
     let mut all = statics;
     for (path, bytes) in scripts {
@@ -66,13 +66,21 @@ pub(crate) fn assemble(statics: Files, scripts: Files) -> Result<Files> {
     if linked == index {
         bail!("static/{INDEX} names none of the assets in double quotes");
     }
-    site.insert(INDEX.to_owned(), linked.into_bytes());
     site.extend(assets.into_iter().map(|(path, bytes)| (format!("{folder}/{path}"), bytes)));
+    if let Some(missing) = quoted(&linked).find(|text| is_asset(text) && !site.contains_key(*text)) {
+        bail!("static/{INDEX} names {missing}, which is not there");
+    }
+    site.insert(INDEX.to_owned(), linked.into_bytes());
     Ok(site)
 }
 
 fn is_asset(path: &str) -> bool {
     Path::new(path).extension().and_then(OsStr::to_str).is_some_and(|extension| ASSETS.contains(&extension))
+}
+
+/// The texts between double quotes.
+fn quoted(document: &str) -> impl Iterator<Item = &str> {
+    document.split('"').skip(1).step_by(2)
 }
 
 /// Replaces each quoted asset name in a document by its place in `folder`.
@@ -133,6 +141,13 @@ mod tests {
     fn an_index_without_assets_is_refused() {
         let error = assemble(files(&[("index.html", "<p>"), ("boot.js", "")]), Files::new()).unwrap_err();
         assert!(error.to_string().contains("names none of the assets"), "{error}");
+    }
+
+    #[test]
+    fn an_asset_that_is_not_there_is_refused() {
+        let index = "<link href=\"style.css\"><script src=\"boot.js\"></script>";
+        let error = assemble(files(&[("index.html", index), ("boot.js", "")]), Files::new()).unwrap_err();
+        assert!(error.to_string().contains("names style.css"), "{error}");
     }
 
     #[test]
