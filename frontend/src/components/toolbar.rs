@@ -45,6 +45,7 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
             <button type="button" class="button" title="Reset view (0)" onclick={command(TimelineCommand::Reset)}>
                 <Icon name={IconName::Fit} />{ "Reset view" }
             </button>
+            <span class="toolbar-hint">{ "Scroll to zoom, drag to pan, " }<kbd>{ "?" }</kbd>{ " for more" }</span>
         </div>
     }
 }

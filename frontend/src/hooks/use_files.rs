@@ -92,7 +92,7 @@ impl FilesHandle {
         match WorkerClient::open(&self.script, &source, on_report.clone()) {
             Ok(client) => drop(self.workers.clients.borrow_mut().insert(id, client)),
             Err(_) => on_report(Report::Failed {
-                message: "This browser can't start a worker, which is where files are decoded.".to_owned(),
+                message: "This browser can't start a worker, which is where files are decoded".to_owned(),
                 offset: None,
                 hint: "Allow web workers for this site, or open the page in another browser.".to_owned(),
             }),

@@ -8,7 +8,9 @@ use crate::components::timeline::Timeline;
 use crate::components::toolbar::Toolbar;
 use crate::platform::WorkerClient;
 use crate::state::{FileAction, Issued, ReadyFile, Scheme, TimelineCommand};
+use crate::view::figures::device_name;
 use crate::worker::{DeviceFigures, Hit};
+use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -62,12 +64,14 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         let hovered = hovered.setter();
         use_callback((), move |hit: Option<Hit>, ()| hovered.set(hit.map(Rc::new)))
     };
-    let on_pin = on_action.reform(FileAction::Pin);
-    let on_unpin = on_action.reform(|()| FileAction::Pin(None));
-    let on_axis = on_action.reform(FileAction::ChooseAxis);
+    // The pointer's way over the plot must not render anything but the panel, so callbacks keep their identity.
+    let on_pin = use_callback(on_action.clone(), |hit, on_action| on_action.emit(FileAction::Pin(hit)));
+    let on_unpin = use_callback(on_action.clone(), |(), on_action| on_action.emit(FileAction::Pin(None)));
+    let on_axis = use_callback(on_action.clone(), |axis, on_action| on_action.emit(FileAction::ChooseAxis(axis)));
     let pinned = file.pinned.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
     html! {
         <>
+            <p class="visually-hidden" role="status">{ spoken(device) }</p>
             <FiguresRow device={device.clone()} />
             <NoticeList summary={file.summary.clone()} />
             <Toolbar axis={file.axis} has_times={device.has_times} {on_axis} on_command={on_command.clone()} />
@@ -79,6 +83,11 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
             </div>
         </>
     }
+}
+
+/// What a screen reader says when a device comes into view.
+fn spoken(device: &DeviceFigures) -> String {
+    format!("{}, peak {}", device_name(device.index), format::bytes(device.peak_live_bytes))
 }
 
 fn empty_file() -> Html {

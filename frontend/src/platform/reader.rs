@@ -50,7 +50,7 @@ impl Reader {
     }
 
     async fn fetch(url: &str, scope: &WorkerGlobalScope) -> Result<Self, String> {
-        let failed = |reason: &str| format!("The snapshot at {url} could not be fetched: {reason}.");
+        let failed = |reason: &str| format!("The snapshot at {url} could not be fetched: {reason}");
         let response =
             JsFuture::from(scope.fetch_with_str(url)).await.map_err(|_| failed("the server does not answer"))?;
         let response: Response = response.dyn_into().map_err(|_| failed("the answer is no response"))?;
@@ -106,5 +106,5 @@ async fn next_chunk(stream: &ReadableStreamDefaultReader) -> Result<Option<Uint8
 /// The browser's reason is worth keeping: a file that changed or was moved while it is read is the usual one.
 fn unreadable(error: &JsValue) -> String {
     let reason = error.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
-    format!("The file can't be read any more: {}", reason.unwrap_or_else(|| "the browser gives no reason.".to_owned()))
+    format!("The file can't be read any more: {}", reason.unwrap_or_else(|| "the browser gives no reason".to_owned()))
 }

@@ -189,9 +189,9 @@ fn refusal(answer: Answer) -> AskError {
 
 fn crash_report(detail: &str) -> Report {
     let message = if detail.is_empty() {
-        "The decoder stopped unexpectedly.".to_owned()
+        "The decoder stopped unexpectedly".to_owned()
     } else {
-        format!("The decoder stopped unexpectedly: {detail}.")
+        format!("The decoder stopped unexpectedly: {detail}")
     };
     let hint =
         "The tab may have run out of memory: close other files and try again, or use the command line.".to_owned();

@@ -21,7 +21,7 @@ pub fn run(early: &Array) {
     std::panic::set_hook(Box::new({
         let scope = worker.scope.clone();
         move |info| {
-            let message = format!("The decoder stopped unexpectedly: {info}.");
+            let message = format!("The decoder stopped unexpectedly: {info}");
             let hint = "This is a mistake of Snapscope: please report it with this text.".to_owned();
             post(&scope, &Report::Failed { message, offset: None, hint });
         }

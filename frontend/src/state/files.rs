@@ -185,6 +185,8 @@ impl OpenFile {
             (Report::Notices(notices), FileStatus::Ready(ready)) => {
                 ready.summary = Rc::new(FileSummary { notices, ..FileSummary::clone(&ready.summary) });
             }
+            // A worker that panics says why, and then its trap is reported too: the first one is the cause.
+            (Report::Failed { .. }, FileStatus::Failed(_)) => (),
             (Report::Failed { message, offset, hint }, _) => {
                 self.status = FileStatus::Failed(Failure { message, offset, hint });
             }
@@ -280,6 +282,13 @@ mod tests {
         let files = after([add(1), hear(1, opened(&[5])), add(2), hear(2, failed), FileAction::ShowNth(0)]);
         assert_eq!(ready(&files).summary.devices.len(), 1);
         assert!(matches!(&files.all[1].status, FileStatus::Failed(failure) if failure.offset == Some(3)));
+    }
+
+    #[test]
+    fn the_first_failure_is_the_cause() {
+        let failed = |message: &str| Report::Failed { message: message.into(), offset: None, hint: String::new() };
+        let files = after([add(1), hear(1, failed("cause")), hear(1, failed("trap"))]);
+        assert!(matches!(&files.all[0].status, FileStatus::Failed(failure) if failure.message == "cause"));
     }
 
     #[test]

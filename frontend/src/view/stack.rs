@@ -67,21 +67,31 @@ pub fn short_place(frame: &FrameText) -> String {
 ///
 /// Many stacks share their title frame and differ only here.
 pub fn callee(frames: &[FrameText]) -> Option<String> {
-    let called = &frames[..title_position(frames)?];
-    let operation = called.iter().rev().find_map(|frame| frame_rules::operation(&frame.name));
-    let function = || called.iter().rev().find(|frame| frame.filename.ends_with(".py") && !is_plumbing(&frame.name));
-    function().map(function_title).or(operation)
+    let position = title_position(frames)?;
+    let called = &frames[..position];
+    let is_function = |frame: &&FrameText| frame.filename.ends_with(".py") && !PLUMBING.contains(&frame.name.as_str());
+    let function = called.iter().rev().find(is_function).map(function_title);
+    let operation = || called.iter().rev().find_map(|frame| frame_rules::operation(&frame.name));
+    function.or_else(operation).filter(|name| *name != frame_title(&frames[position]))
 }
+
+/// What every call of a module or an optimizer goes through.
+const PLUMBING: [&str; 9] = [
+    "_call_impl",
+    "_wrapped_call_impl",
+    "__call__",
+    "_fn",
+    "_use_grad",
+    "decorate_context",
+    "inner",
+    "profile_hook_step",
+    "wrapper",
+];
 
 /// A module's `forward` says less than the file that the module is in.
 fn function_title(frame: &FrameText) -> String {
     let file = last_parts(&frame.filename, 1);
     if frame.name == "forward" { file.trim_end_matches(".py").to_owned() } else { frame.name.clone() }
-}
-
-/// What every call of a module goes through.
-fn is_plumbing(name: &str) -> bool {
-    matches!(name, "_call_impl" | "_wrapped_call_impl" | "decorate_context" | "wrapper" | "inner" | "_fn")
 }
 
 /// Where a frame is, in full.
@@ -99,11 +109,10 @@ pub fn as_text(frames: &[FrameText]) -> String {
 }
 
 /// Where a frame is, without any folder: `modeling_gpt2.py:412`.
+///
+/// It is empty where the line is not known: an object file alone tells nothing.
 pub fn file_place(frame: &FrameText) -> String {
-    match short_place(frame).as_str() {
-        "" => String::new(),
-        _ => with_line(&last_parts(&frame.filename, 1), frame.line),
-    }
+    if frame.line == 0 { String::new() } else { with_line(&last_parts(&frame.filename, 1), frame.line) }
 }
 
 fn last_parts(path: &str, count: usize) -> String {

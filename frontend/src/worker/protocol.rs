@@ -139,7 +139,7 @@ pub enum Report {
     Notices(Vec<Notice>),
     /// The file could not be read.
     Failed {
-        /// What is wrong: one sentence.
+        /// What is wrong: one sentence without its full stop.
         message: String,
         /// Byte offset in the file or in its decompressed content, where it is known.
         offset: Option<u64>,
