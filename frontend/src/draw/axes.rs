@@ -5,6 +5,7 @@ use super::{
     color::Color,
     layout::{Layout, Rect},
     overlay::{Align, Font, Op},
+    span::Span,
     theme::Theme,
     ticks::{Tick, byte_ticks, count_ticks, time_ticks},
 };
@@ -85,10 +86,10 @@ fn x_axis(camera: &Camera, layout: &Layout, axis: AxisKind, theme: &Theme) -> Ve
         });
     }
     ops.push(Op::Text {
-        x: plot.x - 8.0,
+        x: 6.0,
         y: plot.bottom() + 13.0,
         text: axis_name(axis).to_owned(),
-        align: Align::Right,
+        align: Align::Left,
         font: Font::Label,
         color: theme.text_muted,
         halo: None,
@@ -194,6 +195,26 @@ pub fn bracket((x, _): (f64, f64), hit: &Hit, camera: &Camera, layout: &Layout, 
     let (top, low) = (y_of(allocation.below_bytes + allocation.size_bytes), y_of(allocation.below_bytes));
     let rect = Rect { x: x.floor() - 1.0, y: top, width: 3.0, height: (low - top).max(1.0) };
     Some(Op::Fill { rect, radius: 0.0, color: theme.accent })
+}
+
+/// The lifetime of the pinned allocation, as a bar with ends along the bottom of the plot.
+pub fn lifetime(span: Span, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
+    let (plot, view) = (layout.plot, camera.view().x);
+    if !span.overlaps(view) {
+        return Vec::new();
+    }
+    let x_of = |position: f64| plot.x + camera.x_from_position(position.clamp(view.start, view.end));
+    let (left, right) = (x_of(span.start), x_of(span.end));
+    let bar = |x: f64, height: f64, width: f64| Op::Fill {
+        rect: Rect { x, y: plot.bottom() - height, width, height },
+        radius: 0.0,
+        color: theme.accent,
+    };
+    let ends = [(span.start, left), (span.end, right - 2.0)];
+    let in_view = |&(position, _): &(f64, f64)| (view.start..=view.end).contains(&position);
+    let mut ops = vec![bar(left, 3.0, (right - left).max(2.0))];
+    ops.extend(ends.into_iter().filter(in_view).map(|(_, x)| bar(x, 10.0, 2.0)));
+    ops
 }
 
 /// A place on the x axis in words.
@@ -315,6 +336,16 @@ mod tests {
         assert!(markers(&[oom(9e6)], &camera, &layout, &Theme::light()).is_empty());
         let crowd: Vec<Marker> = (0..10_000).map(|i| oom(f64::from(i) * 1e-3)).collect();
         assert_eq!(markers(&crowd, &camera, &layout, &Theme::light()).len(), 3);
+    }
+
+    #[test]
+    fn a_lifetime_that_leaves_the_view_has_no_end_there() {
+        let (mut camera, layout) = stage(1280.0);
+        camera.zoom_x(0.0, 0.5);
+        let count = |start, end| lifetime(Span::new(start, end), &camera, &layout, &Theme::light()).len();
+        assert_eq!(count(1e6, 2e6), 3);
+        assert_eq!(count(1e6, 9e6), 2);
+        assert_eq!(count(8e6, 9e6), 0);
     }
 
     #[test]

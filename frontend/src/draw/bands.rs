@@ -28,9 +28,12 @@ pub fn bands(buffer: &[u8]) -> impl Iterator<Item = Band> + '_ {
     })
 }
 
-/// Whether any band of a picture belongs to an owner.
-pub fn has_owner(picture: &PictureData, owner: u32) -> bool {
-    bands(&picture.bands).any(|band| band.owner == owner)
+/// The owners of a picture's bands, each once and in ascending order.
+pub fn owners(picture: &PictureData) -> Vec<u32> {
+    let mut owners: Vec<u32> = bands(&picture.bands).map(|band| band.owner).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    owners
 }
 
 /// One straight piece of an outline, `0.0..=1.0` across its picture; level or upright.
@@ -44,19 +47,25 @@ pub struct Piece {
     pub y0: f32,
     /// Upper end.
     pub y1: f32,
+    /// The width of its step, of the wider one for a piece between two.
+    ///
+    /// Among narrow steps a line is drawn fainter: a thousand uprights side by side would hide what they stand on.
+    /// A single spike stands beside a wide step and keeps its strength.
+    pub step: f32,
 }
 
 /// The pieces of a stepped line: a level one for each step and an upright one between neighbours.
 pub fn pieces(steps: &[OutlineStep], asked: &Asked) -> Vec<Piece> {
     let height = |step: &OutlineStep| ((step.bytes - asked.y0) / (asked.y1 - asked.y0)) as f32;
-    let mut pieces = Vec::with_capacity(steps.len() * 2);
+    let mut pieces: Vec<Piece> = Vec::with_capacity(steps.len() * 2);
     for (index, step) in steps.iter().enumerate() {
-        let (next, y) = (steps.get(index + 1), height(step));
-        let right = next.map_or(1.0, |next| next.x);
-        pieces.push(Piece { x0: step.x, x1: right, y0: y, y1: y });
-        if let Some(next) = next.map(height).filter(|&next| next != y) {
-            pieces.push(Piece { x0: right, x1: right, y0: y.min(next), y1: y.max(next) });
+        let (y, right) = (height(step), steps.get(index + 1).map_or(1.0, |next| next.x));
+        let width = right - step.x;
+        if let Some(&Piece { y0: from, step: before, .. }) = pieces.last().filter(|before| before.y0 != y) {
+            let (y0, y1) = (y.min(from), y.max(from));
+            pieces.push(Piece { x0: step.x, x1: step.x, y0, y1, step: width.max(before) });
         }
+        pieces.push(Piece { x0: step.x, x1: right, y0: y, y1: y, step: width });
     }
     pieces
 }
@@ -83,7 +92,7 @@ mod tests {
         let asked =
             Asked { axis: AxisKind::Events, x0: 0.0, x1: 10.0, y0: 100.0, y1: 200.0, width_px: 10, height_px: 10 };
         let steps = [OutlineStep { x: 0.0, bytes: 150.0 }, OutlineStep { x: 0.5, bytes: 200.0 }];
-        let piece = |x0, x1, y0, y1| Piece { x0, x1, y0, y1 };
+        let piece = |x0, x1, y0, y1| Piece { x0, x1, y0, y1, step: 0.5 };
         assert_eq!(
             pieces(&steps, &asked),
             [piece(0.0, 0.5, 0.5, 0.5), piece(0.5, 0.5, 0.5, 1.0), piece(0.5, 1.0, 1.0, 1.0)]

@@ -84,7 +84,7 @@ pub fn draw_chart<B: DrawingBackend>(
     let top = live.iter().chain(reserved).map(|step| step.bytes).fold(1.0, f64::max) * 1.08;
     let mut chart = ChartBuilder::on(area).build_cartesian_2d(0.0..1.0, 0.0..top)?;
     let fill = rgba(theme.live.with_alpha(0.22));
-    let edge = ShapeStyle::from(rgba(theme.live.with_alpha(0.75))).stroke_width(1);
+    let edge = ShapeStyle::from(rgba(theme.live.with_alpha(0.5))).stroke_width(1);
     chart.draw_series(AreaSeries::new(corners(live), 0.0, fill).border_style(edge))?;
     let line = ShapeStyle::from(rgba(theme.reserved)).stroke_width(1);
     chart.draw_series(LineSeries::new(corners(reserved), line))?;

@@ -96,8 +96,19 @@ fn overview_of(camera: &Camera, axis: AxisKind) -> Asked {
 /// The view and its surroundings, at the scale of the plot.
 fn detail_of(camera: &Camera, axis: AxisKind) -> Asked {
     let (View { x, y }, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
-    let (wide, high) = (x.grown(MARGIN_X).intersection(whole.x), y.grown(MARGIN_Y).intersection(whole.y));
-    asked(axis, wide, high, plot.device_width() * wide.len() / x.len(), plot.device_height() * high.len() / y.len())
+    let (wide, width) = surroundings(x, whole.x, plot.device_width(), MARGIN_X);
+    let (high, height) = surroundings(y, whole.y, plot.device_height(), MARGIN_Y);
+    asked(axis, wide, high, width, height)
+}
+
+/// A range and its margins, and the device pixels across.
+///
+/// Margins are whole pixels, so that the picture's pixels are the screen's: nothing is blurred or doubled.
+fn surroundings(view: Span, whole: Span, pixels: f64, margin: f64) -> (Span, f64) {
+    let pixel = view.len() / pixels;
+    let margin_to = |room: f64| (room / pixel + 1e-6).floor().min((pixels * margin).round()).max(0.0);
+    let (before, after) = (margin_to(view.start - whole.start), margin_to(whole.end - view.end));
+    (Span::new(view.start - before * pixel, view.end + after * pixel), pixels + before + after)
 }
 
 fn asked(axis: AxisKind, x: Span, y: Span, width: f64, height: f64) -> Asked {
@@ -107,7 +118,7 @@ fn asked(axis: AxisKind, x: Span, y: Span, width: f64, height: f64) -> Asked {
 
 /// Whether a detail shows the view at its scale and with room to pan.
 fn suits(detail: &Asked, camera: &Camera, axis: AxisKind) -> bool {
-    let (view, whole) = (camera.view(), camera.content().whole());
+    let (view, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
     let wanted = detail_of(camera, axis);
     let same = |a: f64, b: f64| (a / b - 1.0).abs() < SAME_SCALE;
     let scale_x = |asked: &Asked| f64::from(asked.width_px) / (asked.x1 - asked.x0);
@@ -115,8 +126,14 @@ fn suits(detail: &Asked, camera: &Camera, axis: AxisKind) -> bool {
     detail.axis == axis
         && same(scale_x(detail), scale_x(&wanted))
         && same(scale_y(detail), scale_y(&wanted))
-        && Span::new(detail.x0, detail.x1).covers(view.x.grown(SPARE).intersection(whole.x))
-        && Span::new(detail.y0, detail.y1).covers(view.y.grown(SPARE).intersection(whole.y))
+        && reaches(Span::new(detail.x0, detail.x1), view.x, whole.x, plot.device_width())
+        && reaches(Span::new(detail.y0, detail.y1), view.y, whole.y, plot.device_height())
+}
+
+/// Whether a picture goes on beyond the view, or as far as there is anything; a pixel less is no reason to ask again.
+fn reaches(picture: Span, view: Span, whole: Span, pixels: f64) -> bool {
+    let pixel = view.len() / pixels;
+    Span::new(picture.start - pixel, picture.end + pixel).covers(view.grown(SPARE).intersection(whole))
 }
 
 #[cfg(test)]

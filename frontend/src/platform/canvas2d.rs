@@ -1,18 +1,22 @@
 //! Bands and outlines without a graphics card: each picture is painted once and then moved as an image.
 
-use super::painter::{Painter, fit_canvas};
+use super::{
+    canvas2d_stripes::{Stripes, new_canvas},
+    painter::{Painter, fit_canvas},
+};
 use crate::{
     draw::{
-        bands::{Band, bands, pieces},
+        bands::{Band, Piece, bands, pieces},
         color::Color,
         plan::Layer,
-        scene::{Frame, Placement},
+        scene::{Frame, Placement, stripe_shift},
         shade,
-        theme::Theme,
+        theme::{HUES, Theme},
     },
-    worker::{OutlineStep, PictureData},
+    worker::PictureData,
 };
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
@@ -20,7 +24,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 #[derive(Default)]
 struct Painted {
     image: Option<HtmlCanvasElement>,
-    picture: PictureData,
+    picture: Rc<PictureData>,
 }
 
 /// Draws with the plain canvas.
@@ -87,16 +91,29 @@ impl CanvasPainter {
                 target.scale[1],
             );
         }
+        if frame.pinned.is_some() {
+            context.set_fill_style_str(&frame.theme.background.with_alpha(shade::DIM_SHARE).css());
+            context.fill_rect(target.left + f64::from(clip.x), top, f64::from(clip.width), f64::from(clip.height));
+        }
         self.paint_marks(frame, layer, &target);
-        self.paint_outline(&layer.picture, &layer.picture.reserved, frame.theme.reserved, frame, &target);
-        self.paint_outline(&layer.picture, &layer.picture.live, frame.theme.live, frame, &target);
+        if let Some(asked) = &layer.picture.view {
+            let unit = frame.layout.pixel_ratio.round().max(1.0);
+            self.paint_outline(
+                &pieces(&layer.picture.reserved, asked),
+                frame.theme.reserved,
+                2.0 * unit,
+                unit,
+                &target,
+            );
+            self.paint_outline(&pieces(&layer.picture.live, asked), frame.theme.live, unit, unit, &target);
+        }
         context.restore();
     }
 
     fn paint_marks(&self, frame: &Frame<'_>, layer: &Painted, target: &Target) {
         for (owner, color, share) in [
             (frame.hovered, frame.theme.hover, shade::HOVER_SHARE),
-            (frame.pinned, frame.theme.accent, shade::PIN_SHARE + 0.2),
+            (frame.pinned, frame.theme.accent, shade::PIN_SHARE),
         ] {
             let Some(owner) = owner else { continue };
             self.context.set_fill_style_str(&color.with_alpha(share).css());
@@ -106,24 +123,24 @@ impl CanvasPainter {
         }
     }
 
-    fn paint_outline(
-        &self,
-        picture: &PictureData,
-        steps: &[OutlineStep],
-        color: Color,
-        frame: &Frame<'_>,
-        at: &Target,
-    ) {
-        let Some(asked) = &picture.view else { return };
-        let thickness = frame.layout.pixel_ratio.round().max(1.0);
-        self.context.set_fill_style_str(&color.css());
-        self.context.begin_path();
-        for piece in pieces(steps, asked) {
-            let (x, y) = ((at.x(piece.x0) - thickness / 2.0).round(), (at.y(piece.y1) - thickness / 2.0).round());
-            let (right, low) = ((at.x(piece.x1) - thickness / 2.0).round(), (at.y(piece.y0) - thickness / 2.0).round());
-            self.context.rect(x, y, right - x + thickness, low - y + thickness);
+    /// Draws a line; what is fainter among narrow steps goes together, since each change of colour costs.
+    fn paint_outline(&self, all: &[Piece], color: Color, thickness: f64, unit: f64, target: &Target) {
+        const LEVELS: f64 = 4.0;
+        let level_of = |piece: &Piece| {
+            let step = f64::from(piece.step) * target.scale[0] / unit;
+            (shade::strength(step) * LEVELS).round() as u32
+        };
+        let half = thickness / 2.0;
+        for level in 1..=LEVELS as u32 {
+            self.context.set_fill_style_str(&color.with_alpha(level as f32 / LEVELS as f32).css());
+            self.context.begin_path();
+            for piece in all.iter().filter(|piece| level_of(piece) == level) {
+                let (x, y) = ((target.x(piece.x0) - half).round(), (target.y(piece.y1) - half).round());
+                let (right, low) = ((target.x(piece.x1) - half).round(), (target.y(piece.y0) - half).round());
+                self.context.rect(x, y, right - x + thickness, low - y + thickness);
+            }
+            self.context.fill();
         }
-        self.context.fill();
     }
 }
 
@@ -136,7 +153,7 @@ impl Painter for CanvasPainter {
         &self.canvas
     }
 
-    fn upload(&mut self, layer: Layer, picture: &PictureData, frame: &Frame<'_>) {
+    fn upload(&mut self, layer: Layer, picture: &Rc<PictureData>, frame: &Frame<'_>) {
         let image = painted(&self.canvas, picture, frame);
         self.layers[layer.index()] = Painted { image, picture: picture.clone() };
     }
@@ -160,19 +177,20 @@ pub(super) fn context_of(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingCo
 /// A picture in pixels, on a canvas of its own.
 fn painted(sibling: &HtmlCanvasElement, picture: &PictureData, frame: &Frame<'_>) -> Option<HtmlCanvasElement> {
     let asked = picture.view.as_ref()?;
-    let canvas: HtmlCanvasElement = sibling.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()?;
-    canvas.set_width(asked.width_px);
-    canvas.set_height(asked.height_px);
-    let context = context_of(&canvas)?;
+    let (canvas, context) = new_canvas(sibling, asked.width_px, asked.height_px)?;
     let height = f64::from(asked.height_px);
     let target = Target { left: 0.0, bottom: height, offset: [0.0; 2], scale: [f64::from(asked.width_px), height] };
+    let stripes = Stripes::new(sibling, frame.theme, frame.layout.pixel_ratio)?;
     // A change of colour costs more than a rectangle: all bands of a colour go together.
     let mut by_fill: BTreeMap<u64, Vec<Band>> = BTreeMap::new();
     for band in bands(&picture.bands) {
         by_fill.entry(fill_key(&band)).or_default().push(band);
     }
+    // Stripes begin at the lower left corner of the plane and not of the canvas.
+    let [right, up] = stripe_shift(asked);
+    let shift = (-right.round(), (up + height).round());
     for group in by_fill.values() {
-        fill_group(&context, group, frame.theme, &target);
+        fill_group(&context, group, (frame.theme, &stripes), shift, &target);
     }
     Some(canvas)
 }
@@ -181,19 +199,35 @@ fn fill_key(band: &Band) -> u64 {
     match band.owner {
         PictureData::INITIAL => 1 << 32,
         PictureData::MERGED => 1 << 33,
-        _ => u64::from(band.color % (12 * shade::SHADES)),
+        _ => u64::from(band.color % (HUES as u32 * shade::SHADES)),
     }
 }
 
-fn fill_group(context: &CanvasRenderingContext2d, group: &[Band], theme: &Theme, target: &Target) {
+fn fill_group(
+    context: &CanvasRenderingContext2d,
+    group: &[Band],
+    (theme, stripes): (&Theme, &Stripes),
+    shift: (f64, f64),
+    target: &Target,
+) {
     let Some(first) = group.first() else { return };
     let color = match first.owner {
-        PictureData::INITIAL => theme.initial.mixed(theme.initial_hatch, 0.3),
+        PictureData::INITIAL => theme.initial,
         PictureData::MERGED => theme.merged,
         _ => shade::fill(first.color, theme),
     };
-    context.set_fill_style_str(&color.css());
-    group.iter().for_each(|band| fill_band(context, band, target));
+    match first.owner {
+        PictureData::INITIAL => context.set_fill_style_canvas_pattern(&stripes.initial),
+        PictureData::MERGED => context.set_fill_style_canvas_pattern(&stripes.merged),
+        _ => context.set_fill_style_str(&color.css()),
+    }
+    // The pattern moves with the canvas below it, and the rectangles back to their place.
+    let moved = Target { left: target.left - shift.0, bottom: target.bottom - shift.1, ..*target };
+    context.save();
+    // Whole numbers are always a valid shift.
+    let _ = context.translate(shift.0, shift.1);
+    group.iter().for_each(|band| fill_band(context, band, &moved));
+    context.restore();
     let separator = color.mixed(theme.separator.with_alpha(1.0), theme.separator.alpha);
     context.set_fill_style_str(&separator.css());
     for band in group {

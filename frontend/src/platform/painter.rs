@@ -5,6 +5,7 @@ use crate::{
     draw::{plan::Layer, scene::Frame},
     worker::PictureData,
 };
+use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlCanvasElement};
 
@@ -15,7 +16,7 @@ pub trait Painter {
     /// The canvas that it draws into.
     fn canvas(&self) -> &HtmlCanvasElement;
     /// Takes a picture in place of the layer's last one.
-    fn upload(&mut self, layer: Layer, picture: &PictureData, frame: &Frame<'_>);
+    fn upload(&mut self, layer: Layer, picture: &Rc<PictureData>, frame: &Frame<'_>);
     /// Draws a frame.
     fn paint(&mut self, frame: &Frame<'_>);
 }

@@ -1,44 +1,52 @@
-//! Bands and outlines on WebGL2: a picture is uploaded once and drawn with one call, wherever the camera is.
+//! Bands and outlines on WebGL2.
+//!
+//! The bands of a picture are drawn into a texture once, with one call; a frame lays the texture over the plot.
+//! So a frame costs the same whether a picture has a thousand bands or a million, also without a graphics card.
+//! Outlines and marked bands are drawn anew each frame: they are few, and they stay crisp while the view moves.
 
 use super::{
     painter::{Painter, fit_canvas},
-    webgl_program::{Program, band_program, piece_program},
+    webgl_image::{Image, Instances, piece_bytes},
+    webgl_program::{Program, Programs},
 };
 use crate::{
     draw::{
-        bands::{Piece, pieces},
+        bands::pieces,
         color::Color,
         plan::Layer,
-        scene::{Frame, Placement},
+        scene::{Frame, Placement, stripe_shift},
         shade,
         theme::{HUES, Theme},
     },
-    worker::PictureData,
+    worker::{PictureData, View as Asked},
 };
 use js_sys::{Object, Reflect};
+use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{HtmlCanvasElement, WebGl2RenderingContext as Gl, WebGlBuffer, WebGlVertexArrayObject};
+use web_sys::{HtmlCanvasElement, WebGl2RenderingContext as Gl};
 
-/// Instances in a buffer, with the attributes that read them.
-struct Instances {
-    buffer: WebGlBuffer,
-    array: WebGlVertexArrayObject,
-    count: i32,
+/// The bands of one owner.
+struct Marked {
+    owner: Option<u32>,
+    bands: Instances,
 }
 
 /// A picture on the graphics card.
 struct Uploaded {
-    bands: Instances,
+    picture: Rc<PictureData>,
+    image: Image,
     live: Instances,
     reserved: Instances,
+    hovered: Marked,
+    pinned: Marked,
 }
 
 /// Draws with WebGL2.
 pub(super) struct WebGlPainter {
     canvas: HtmlCanvasElement,
     gl: Gl,
-    bands: Program,
-    pieces: Program,
+    programs: Programs,
+    bands: Instances,
     layers: [Uploaded; 2],
 }
 
@@ -50,30 +58,74 @@ impl WebGlPainter {
             Reflect::set(&options, &JsValue::from_str(name), &JsValue::FALSE).ok()?;
         }
         let gl: Gl = canvas.get_context_with_context_options("webgl2", &options).ok()??.dyn_into().ok()?;
-        let (bands, pieces) = (band_program(&gl)?, piece_program(&gl)?);
-        let layers = [Uploaded::empty(&gl)?, Uploaded::empty(&gl)?];
-        Some(Self { canvas, gl, bands, pieces, layers })
+        gl.blend_func(Gl::SRC_ALPHA, Gl::ONE_MINUS_SRC_ALPHA);
+        let (programs, bands) = (Programs::link(&gl)?, Instances::of_bands(&gl)?);
+        let layers = [Uploaded::new(&gl)?, Uploaded::new(&gl)?];
+        Some(Self { canvas, gl, programs, bands, layers })
     }
 
-    fn paint_bands(&self, frame: &Frame<'_>, placement: &Placement) {
-        let (gl, program) = (&self.gl, &self.bands);
-        program.place(gl, frame, placement);
-        program.set_floats(gl, "stripes", &frame.stripes.map(|shift| shift as f32));
-        program.set_floats(gl, "pixel_ratio", &[frame.layout.pixel_ratio as f32]);
-        set_colors(gl, program, frame.theme);
-        program.set_owners(gl, [frame.hovered, frame.pinned]);
-        self.layers[placement.layer.index()].bands.draw(gl);
+    /// Draws the bands of a picture into its texture.
+    fn render(&mut self, layer: Layer, asked: &Asked, frame: &Frame<'_>) {
+        let (gl, program) = (&self.gl, &self.programs.bands);
+        let uploaded = &self.layers[layer.index()];
+        self.bands.fill(gl, &uploaded.picture.bands);
+        gl.disable(Gl::SCISSOR_TEST);
+        gl.disable(Gl::BLEND);
+        uploaded.image.render(gl, [asked.width_px, asked.height_px], |gl, size| {
+            clear(gl, frame.theme.background);
+            program.begin(gl);
+            program.set_pixels(gl, "offset", [0.0; 2]);
+            program.set_pixels(gl, "scale", size);
+            program.set_pixels(gl, "size", size);
+            program.set_pixels(gl, "stripes", stripe_shift(asked));
+            program.set(gl, "pixel_ratio", &[frame.layout.pixel_ratio as f32]);
+            set_theme(gl, program, frame.theme);
+            self.bands.draw(gl);
+        });
+        // The texture holds all of it now.
+        self.bands.fill(gl, &[]);
+    }
+
+    fn paint_image(&self, frame: &Frame<'_>, placement: &Placement) {
+        let (gl, program) = (&self.gl, &self.programs.image);
+        self.layers[placement.layer.index()].image.bind(gl);
+        program.begin(gl);
+        place(gl, program, frame, placement);
+        let share = if frame.pinned.is_some() { shade::DIM_SHARE } else { 0.0 };
+        program.set(gl, "veil", &frame.theme.background.with_alpha(share).floats());
+        gl.disable(Gl::BLEND);
+        gl.draw_arrays(Gl::TRIANGLE_STRIP, 0, 4);
+        gl.enable(Gl::BLEND);
+    }
+
+    fn paint_marks(&mut self, frame: &Frame<'_>, placement: &Placement) {
+        let (gl, program) = (&self.gl, &self.programs.marks);
+        let Uploaded { picture, hovered, pinned, .. } = &mut self.layers[placement.layer.index()];
+        hovered.choose(gl, frame.hovered.filter(|_| frame.hovered != frame.pinned), picture);
+        pinned.choose(gl, frame.pinned, picture);
+        program.begin(gl);
+        place(gl, program, frame, placement);
+        let (theme, ratio) = (frame.theme, frame.layout.pixel_ratio as f32);
+        program.set(gl, "origin", &[plot_in_canvas(frame).0[1] as f32]);
+        for (marked, color, share, edge) in
+            [(pinned, theme.accent, shade::PIN_SHARE, 2.0), (hovered, theme.hover, shade::HOVER_SHARE, 0.0)]
+        {
+            program.set(gl, "tint", &color.with_alpha(share).floats());
+            program.set(gl, "edge", &[edge * ratio]);
+            marked.bands.draw(gl);
+        }
     }
 
     fn paint_outlines(&self, frame: &Frame<'_>, placement: &Placement) {
-        let (gl, program, layer) = (&self.gl, &self.pieces, &self.layers[placement.layer.index()]);
-        program.place(gl, frame, placement);
-        let thickness = frame.layout.pixel_ratio.round().max(1.0) as f32;
-        for (line, color, factor) in
-            [(&layer.reserved, frame.theme.reserved, 2.0), (&layer.live, frame.theme.live, 1.0)]
+        let (gl, program, layer) = (&self.gl, &self.programs.pieces, &self.layers[placement.layer.index()]);
+        program.begin(gl);
+        place(gl, program, frame, placement);
+        program.set(gl, "pixel_ratio", &[frame.layout.pixel_ratio as f32]);
+        let unit = frame.layout.pixel_ratio.round().max(1.0) as f32;
+        for (line, color, width) in [(&layer.reserved, frame.theme.reserved, 2.0), (&layer.live, frame.theme.live, 1.0)]
         {
-            program.set_floats(gl, "thickness", &[(thickness * factor).floor()]);
-            program.set_floats(gl, "tint", &color.floats());
+            program.set(gl, "thickness", &[unit * width]);
+            program.set(gl, "tint", &color.floats());
             line.draw(gl);
         }
     }
@@ -88,110 +140,99 @@ impl Painter for WebGlPainter {
         &self.canvas
     }
 
-    fn upload(&mut self, layer: Layer, picture: &PictureData, _frame: &Frame<'_>) {
-        let uploaded = &mut self.layers[layer.index()];
-        uploaded.bands.fill(&self.gl, &picture.bands, PictureData::BAND_BYTES);
-        if let Some(asked) = &picture.view {
-            uploaded.live.fill(&self.gl, &piece_bytes(&pieces(&picture.live, asked)), size_of::<Piece>());
-            uploaded.reserved.fill(&self.gl, &piece_bytes(&pieces(&picture.reserved, asked)), size_of::<Piece>());
-        }
+    fn upload(&mut self, layer: Layer, picture: &Rc<PictureData>, frame: &Frame<'_>) {
+        let Some(asked) = picture.view else { return };
+        let (gl, uploaded) = (&self.gl, &mut self.layers[layer.index()]);
+        uploaded.picture = picture.clone();
+        uploaded.live.fill(gl, &piece_bytes(&pieces(&picture.live, &asked)));
+        uploaded.reserved.fill(gl, &piece_bytes(&pieces(&picture.reserved, &asked)));
+        uploaded.hovered.forget(gl);
+        uploaded.pinned.forget(gl);
+        self.render(layer, &asked, frame);
     }
 
     fn paint(&mut self, frame: &Frame<'_>) {
-        let (gl, layout) = (&self.gl, frame.layout);
+        let layout = frame.layout;
         fit_canvas(&self.canvas, layout.outer.width, layout.outer.height, layout.pixel_ratio);
-        let [red, green, blue, _] = frame.theme.background.floats();
-        gl.clear_color(red, green, blue, 1.0);
-        gl.disable(Gl::SCISSOR_TEST);
-        gl.clear(Gl::COLOR_BUFFER_BIT);
-        gl.enable(Gl::SCISSOR_TEST);
+        self.gl.disable(Gl::SCISSOR_TEST);
+        clear(&self.gl, frame.theme.background);
+        self.gl.enable(Gl::SCISSOR_TEST);
         let (origin, size) = plot_in_canvas(frame);
-        gl.viewport(origin[0], origin[1], size[0], size[1]);
+        self.gl.viewport(origin[0], origin[1], size[0], size[1]);
         for placement in &frame.placements {
             let clip = placement.clip;
-            gl.scissor(origin[0] + clip.x, origin[1] + clip.y, clip.width, clip.height);
-            if placement.layer == Layer::Detail && frame.placements.len() > 1 {
-                gl.clear(Gl::COLOR_BUFFER_BIT);
-            }
-            self.paint_bands(frame, placement);
+            self.gl.scissor(origin[0] + clip.x, origin[1] + clip.y, clip.width, clip.height);
+            self.paint_image(frame, placement);
+            self.paint_marks(frame, placement);
             self.paint_outlines(frame, placement);
         }
     }
 }
 
-impl Instances {
-    fn empty(gl: &Gl, describe: impl Fn(&Gl)) -> Option<Self> {
-        let (buffer, array) = (gl.create_buffer()?, gl.create_vertex_array()?);
-        gl.bind_vertex_array(Some(&array));
-        gl.bind_buffer(Gl::ARRAY_BUFFER, Some(&buffer));
-        describe(gl);
-        gl.bind_vertex_array(None);
-        Some(Self { buffer, array, count: 0 })
-    }
-
-    fn fill(&mut self, gl: &Gl, bytes: &[u8], stride: usize) {
-        gl.bind_buffer(Gl::ARRAY_BUFFER, Some(&self.buffer));
-        gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, bytes, Gl::STATIC_DRAW);
-        self.count = i32::try_from(bytes.len() / stride).unwrap_or(i32::MAX);
-    }
-
-    fn draw(&self, gl: &Gl) {
-        gl.bind_vertex_array(Some(&self.array));
-        gl.draw_arrays_instanced(Gl::TRIANGLE_STRIP, 0, 4, self.count);
-        gl.bind_vertex_array(None);
-    }
-}
-
 impl Uploaded {
-    fn empty(gl: &Gl) -> Option<Self> {
+    fn new(gl: &Gl) -> Option<Self> {
+        let marked = || Some(Marked { owner: None, bands: Instances::of_bands(gl)? });
         Some(Self {
-            bands: Instances::empty(gl, describe_bands)?,
-            live: Instances::empty(gl, describe_pieces)?,
-            reserved: Instances::empty(gl, describe_pieces)?,
+            picture: Rc::default(),
+            image: Image::new(gl)?,
+            live: Instances::of_pieces(gl)?,
+            reserved: Instances::of_pieces(gl)?,
+            hovered: marked()?,
+            pinned: marked()?,
         })
     }
 }
 
-fn describe_bands(gl: &Gl) {
-    let stride = PictureData::BAND_BYTES as i32;
-    gl.enable_vertex_attrib_array(0);
-    gl.vertex_attrib_pointer_with_i32(0, 4, Gl::FLOAT, false, stride, 0);
-    gl.vertex_attrib_divisor(0, 1);
-    gl.enable_vertex_attrib_array(1);
-    gl.vertex_attrib_i_pointer_with_i32(1, 2, Gl::UNSIGNED_INT, stride, 16);
-    gl.vertex_attrib_divisor(1, 1);
+impl Marked {
+    /// Takes the bands of an owner, unless they are there already.
+    fn choose(&mut self, gl: &Gl, owner: Option<u32>, picture: &PictureData) {
+        if self.owner == owner {
+            return;
+        }
+        self.owner = owner;
+        let Some(owner) = owner else { return self.bands.fill(gl, &[]) };
+        let is_owned = |row: &&[u8]| row[16..20] == owner.to_le_bytes();
+        let rows: Vec<u8> =
+            picture.bands.chunks_exact(PictureData::BAND_BYTES).filter(is_owned).flatten().copied().collect();
+        self.bands.fill(gl, &rows);
+    }
+
+    fn forget(&mut self, gl: &Gl) {
+        self.owner = None;
+        self.bands.fill(gl, &[]);
+    }
 }
 
-fn describe_pieces(gl: &Gl) {
-    gl.enable_vertex_attrib_array(0);
-    gl.vertex_attrib_pointer_with_i32(0, 4, Gl::FLOAT, false, size_of::<Piece>() as i32, 0);
-    gl.vertex_attrib_divisor(0, 1);
+/// Tells a program where a picture goes.
+fn place(gl: &Gl, program: &Program, frame: &Frame<'_>, placement: &Placement) {
+    let (_, size) = plot_in_canvas(frame);
+    program.set_pixels(gl, "offset", placement.offset);
+    program.set_pixels(gl, "scale", placement.scale);
+    program.set_pixels(gl, "size", size.map(f64::from));
 }
 
-fn piece_bytes(all: &[Piece]) -> Vec<u8> {
-    all.iter().flat_map(|piece| [piece.x0, piece.x1, piece.y0, piece.y1]).flat_map(f32::to_le_bytes).collect()
+fn clear(gl: &Gl, color: Color) {
+    let [red, green, blue, _] = color.floats();
+    gl.clear_color(red, green, blue, 1.0);
+    gl.clear(Gl::COLOR_BUFFER_BIT);
 }
 
-fn set_colors(gl: &Gl, program: &Program, theme: &Theme) {
-    let rgb = |color: Color| [color.floats()[0], color.floats()[1], color.floats()[2]];
-    let fills: Vec<f32> = (0..HUES as u32 * shade::SHADES).flat_map(|number| rgb(shade::fill(number, theme))).collect();
-    program.set_triples(gl, "fills", &fills);
+fn set_theme(gl: &Gl, program: &Program, theme: &Theme) {
+    let fills: Vec<Color> = (0..HUES as u32 * shade::SHADES).map(|number| shade::fill(number, theme)).collect();
+    program.set_colors(gl, "fills", &fills);
     for (name, color) in [
         ("initial", theme.initial),
         ("initial_hatch", theme.initial_hatch),
         ("merged", theme.merged),
         ("merged_lines", theme.merged_lines),
-        ("hover", theme.hover),
-        ("accent", theme.accent),
-        ("background", theme.background),
     ] {
-        program.set_triples(gl, name, &rgb(color));
+        program.set_colors(gl, name, &[color]);
     }
-    program.set_floats(gl, "separator", &theme.separator.floats());
+    program.set(gl, "separator", &theme.separator.floats());
 }
 
 /// The plot's lower left corner and size in the canvas, in device pixels.
-pub(super) fn plot_in_canvas(frame: &Frame<'_>) -> ([i32; 2], [i32; 2]) {
+fn plot_in_canvas(frame: &Frame<'_>) -> ([i32; 2], [i32; 2]) {
     let (layout, size) = (frame.layout, frame.layout.plot_size());
     let left = (layout.plot.x * layout.pixel_ratio).round() as i32;
     let low = ((layout.outer.height - layout.plot.bottom()) * layout.pixel_ratio).round() as i32;

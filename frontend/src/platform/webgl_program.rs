@@ -1,15 +1,10 @@
-//! A linked program and its uniforms by name.
+//! Linked programs and their uniforms by name.
 
-use super::{
-    webgl::plot_in_canvas,
-    webgl_shaders::{BAND_FRAGMENT, BAND_VERTEX, PIECE_FRAGMENT, PIECE_VERTEX},
+use super::webgl_shaders::{
+    BAND_FRAGMENT, BAND_VERTEX, IMAGE_FRAGMENT, IMAGE_VERTEX, MARK_FRAGMENT, PIECE_FRAGMENT, PIECE_VERTEX,
 };
 use crate::{
-    draw::{
-        scene::{Frame, Placement},
-        shade,
-        theme::HUES,
-    },
+    draw::{color::Color, shade, theme::HUES},
     worker::PictureData,
 };
 use std::collections::HashMap;
@@ -18,39 +13,34 @@ use web_sys::{WebGl2RenderingContext as Gl, WebGlProgram, WebGlShader, WebGlUnif
 /// A program on the graphics card.
 pub(super) struct Program {
     program: WebGlProgram,
-    uniforms: HashMap<&'static str, WebGlUniformLocation>,
+    uniforms: HashMap<String, WebGlUniformLocation>,
 }
 
-/// The program that fills bands, `None` if the graphics card refuses it.
-pub(super) fn band_program(gl: &Gl) -> Option<Program> {
-    const UNIFORMS: [&str; 17] = [
-        "offset",
-        "scale",
-        "size",
-        "origin",
-        "stripes",
-        "pixel_ratio",
-        "fills",
-        "initial",
-        "initial_hatch",
-        "merged",
-        "merged_lines",
-        "separator",
-        "hover",
-        "accent",
-        "background",
-        "marks",
-        "marked",
-    ];
-    Program::link(gl, BAND_VERTEX, &with_constants(BAND_FRAGMENT), &UNIFORMS)
+/// All programs of the painter.
+pub(super) struct Programs {
+    /// Fills bands.
+    pub(super) bands: Program,
+    /// Lays a picture over the plot.
+    pub(super) image: Program,
+    /// Tints the bands of one owner.
+    pub(super) marks: Program,
+    /// Draws outlines.
+    pub(super) pieces: Program,
 }
 
-/// The program that draws outlines, `None` if the graphics card refuses it.
-pub(super) fn piece_program(gl: &Gl) -> Option<Program> {
-    Program::link(gl, PIECE_VERTEX, PIECE_FRAGMENT, &["offset", "scale", "size", "thickness", "tint"])
+impl Programs {
+    /// Compiles all of them, `None` if the graphics card refuses one.
+    pub(super) fn link(gl: &Gl) -> Option<Self> {
+        Some(Self {
+            bands: Program::link(gl, BAND_VERTEX, BAND_FRAGMENT)?,
+            image: Program::link(gl, IMAGE_VERTEX, IMAGE_FRAGMENT)?,
+            marks: Program::link(gl, BAND_VERTEX, MARK_FRAGMENT)?,
+            pieces: Program::link(gl, PIECE_VERTEX, PIECE_FRAGMENT)?,
+        })
+    }
 }
 
-/// A fragment shader with the numbers of [`shade`] in front of it.
+/// A shader with the numbers of [`shade`] in front of it.
 fn with_constants(source: &str) -> String {
     let (version, rest) = source.split_once('\n').unwrap_or(("", source));
     let integers = [("HUES", HUES as u32), ("SHADES", shade::SHADES)];
@@ -59,9 +49,8 @@ fn with_constants(source: &str) -> String {
         ("HATCH_PERIOD", shade::HATCH_PERIOD),
         ("LINE_PERIOD", shade::LINE_PERIOD),
         ("SEPARATED", shade::SEPARATED),
-        ("HOVER_SHARE", f64::from(shade::HOVER_SHARE)),
-        ("PIN_SHARE", f64::from(shade::PIN_SHARE)),
-        ("DIM_SHARE", f64::from(shade::DIM_SHARE)),
+        ("STRONG_STEP", shade::STRONG_STEP),
+        ("FAINT", shade::FAINT),
     ];
     let lines = (integers.iter().map(|(name, value)| format!("#define {name} {value}\n")))
         .chain(owners.iter().map(|(name, value)| format!("#define {name} {value}u\n")))
@@ -70,50 +59,53 @@ fn with_constants(source: &str) -> String {
 }
 
 impl Program {
-    fn link(gl: &Gl, vertex: &str, fragment: &str, names: &[&'static str]) -> Option<Self> {
+    fn link(gl: &Gl, vertex: &str, fragment: &str) -> Option<Self> {
         let program = gl.create_program()?;
         for (kind, source) in [(Gl::VERTEX_SHADER, vertex), (Gl::FRAGMENT_SHADER, fragment)] {
-            gl.attach_shader(&program, &compile(gl, kind, source)?);
+            gl.attach_shader(&program, &compile(gl, kind, &with_constants(source))?);
         }
         gl.link_program(&program);
         let is_linked = gl.get_program_parameter(&program, Gl::LINK_STATUS).is_truthy();
-        let uniforms =
-            names.iter().filter_map(|&name| Some((name, gl.get_uniform_location(&program, name)?))).collect();
-        is_linked.then_some(Self { program, uniforms })
+        is_linked.then(|| Self { uniforms: uniforms(gl, &program), program })
     }
 
-    /// Takes the program into use and tells it where the picture goes.
-    pub(super) fn place(&self, gl: &Gl, frame: &Frame<'_>, placement: &Placement) {
+    /// Takes the program into use.
+    pub(super) fn begin(&self, gl: &Gl) {
         gl.use_program(Some(&self.program));
-        let (origin, size) = plot_in_canvas(frame);
-        self.set_floats(gl, "offset", &placement.offset.map(|pixels| pixels as f32));
-        self.set_floats(gl, "scale", &placement.scale.map(|pixels| pixels as f32));
-        self.set_floats(gl, "size", &size.map(|pixels| pixels as f32));
-        self.set_floats(gl, "origin", &origin.map(|pixels| pixels as f32));
     }
 
     /// Sets a number or a vector; a name that the program does not use is passed over.
-    pub(super) fn set_floats(&self, gl: &Gl, name: &str, values: &[f32]) {
+    pub(super) fn set(&self, gl: &Gl, name: &str, values: &[f32]) {
         let at = self.uniforms.get(name);
         match values.len() {
             1 => gl.uniform1fv_with_f32_array(at, values),
             2 => gl.uniform2fv_with_f32_array(at, values),
-            3 => gl.uniform3fv_with_f32_array(at, values),
             _ => gl.uniform4fv_with_f32_array(at, values),
         }
     }
 
-    /// Sets an array of colours without opacity.
-    pub(super) fn set_triples(&self, gl: &Gl, name: &str, values: &[f32]) {
-        gl.uniform3fv_with_f32_array(self.uniforms.get(name), values);
+    /// Sets pixels, which are plain numbers on the graphics card.
+    pub(super) fn set_pixels(&self, gl: &Gl, name: &str, [x, y]: [f64; 2]) {
+        self.set(gl, name, &[x as f32, y as f32]);
     }
 
-    /// Sets the owners under the cursor and pinned.
-    pub(super) fn set_owners(&self, gl: &Gl, owners: [Option<u32>; 2]) {
-        let [hovered, pinned] = owners;
-        gl.uniform2ui(self.uniforms.get("marks"), hovered.unwrap_or(0), pinned.unwrap_or(0));
-        gl.uniform2i(self.uniforms.get("marked"), hovered.is_some().into(), pinned.is_some().into());
+    /// Sets colours without their opacity.
+    pub(super) fn set_colors(&self, gl: &Gl, name: &str, colors: &[Color]) {
+        let channels: Vec<f32> = colors.iter().flat_map(|color| color.floats().into_iter().take(3)).collect();
+        gl.uniform3fv_with_f32_array(self.uniforms.get(name), &channels);
     }
+}
+
+/// Where each uniform of a program is; arrays by their name without brackets.
+fn uniforms(gl: &Gl, program: &WebGlProgram) -> HashMap<String, WebGlUniformLocation> {
+    let count = gl.get_program_parameter(program, Gl::ACTIVE_UNIFORMS).as_f64().unwrap_or(0.0) as u32;
+    (0..count)
+        .filter_map(|index| {
+            let name = gl.get_active_uniform(program, index)?.name();
+            let at = gl.get_uniform_location(program, &name)?;
+            Some((name.trim_end_matches("[0]").to_owned(), at))
+        })
+        .collect()
 }
 
 fn compile(gl: &Gl, kind: u32, source: &str) -> Option<WebGlShader> {

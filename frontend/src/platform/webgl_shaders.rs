@@ -1,6 +1,6 @@
 //! The programs that run on the graphics card.
 //!
-//! All lengths are device pixels of the plot, y upwards; `origin` is the plot's corner in the canvas.
+//! All lengths are device pixels, y upwards from the lower left corner of what is drawn into.
 
 /// Corners of a band, computed from its rectangle.
 pub(super) const BAND_VERTEX: &str = r"#version 300 es
@@ -22,15 +22,12 @@ void main() {
   gl_Position = vec4(mix(low, high, corner) / size * 2.0 - 1.0, 0.0, 1.0);
 }";
 
-/// The fill of a band: hue and shade, stripes, separator, hover and pin.
-///
-/// `marks` are the owners under the cursor and pinned, `marked` tells which of them there are.
+/// The fill of a band: hue and shade, stripes and separator.
 pub(super) const BAND_FRAGMENT: &str = r"#version 300 es
 precision highp float;
 precision highp int;
 flat in uvec2 v_tag;
 flat in vec2 v_rows;
-uniform vec2 origin;
 uniform vec2 stripes;
 uniform float pixel_ratio;
 uniform vec3 fills[HUES * SHADES];
@@ -39,11 +36,6 @@ uniform vec3 initial_hatch;
 uniform vec3 merged;
 uniform vec3 merged_lines;
 uniform vec4 separator;
-uniform vec3 hover;
-uniform vec3 accent;
-uniform vec3 background;
-uniform uvec2 marks;
-uniform bvec2 marked;
 out vec4 color;
 vec3 fill(vec2 at) {
   vec2 moved = (at + stripes) / pixel_ratio;
@@ -57,39 +49,76 @@ vec3 fill(vec2 at) {
   return fills[v_tag.y % uint(HUES * SHADES)];
 }
 void main() {
-  vec2 at = gl_FragCoord.xy - origin;
-  vec3 shade = fill(at);
+  vec3 shade = fill(gl_FragCoord.xy);
   float height = v_rows.y - v_rows.x;
-  float above = at.y - v_rows.x;
-  float below = v_rows.y - at.y;
-  bool is_pinned = marked.y && v_tag.x == marks.y;
-  if (marked.y && !is_pinned) shade = mix(shade, background, DIM_SHARE);
-  if (above < pixel_ratio) shade = mix(shade, separator.rgb, separator.a * clamp((height - SEPARATED) / 4.0, 0.0, 1.0));
-  if (marked.x && v_tag.x == marks.x && !is_pinned) shade = mix(shade, hover, HOVER_SHARE);
-  if (is_pinned) shade = mix(shade, accent, min(above, below) < 2.0 * pixel_ratio ? 1.0 : PIN_SHARE);
+  if (gl_FragCoord.y - v_rows.x < pixel_ratio) {
+    shade = mix(shade, separator.rgb, separator.a * clamp((height - SEPARATED) / 4.0, 0.0, 1.0));
+  }
   color = vec4(shade, 1.0);
 }";
 
-/// Corners of a piece of an outline, snapped to whole pixels.
+/// A tint over a band, opaque along its upper and lower edge where `edge` is not 0.
+pub(super) const MARK_FRAGMENT: &str = r"#version 300 es
+precision highp float;
+flat in vec2 v_rows;
+uniform float origin;
+uniform float edge;
+uniform vec4 tint;
+out vec4 color;
+void main() {
+  float at = gl_FragCoord.y - origin;
+  bool is_edge = min(at - v_rows.x, v_rows.y - at) < edge;
+  color = vec4(tint.rgb, is_edge ? 1.0 : tint.a);
+}";
+
+/// Corners of a picture that was drawn before.
+pub(super) const IMAGE_VERTEX: &str = r"#version 300 es
+precision highp float;
+uniform vec2 offset;
+uniform vec2 scale;
+uniform vec2 size;
+out vec2 v_at;
+void main() {
+  v_at = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+  gl_Position = vec4((v_at * scale + offset) / size * 2.0 - 1.0, 0.0, 1.0);
+}";
+
+/// The picture, mixed with the background as far as it steps back.
+pub(super) const IMAGE_FRAGMENT: &str = r"#version 300 es
+precision highp float;
+in vec2 v_at;
+uniform sampler2D image;
+uniform vec4 veil;
+out vec4 color;
+void main() {
+  color = vec4(mix(texture(image, v_at).rgb, veil.rgb, veil.a), 1.0);
+}";
+
+/// Corners of a piece of an outline, snapped to whole pixels; fainter among narrow steps.
 pub(super) const PIECE_VERTEX: &str = r"#version 300 es
 precision highp float;
 layout(location = 0) in vec4 piece;
+layout(location = 1) in float step_width;
 uniform vec2 offset;
 uniform vec2 scale;
 uniform vec2 size;
 uniform float thickness;
+uniform float pixel_ratio;
+flat out float v_strength;
 void main() {
   vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
   vec2 low = floor(piece.xz * scale + offset - thickness * 0.5 + 0.5);
   vec2 high = floor(piece.yw * scale + offset - thickness * 0.5 + 0.5) + thickness;
+  v_strength = clamp(step_width * scale.x / pixel_ratio / STRONG_STEP, FAINT, 1.0);
   gl_Position = vec4(mix(low, high, corner) / size * 2.0 - 1.0, 0.0, 1.0);
 }";
 
 /// One colour.
 pub(super) const PIECE_FRAGMENT: &str = r"#version 300 es
-precision mediump float;
+precision highp float;
+flat in float v_strength;
 uniform vec4 tint;
 out vec4 color;
 void main() {
-  color = tint;
+  color = vec4(tint.rgb, tint.a * v_strength);
 }";

@@ -4,8 +4,9 @@ use crate::{
     draw::{
         axes::{Marker, MarkerKind, position_label},
         camera::Content,
+        span::Span,
     },
-    worker::{AxisKind, DeviceFigures, Hit, HitAllocation, MarkKind, Marks},
+    worker::{AxisKind, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks},
 };
 use shared::base::format;
 
@@ -71,6 +72,15 @@ pub fn initial_label(figures: &DeviceFigures) -> String {
     } else {
         format!("{size} from before the trace")
     }
+}
+
+/// When an allocation is alive on an axis; `x_end` stands for an end that the trace does not show.
+pub fn lifespan(details: &Details, axis: AxisKind, x_end: f64) -> Span {
+    let (born, died) = match axis {
+        AxisKind::Events => (Some(f64::from(details.born)), details.died.map(f64::from)),
+        AxisKind::Time => (details.born_us.map(|us| us as f64), details.died_us.map(|us| us as f64)),
+    };
+    Span::new(born.unwrap_or(0.0), died.unwrap_or(x_end))
 }
 
 /// The timeline in one sentence, for those who hear the page.
@@ -216,6 +226,13 @@ mod tests {
         assert_eq!(lifetime(&initial), "from before the trace, never freed");
         assert_eq!(lifetime(&HitAllocation { died: Some(30), ..initial }), "from before the trace, freed at event 29");
         assert_eq!(lifetime(&HitAllocation::default()), "never freed");
+    }
+
+    #[test]
+    fn a_lifespan_ends_with_the_trace_at_the_latest() {
+        let details = Details { born: 10, died: None, born_us: Some(70), died_us: Some(90), ..Details::default() };
+        assert_eq!(lifespan(&details, AxisKind::Events, 500.0), Span::new(10.0, 500.0));
+        assert_eq!(lifespan(&details, AxisKind::Time, 500.0), Span::new(70.0, 90.0));
     }
 
     #[test]

@@ -48,6 +48,7 @@ impl Director {
     pub(super) fn start(&self) {
         self.ask_outline();
         self.ask_marks();
+        self.ask_pin();
         self.draw_soon();
     }
 
@@ -152,6 +153,21 @@ impl Director {
         self.answer(&subject, async move { client.marks(device).await }, |director, answer| {
             if let Ok(marks) = answer {
                 director.with(|stage| stage.take_marks(marks));
+            }
+        });
+    }
+
+    /// Asks for the lifetime of the pinned allocation, to show it along the axis.
+    pub(super) fn ask_pin(&self) {
+        let (subject, pinned) = (self.subject(), self.stage.borrow().props.pinned);
+        let Some(allocation) = pinned else {
+            self.with(|stage| stage.take_pin(None));
+            return;
+        };
+        let Subject { client, device, axis, .. } = subject.clone();
+        self.answer(&subject, async move { client.details(device, allocation).await }, move |director, answer| {
+            if let Ok(details) = answer {
+                director.with(|stage| stage.take_pin(Some(texts::lifespan(&details, axis, stage.x_end()))));
             }
         });
     }
@@ -274,11 +290,7 @@ impl Director {
 
 /// The lifetime of an allocation with some room around it, high enough to be seen.
 fn view_of(details: &Details, below: f64, now: View, axis: AxisKind, x_end: f64) -> View {
-    let (born, died) = match axis {
-        AxisKind::Events => (Some(f64::from(details.born)), details.died.map(f64::from)),
-        AxisKind::Time => (details.born_us.map(|us| us as f64), details.died_us.map(|us| us as f64)),
-    };
-    let x = Span::new(born.unwrap_or(0.0), died.unwrap_or(x_end)).grown(0.15);
+    let x = texts::lifespan(details, axis, x_end).grown(0.15);
     let size = details.size_bytes as f64;
     // What is lower than a fiftieth of the plot can't be read: it gets a third.
     let y = if size < now.y.len() / 50.0 { Span::around(below + size / 2.0, size * 3.0) } else { now.y };

@@ -56,6 +56,7 @@ fn point(director: &Director, event: &MouseEvent) -> Point {
 fn turn(director: &Director, event: &WheelEvent) {
     event.prevent_default();
     let at = point(director, event);
+    director.with(|stage| stage.point_at(at));
     // Lines and pages of old wheels, in pixels.
     let unit = match event.delta_mode() {
         WheelEvent::DOM_DELTA_LINE => 33.0,
@@ -66,7 +67,6 @@ fn turn(director: &Director, event: &WheelEvent) {
     let zooms_y = event.ctrl_key() || event.meta_key() || event.alt_key();
     director.with(|stage| {
         let (x, y) = stage.in_plot(at);
-        stage.hover_is_due = true;
         stage.steer(|camera| {
             if zooms_y {
                 camera.zoom_y(y, wheel_factor(dy));
@@ -88,6 +88,7 @@ fn press(director: &Director, event: &PointerEvent) {
     }
     let at = point(director, event);
     let plot = director.with(|stage| {
+        stage.point_at(at);
         stage.gesture.press(event.pointer_id(), at, event.shift_key());
         stage.surface.plot.clone()
     });
@@ -98,8 +99,7 @@ fn press(director: &Director, event: &PointerEvent) {
 fn drag(director: &Director, event: &PointerEvent) {
     let at = point(director, event);
     let effect = director.with(|stage| {
-        stage.pointer = Some(at);
-        stage.hover_is_due = true;
+        stage.point_at(at);
         let title = stage.span_name_at(at).unwrap_or_default();
         platform::set_attribute(&stage.surface.plot, "title", &title);
         stage.gesture.drag(event.pointer_id(), at)
@@ -113,7 +113,7 @@ fn release(director: &Director, event: &PointerEvent) {
     let at = point(director, event);
     let effect = director.with(|stage| {
         stage.selection = None;
-        stage.hover_is_due = true;
+        stage.point_at(at);
         let effect = stage.gesture.release(event.pointer_id(), at);
         let is_active = stage.gesture.is_active();
         show_drag(&stage.surface.plot, is_active);

@@ -131,18 +131,22 @@ impl Running {
     }
 
     fn update(&mut self, props: &TimelineProps) {
-        let (is_other, is_recolored) = self.director.with(|stage| {
+        let (is_other, is_recolored, is_repinned) = self.director.with(|stage| {
             let before = std::mem::replace(&mut stage.props, props.clone());
             let is_other = before.client != props.client
                 || before.device.device != props.device.device
                 || before.axis != props.axis;
-            (is_other, before.scheme != props.scheme || before.pinned != props.pinned)
+            (is_other, before.scheme != props.scheme, before.pinned != props.pinned)
         });
         if is_other {
             self.director.with(Stage::start_over);
             self.director.start();
         } else if is_recolored {
             self.director.with(Stage::repaint);
+        }
+        if is_repinned && !is_other {
+            self.director.with(Stage::redraw);
+            self.director.ask_pin();
         }
         if let Some(issued) = props.command.filter(|issued| Some(issued.number) != self.obeyed) {
             self.obeyed = Some(issued.number);

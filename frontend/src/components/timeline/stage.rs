@@ -4,7 +4,7 @@ use super::TimelineProps;
 use crate::{
     draw::{
         axes,
-        bands::has_owner,
+        bands::owners,
         camera::{Camera, View},
         gesture::{Gesture, Point},
         glide::Glide,
@@ -15,7 +15,8 @@ use crate::{
         minimap::Minimap,
         overlay::Op,
         plan::{Layer, Plan},
-        scene::{Frame, placements, stripe_shift},
+        scene::{Frame, placements},
+        span::Span,
         theme::Theme,
     },
     platform::{self, Painter, Surface},
@@ -30,6 +31,7 @@ use std::rc::Rc;
 pub(super) struct Shown {
     asked: Asked,
     picture: Rc<PictureData>,
+    owners: Vec<u32>,
     initial: InitialBands,
 }
 
@@ -49,6 +51,8 @@ pub(super) struct Stage {
     pub(super) hover_is_due: bool,
     pub(super) hover_is_asked: bool,
     painter: Box<dyn Painter>,
+    /// The lifetime of the pinned allocation.
+    pin: Option<Span>,
     layout: Layout,
     layers: [Option<Shown>; 2],
     glide: Option<Glide>,
@@ -59,7 +63,6 @@ pub(super) struct Stage {
     outline: PictureData,
     bands_are_due: bool,
     chart_is_due: bool,
-    pinned_is_drawn: bool,
     was_presented: bool,
 }
 
@@ -80,6 +83,7 @@ impl Stage {
             frame_is_due: false,
             hover_is_due: false,
             hover_is_asked: false,
+            pin: None,
             layout: Layout::default(),
             layers: [None, None],
             glide: None,
@@ -90,7 +94,6 @@ impl Stage {
             outline: PictureData::default(),
             bands_are_due: true,
             chart_is_due: true,
-            pinned_is_drawn: false,
             was_presented: false,
         };
         stage.start_over();
@@ -105,6 +108,7 @@ impl Stage {
         self.glide = None;
         self.history.clear();
         self.hit = None;
+        self.pin = None;
         self.outline = PictureData::default();
         self.chart_is_due = true;
         self.place_marks();
@@ -134,10 +138,9 @@ impl Stage {
     /// Takes a picture that was asked for; whether it is the first one of all.
     pub(super) fn take_picture(&mut self, layer: Layer, asked: Asked, picture: PictureData) -> bool {
         self.plan.answered(layer, asked);
-        let initial = InitialBands::of(&picture);
-        self.layers[layer.index()] = Some(Shown { asked, picture: Rc::new(picture), initial });
+        let (owners, initial) = (owners(&picture), InitialBands::of(&picture));
+        self.layers[layer.index()] = Some(Shown { asked, picture: Rc::new(picture), owners, initial });
         self.upload(layer);
-        self.look_for_pinned();
         self.bands_are_due = true;
         !std::mem::replace(&mut self.was_presented, true)
     }
@@ -158,11 +161,15 @@ impl Stage {
         Layout::new(width, height, platform::pixel_ratio(), self.lane.row_count())
     }
 
-    /// Draws everything again, as after a change of the colours or of what is pinned.
+    /// Draws the bands again, as after a change of what is pinned.
+    pub(super) fn redraw(&mut self) {
+        self.bands_are_due = true;
+    }
+
+    /// Draws everything again, as after a change of the colours.
     pub(super) fn repaint(&mut self) {
         self.upload(Layer::Overview);
         self.upload(Layer::Detail);
-        self.look_for_pinned();
         self.bands_are_due = true;
         self.chart_is_due = true;
     }
@@ -213,6 +220,17 @@ impl Stage {
     pub(super) fn minimap(&self) -> Minimap {
         let (width, _) = platform::size_of_element(&self.surface.minimap);
         Minimap { width: width.max(1.0), whole: self.camera.content().whole().x }
+    }
+
+    /// Notes where the pointer is; what lies there is asked after the next frame.
+    pub(super) fn point_at(&mut self, at: Point) {
+        self.pointer = Some(at);
+        self.hover_is_due = true;
+    }
+
+    /// Takes the lifetime of the pinned allocation.
+    pub(super) fn take_pin(&mut self, pin: Option<Span>) {
+        self.pin = pin;
     }
 
     /// Moves the camera by hand, after noting where it was.
@@ -271,6 +289,8 @@ impl Stage {
         if std::mem::take(&mut self.bands_are_due) && self.layers.iter().any(Option::is_some) {
             self.draw_bands();
             self.tell_tests();
+            // Another part of the trace may lie under the cursor now.
+            self.hover_is_due = true;
         }
         self.draw_overlay();
         self.draw_minimap();
@@ -289,16 +309,14 @@ impl Stage {
         }
     }
 
-    /// The owners under the cursor and pinned.
+    /// The owners under the cursor and pinned, as far as they have bands of their own.
+    ///
+    /// What is merged or from before the trace has none: pinning it must not make everything step back.
     fn marked(&self) -> [Option<u32>; 2] {
         let hovered = self.hit.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
-        [hovered, self.props.pinned.filter(|_| self.pinned_is_drawn)]
-    }
-
-    /// A pinned allocation without bands of its own, merged or from before the trace, makes nothing step back.
-    fn look_for_pinned(&mut self) {
-        let is_drawn = |owner| self.layers.iter().flatten().any(|shown| has_owner(&shown.picture, owner));
-        self.pinned_is_drawn = self.props.pinned.is_some_and(is_drawn);
+        let has_bands =
+            |owner: &u32| self.layers.iter().flatten().any(|shown| shown.owners.binary_search(owner).is_ok());
+        [hovered.filter(has_bands), self.props.pinned.filter(has_bands)]
     }
 
     fn draw_overlay(&self) {
@@ -311,6 +329,7 @@ impl Stage {
             ops.extend(shown.initial.label(&shown.asked, text, camera, layout, theme));
         }
         ops.push(Op::Unclip);
+        ops.extend(self.pin.iter().flat_map(|&pin| axes::lifetime(pin, camera, layout, theme)));
         ops.extend(axes::markers(&self.markers, camera, layout, theme));
         let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
         if let Some(at) = cursor {
@@ -386,12 +405,5 @@ fn frame<'a>(
     scheme: Scheme,
 ) -> Frame<'a> {
     let [overview, detail] = layers.each_ref().map(|layer| layer.as_ref().map(|shown| &shown.asked));
-    Frame {
-        layout,
-        placements: placements(camera, overview, detail),
-        theme: theme_of(scheme),
-        hovered,
-        pinned,
-        stripes: stripe_shift(camera),
-    }
+    Frame { layout, placements: placements(camera, overview, detail), theme: theme_of(scheme), hovered, pinned }
 }
