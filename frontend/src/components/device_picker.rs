@@ -1,11 +1,11 @@
 //! The devices of a file: tabs where they are few, a list where they are many.
 
-use crate::platform::focus_first;
+use super::tab_keys::tab_keys;
 use crate::state::ReadyFile;
 use crate::view::figures::device_name;
 use crate::worker::DeviceOutline;
 use shared::base::format;
-use web_sys::{Element, HtmlSelectElement};
+use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 /// More devices than this don't fit as tabs.
@@ -34,29 +34,13 @@ fn tabs(props: &DevicePickerProps) -> Html {
     let devices = &props.file.summary.devices;
     let count = devices.len() as u32;
     let chosen = props.file.device;
-    let onkeydown = {
-        let on_choose = props.on_choose.clone();
-        move |event: KeyboardEvent| {
-            let next = match event.key().as_str() {
-                "ArrowRight" => (chosen + 1) % count,
-                "ArrowLeft" => (chosen + count - 1) % count,
-                "Home" => 0,
-                "End" => count - 1,
-                _ => return,
-            };
-            event.prevent_default();
-            on_choose.emit(next);
-            if let Some(tabs) = event.target_dyn_into::<Element>().and_then(|tab| tab.parent_element()) {
-                focus_first(&tabs, &format!("[data-device='{next}']"));
-            }
-        }
-    };
+    let onkeydown = tab_keys(chosen, count, props.on_choose.clone());
     let tab = |(position, device): (usize, &DeviceOutline)| {
         let position = position as u32;
         let is_chosen = position == chosen;
         let onclick = props.on_choose.reform(move |_: MouseEvent| position);
         html! {
-            <button type="button" role="tab" class="device-tab" data-device={position.to_string()}
+            <button type="button" role="tab" class="device-tab" data-device={position.to_string()} data-tab={position.to_string()}
                 aria-selected={is_chosen.to_string()} tabindex={if is_chosen { "0" } else { "-1" }} {onclick}>
                 <span class="device-name">{ device_name(device.index) }</span>
                 <span class="device-peak numbers">{ peak_text(&props.file, position) }</span>

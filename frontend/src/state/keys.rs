@@ -48,6 +48,19 @@ pub fn action_of(press: &KeyPress) -> Option<KeyAction> {
     plain_action(&press.key).or_else(|| move_of(press).map(KeyAction::Timeline))
 }
 
+/// The tab that a key goes to from the chosen one, around the ends.
+///
+/// These are the keys of the ARIA pattern for tabs; `count` is at least 1.
+pub fn tab_after(key: &str, chosen: u32, count: u32) -> Option<u32> {
+    Some(match key {
+        "ArrowRight" => (chosen + 1) % count,
+        "ArrowLeft" => (chosen + count - 1) % count,
+        "Home" => 0,
+        "End" => count - 1,
+        _ => return None,
+    })
+}
+
 fn plain_action(key: &str) -> Option<KeyAction> {
     Some(match key {
         "?" => KeyAction::Help,
@@ -115,6 +128,14 @@ mod tests {
     fn the_browser_keeps_its_own_keys() {
         assert_eq!(action_of(&KeyPress { modified: true, ..press("o") }), None);
         assert_eq!(action_of(&KeyPress { in_text: true, ..press("o") }), None);
+    }
+
+    #[test]
+    fn tabs_go_round() {
+        assert_eq!(tab_after("ArrowRight", 3, 4), Some(0));
+        assert_eq!(tab_after("ArrowLeft", 0, 4), Some(3));
+        assert_eq!(tab_after("End", 0, 4), Some(3));
+        assert_eq!(tab_after("p", 0, 4), None);
     }
 
     #[test]

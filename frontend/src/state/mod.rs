@@ -6,6 +6,6 @@ mod scheme;
 mod timeline_command;
 
 pub use files::{Failure, FileAction, FileId, FileStatus, Files, Loading, OpenFile, ReadyFile};
-pub use keys::{KeyAction, KeyPress, action_of};
+pub use keys::{KeyAction, KeyPress, action_of, tab_after};
 pub use scheme::{Scheme, SchemeChoice};
 pub use timeline_command::{Issued, TimelineCommand};

@@ -5,6 +5,7 @@ mod allocation;
 mod stack_view;
 mod top_stacks;
 
+use super::tab_keys::tab_keys;
 use crate::platform::WorkerClient;
 use crate::state::ReadyFile;
 use crate::worker::{DeviceFigures, Hit};
@@ -32,9 +33,22 @@ pub struct PanelProps {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tab {
-    Allocation,
     Stacks,
+    Allocation,
     File,
+}
+
+impl Tab {
+    /// All tabs in their order.
+    const ALL: [Self; 3] = [Self::Stacks, Self::Allocation, Self::File];
+
+    fn id(self) -> &'static str {
+        match self {
+            Self::Stacks => "tab-stacks",
+            Self::Allocation => "tab-allocation",
+            Self::File => "tab-file",
+        }
+    }
 }
 
 /// The panel; a click on an allocation brings its tab to the front.
@@ -56,22 +70,30 @@ pub fn Panel(props: &PanelProps) -> Html {
         None => (props.device.peak_moment, "At the peak".to_owned()),
     };
     let allocation = pinned.as_ref().or(props.hovered.as_ref()).and_then(|hit| hit.allocation.as_ref());
-    let head = |this: Tab, label: &str| {
-        let (onclick, is_shown) = (tab.setter(), *tab == this);
-        let id = tab_id(this);
+    let on_key = {
+        let setter = tab.setter();
+        let on_choose = Callback::from(move |next: u32| setter.set(Tab::ALL[next as usize]));
+        tab_keys(*tab as u32, Tab::ALL.len() as u32, on_choose)
+    };
+    let head = |this: Tab| {
+        let (setter, is_shown) = (tab.setter(), *tab == this);
+        let label = match this {
+            Tab::Stacks => stacks_label.as_str(),
+            Tab::Allocation => "Allocation",
+            Tab::File => "File",
+        };
         html! {
-            <button type="button" role="tab" {id} aria-selected={is_shown.to_string()} aria-controls="panel-body"
-                onclick={move |_: MouseEvent| onclick.set(this)}>{ label }</button>
+            <button type="button" role="tab" id={this.id()} data-tab={(this as u32).to_string()}
+                aria-selected={is_shown.to_string()} tabindex={if is_shown { "0" } else { "-1" }}
+                aria-controls="panel-body" onclick={move |_: MouseEvent| setter.set(this)}>{ label }</button>
         }
     };
     html! {
         <aside class="panel" aria-label="Details">
-            <div class="panel-tabs" role="tablist" aria-label="Details">
-                { head(Tab::Stacks, &stacks_label) }
-                { head(Tab::Allocation, "Allocation") }
-                { head(Tab::File, "File") }
+            <div class="panel-tabs" role="tablist" aria-label="Details" onkeydown={on_key}>
+                { for Tab::ALL.map(head) }
             </div>
-            <div class="panel-body" id="panel-body" role="tabpanel" aria-labelledby={tab_id(*tab)}>
+            <div class="panel-body" id="panel-body" role="tabpanel" aria-labelledby={tab.id()}>
                 { match *tab {
                     Tab::Allocation => html! {
                         <Allocation client={props.client.clone()} device={props.device.clone()}
@@ -85,13 +107,5 @@ pub fn Panel(props: &PanelProps) -> Html {
                 } }
             </div>
         </aside>
-    }
-}
-
-fn tab_id(tab: Tab) -> &'static str {
-    match tab {
-        Tab::Allocation => "tab-allocation",
-        Tab::Stacks => "tab-stacks",
-        Tab::File => "tab-file",
     }
 }

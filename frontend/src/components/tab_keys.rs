@@ -1,0 +1,21 @@
+//! The arrow keys of tab lists.
+
+use crate::platform::focus_first;
+use crate::state::tab_after;
+use web_sys::Element;
+use yew::prelude::*;
+
+/// A handler for `onkeydown` of a tab list: chooses another tab and moves the focus to it.
+///
+/// Tabs carry their position in `data-tab`.
+pub(super) fn tab_keys(chosen: u32, count: u32, on_choose: Callback<u32>) -> Callback<KeyboardEvent> {
+    Callback::from(move |event: KeyboardEvent| {
+        let Some(next) = tab_after(&event.key(), chosen, count) else { return };
+        // The timeline would pan otherwise.
+        event.prevent_default();
+        on_choose.emit(next);
+        if let Some(tabs) = event.target_dyn_into::<Element>().and_then(|tab| tab.parent_element()) {
+            focus_first(&tabs, &format!("[data-tab='{next}']"));
+        }
+    })
+}
