@@ -1,5 +1,7 @@
 //! What the tests of Snapscope share.
 
+pub mod bench;
+
 pub mod browser;
 
 pub mod corpus;
@@ -11,3 +13,7 @@ pub mod equal;
 pub mod generator;
 
 pub mod server;
+
+/// The floor of decoding, which the benchmarks of `shared` measure too.
+#[path = "../../shared/benches/opcode_scan.rs"]
+pub mod opcode_scan;
