@@ -29,6 +29,14 @@ pub fn rows(stacks: &Stacks) -> Vec<TopStack> {
     stacks.rows.iter().map(|row| top_stack(row, stacks.live_bytes, longest)).collect()
 }
 
+/// When that is, as it follows "live".
+pub fn when(moment: u32) -> String {
+    match moment.checked_sub(1) {
+        Some(event) => format!("after event {}", format::count(u64::from(event))),
+        None => "at the start".to_owned(),
+    }
+}
+
 /// What is not among the lines, or nothing.
 pub fn rest(stacks: &Stacks) -> Option<String> {
     (stacks.other_stacks > 0).then(|| {
@@ -54,6 +62,12 @@ fn top_stack(row: &StackRow, live_bytes: u64, longest: u64) -> TopStack {
 mod tests {
     use super::*;
     use crate::worker::FrameText;
+
+    #[test]
+    fn a_moment_is_named_by_the_event_before_it() {
+        assert_eq!(when(5159), "after event 5,158");
+        assert_eq!(when(0), "at the start");
+    }
 
     #[test]
     fn rows_have_titles_and_bars() {

@@ -11,7 +11,6 @@ use crate::state::ReadyFile;
 use crate::worker::{DeviceFigures, Hit};
 use about::About;
 use allocation::Allocation;
-use shared::base::format;
 use std::rc::Rc;
 use top_stacks::TopStacks;
 use yew::prelude::*;
@@ -66,8 +65,8 @@ pub fn Panel(props: &PanelProps) -> Html {
     });
     // A pinned moment is the one to explain; without one it is the peak.
     let (moment, stacks_label) = match &pinned {
-        Some(hit) => (hit.moment, format!("At moment {}", format::count(u64::from(hit.moment)))),
-        None => (props.device.peak_moment, "At the peak".to_owned()),
+        Some(hit) => (hit.moment, "At the pin"),
+        None => (props.device.peak_moment, "At the peak"),
     };
     let allocation = pinned.as_ref().or(props.hovered.as_ref()).and_then(|hit| hit.allocation.as_ref());
     let on_key = {
@@ -78,7 +77,7 @@ pub fn Panel(props: &PanelProps) -> Html {
     let head = |this: Tab| {
         let (setter, is_shown) = (tab.setter(), *tab == this);
         let label = match this {
-            Tab::Stacks => stacks_label.as_str(),
+            Tab::Stacks => stacks_label,
             Tab::Allocation => "Allocation",
             Tab::File => "File",
         };

@@ -3,7 +3,7 @@
 use super::stack_view::StackView;
 use crate::hooks::use_stacks;
 use crate::platform::WorkerClient;
-use crate::view::top_stacks::{TopStack, rest, rows};
+use crate::view::top_stacks::{TopStack, rest, rows, when};
 use crate::worker::FrameText;
 use shared::base::format;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
     html! {
         <section class="top-stacks">
             <p class="panel-lead numbers">
-                <strong>{ format::bytes(stacks.live_bytes) }</strong>{ " live, by stack" }
+                <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {}, by stack", when(moment)) }
             </p>
             <ol>
                 { for lines.map(|(rank, (row, data))| html! { <Line key={format!("{moment}/{rank}")} {row} frames={Rc::new(data.frames.clone())} /> }) }
@@ -71,7 +71,11 @@ fn Line(props: &LineProps) -> Html {
                 <span class="top-stack-share numbers">{ format!("{}, {}", row.share, row.count) }</span>
                 <svg class="bar" height="4" aria-hidden="true"><rect width={format!("{:.2}%", row.bar)} height="4" rx="2" /></svg>
             </button>
-            if *is_open && !props.frames.is_empty() {
+            if *is_open && props.frames.is_empty() {
+                <p class="panel-empty">
+                    { "Memory from before the trace often has no stack, nor has what the autograd engine allocates" }
+                </p>
+            } else if *is_open {
                 <StackView title="Stack" frames={props.frames.clone()} />
             }
         </li>
