@@ -116,7 +116,7 @@ impl FileWorker {
     fn work(self: &Rc<Self>) {
         let mut engine = self.engine.borrow_mut();
         let Some(engine) = engine.as_mut() else { return };
-        let (superseded, next) = self.queue.borrow_mut().next();
+        let (superseded, next) = self.queue.borrow_mut().take_next();
         for number in superseded {
             self.post(&Report::Answer(number, Answer::Superseded));
         }

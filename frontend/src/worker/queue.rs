@@ -18,7 +18,7 @@ impl Queue {
     }
 
     /// Takes the next question that is worth an answer, and the numbers of those that a newer one replaced.
-    pub fn next(&mut self) -> (Vec<u32>, Option<(u32, Question)>) {
+    pub fn take_next(&mut self) -> (Vec<u32>, Option<(u32, Question)>) {
         let mut superseded = Vec::new();
         while !self.waiting.is_empty() {
             let (number, question) = self.waiting.remove(0);
@@ -59,9 +59,9 @@ mod tests {
         for (number, question) in [(1, hit(1.0)), (2, Question::Marks { device: 0 }), (3, hit(2.0)), (4, hit(3.0))] {
             queue.push(number, question);
         }
-        assert_eq!(queue.next(), (vec![1], Some((2, Question::Marks { device: 0 }))));
-        assert_eq!(queue.next(), (vec![3], Some((4, hit(3.0)))));
-        assert_eq!(queue.next(), (vec![], None));
+        assert_eq!(queue.take_next(), (vec![1], Some((2, Question::Marks { device: 0 }))));
+        assert_eq!(queue.take_next(), (vec![3], Some((4, hit(3.0)))));
+        assert_eq!(queue.take_next(), (vec![], None));
     }
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
         let mut queue = Queue::default();
         queue.push(1, details(5));
         queue.push(2, details(6));
-        assert_eq!(queue.next(), (vec![], Some((1, details(5)))));
+        assert_eq!(queue.take_next(), (vec![], Some((1, details(5)))));
         assert!(!queue.is_empty());
     }
 }

@@ -14,7 +14,7 @@ pub fn write(message: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(message).expect("messages are plain data")
 }
 
-/// The message that [`write`] wrote, `None` if the bytes are anything else.
+/// The message that [`write()`] wrote, `None` if the bytes are anything else.
 pub fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     postcard::from_bytes(bytes).ok()
 }

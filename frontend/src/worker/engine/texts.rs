@@ -53,10 +53,10 @@ pub(super) fn frames(trace: &Trace, stack: StackId) -> Vec<FrameText> {
 
 /// The frame that says best what a stack is about.
 pub(super) fn title_frame(trace: &Trace, stack: StackId) -> Option<FrameText> {
-    let frames = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id));
+    let mut frames = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id));
     let names = frames.clone().map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
     let position = frame_rules::title_position(names)?;
-    frames.skip(position).next().map(|found| frame(trace, found))
+    frames.nth(position).map(|found| frame(trace, found))
 }
 
 fn frame(trace: &Trace, frame: &Frame) -> FrameText {
