@@ -15,8 +15,9 @@ pub(super) fn descendants_with(ancestor: u32, word: &str) -> Vec<u32> {
     pids.filter(has_word).filter(|&pid| is_below(pid, ancestor)).collect()
 }
 
+/// Chromium's zygotes write the arguments of their children as one text, so words may end with a space.
 fn contains(line: &[u8], word: &str) -> bool {
-    line.split(|&byte| byte == 0).any(|part| part == word.as_bytes())
+    line.split(|&byte| byte == 0 || byte == b' ').any(|part| part == word.as_bytes())
 }
 
 fn is_below(mut pid: u32, ancestor: u32) -> bool {
