@@ -64,6 +64,11 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         let hovered = hovered.setter();
         use_callback((), move |hit: Option<Hit>, ()| hovered.set(hit.map(Rc::new)))
     };
+    // What was under the pointer on one device means nothing on another.
+    use_effect_with(device.device, {
+        let hovered = hovered.setter();
+        move |_| hovered.set(None)
+    });
     // The pointer's way over the plot must not render anything but the panel, so callbacks keep their identity.
     let on_pin = use_callback(on_action.clone(), |hit, on_action| on_action.emit(FileAction::Pin(hit)));
     let on_unpin = use_callback(on_action.clone(), |(), on_action| on_action.emit(FileAction::Pin(None)));
