@@ -15,6 +15,7 @@ pub mod theme;
 pub mod bands;
 pub mod layout;
 pub mod overlay;
+pub mod pieces;
 pub mod plan;
 pub mod scene;
 pub mod shade;

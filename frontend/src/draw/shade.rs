@@ -16,12 +16,6 @@ pub const HATCH_PERIOD: f64 = 8.0;
 /// Distance of the fine lines on merged allocations, in CSS pixels.
 pub const LINE_PERIOD: f64 = 3.0;
 
-/// Among steps at least this wide an outline has its full strength, in CSS pixels.
-pub const STRONG_STEP: f64 = 3.0;
-
-/// The strength of an outline among the narrowest steps.
-pub const FAINT: f64 = 0.28;
-
 /// Bands lower than this have no separator, in device pixels: it would be all there is of them.
 pub const SEPARATED: f64 = 3.0;
 
@@ -44,11 +38,6 @@ pub fn fill(color: u32, theme: &Theme) -> Color {
         1 => hue.mixed(theme.background, SHADE_STEP * 2.0),
         _ => hue.mixed(theme.live, SHADE_STEP),
     }
-}
-
-/// The strength of a piece of an outline whose step is this wide in CSS pixels.
-pub fn strength(step: f64) -> f64 {
-    (step / STRONG_STEP).clamp(FAINT, 1.0)
 }
 
 #[cfg(test)]

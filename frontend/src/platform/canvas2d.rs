@@ -6,8 +6,9 @@ use super::{
 };
 use crate::{
     draw::{
-        bands::{Band, Piece, bands, pieces},
+        bands::{Band, bands},
         color::Color,
+        pieces::{Piece, pieces},
         plan::Layer,
         scene::{Frame, Placement, stripe_shift},
         shade,
@@ -98,14 +99,8 @@ impl CanvasPainter {
         self.paint_marks(frame, layer, &target);
         if let Some(asked) = &layer.picture.view {
             let unit = frame.layout.pixel_ratio.round().max(1.0);
-            self.paint_outline(
-                &pieces(&layer.picture.reserved, asked),
-                frame.theme.reserved,
-                2.0 * unit,
-                unit,
-                &target,
-            );
-            self.paint_outline(&pieces(&layer.picture.live, asked), frame.theme.live, unit, unit, &target);
+            self.paint_outline(&pieces(&layer.picture.reserved, asked), frame.theme.reserved, 2.0 * unit, &target);
+            self.paint_outline(&pieces(&layer.picture.live, asked), frame.theme.live, unit, &target);
         }
         context.restore();
     }
@@ -123,16 +118,13 @@ impl CanvasPainter {
         }
     }
 
-    /// Draws a line; what is fainter among narrow steps goes together, since each change of colour costs.
-    fn paint_outline(&self, all: &[Piece], color: Color, thickness: f64, unit: f64, target: &Target) {
-        const LEVELS: f64 = 4.0;
-        let level_of = |piece: &Piece| {
-            let step = f64::from(piece.step) * target.scale[0] / unit;
-            (shade::strength(step) * LEVELS).round() as u32
-        };
+    /// Draws a line; pieces of like strength go together, since each change of colour costs.
+    fn paint_outline(&self, all: &[Piece], color: Color, thickness: f64, target: &Target) {
+        const LEVELS: f32 = 4.0;
+        let level_of = |piece: &Piece| (piece.strength * LEVELS).round() as u32;
         let half = thickness / 2.0;
         for level in 1..=LEVELS as u32 {
-            self.context.set_fill_style_str(&color.with_alpha(level as f32 / LEVELS as f32).css());
+            self.context.set_fill_style_str(&color.with_alpha(level as f32 / LEVELS).css());
             self.context.begin_path();
             for piece in all.iter().filter(|piece| level_of(piece) == level) {
                 let (x, y) = ((target.x(piece.x0) - half).round(), (target.y(piece.y1) - half).round());

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     draw::{
-        bands::pieces,
         color::Color,
+        pieces::pieces,
         plan::Layer,
         scene::{Frame, Placement, stripe_shift},
         shade,
@@ -120,7 +120,6 @@ impl WebGlPainter {
         let (gl, program, layer) = (&self.gl, &self.programs.pieces, &self.layers[placement.layer.index()]);
         program.begin(gl);
         place(gl, program, frame, placement);
-        program.set(gl, "pixel_ratio", &[frame.layout.pixel_ratio as f32]);
         let unit = frame.layout.pixel_ratio.round().max(1.0) as f32;
         for (line, color, width) in [(&layer.reserved, frame.theme.reserved, 2.0), (&layer.live, frame.theme.live, 1.0)]
         {

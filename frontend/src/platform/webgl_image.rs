@@ -1,6 +1,6 @@
 //! Buffers of instances, and pictures that were drawn into a texture.
 
-use crate::{draw::bands::Piece, worker::PictureData};
+use crate::{draw::pieces::Piece, worker::PictureData};
 use web_sys::{WebGl2RenderingContext as Gl, WebGlBuffer, WebGlFramebuffer, WebGlTexture, WebGlVertexArrayObject};
 
 /// Instances in a buffer, with the attributes that read them.
@@ -60,7 +60,7 @@ impl Instances {
 
 /// Pieces as the graphics card reads them.
 pub(super) fn piece_bytes(all: &[Piece]) -> Vec<u8> {
-    let numbers = |piece: &Piece| [piece.x0, piece.x1, piece.y0, piece.y1, piece.step];
+    let numbers = |piece: &Piece| [piece.x0, piece.x1, piece.y0, piece.y1, piece.strength];
     all.iter().flat_map(numbers).flat_map(f32::to_le_bytes).collect()
 }
 

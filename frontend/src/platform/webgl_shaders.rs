@@ -94,22 +94,21 @@ void main() {
   color = vec4(mix(texture(image, v_at).rgb, veil.rgb, veil.a), 1.0);
 }";
 
-/// Corners of a piece of an outline, snapped to whole pixels; fainter among narrow steps.
+/// Corners of a piece of an outline, snapped to whole pixels.
 pub(super) const PIECE_VERTEX: &str = r"#version 300 es
 precision highp float;
 layout(location = 0) in vec4 piece;
-layout(location = 1) in float step_width;
+layout(location = 1) in float strength;
 uniform vec2 offset;
 uniform vec2 scale;
 uniform vec2 size;
 uniform float thickness;
-uniform float pixel_ratio;
 flat out float v_strength;
 void main() {
   vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
   vec2 low = floor(piece.xz * scale + offset - thickness * 0.5 + 0.5);
   vec2 high = floor(piece.yw * scale + offset - thickness * 0.5 + 0.5) + thickness;
-  v_strength = clamp(step_width * scale.x / pixel_ratio / STRONG_STEP, FAINT, 1.0);
+  v_strength = strength;
   gl_Position = vec4(mix(low, high, corner) / size * 2.0 - 1.0, 0.0, 1.0);
 }";
 

@@ -61,15 +61,19 @@ impl Director {
     }
 
     fn draw(&self, now_ms: f64) {
-        let goes_on = {
+        let (goes_on, is_new) = {
             let mut stage = self.stage.borrow_mut();
             stage.frame_is_due = false;
-            stage.draw(now_ms)
+            let is_new = std::mem::take(&mut stage.picture_is_new);
+            (stage.draw(now_ms), is_new)
         };
-        if goes_on {
+        // The frame after a new picture begins when the picture is on screen: a slow screen is asked less of.
+        if goes_on || is_new {
             self.draw_soon();
         }
-        self.ask_picture();
+        if !is_new {
+            self.ask_picture();
+        }
         self.ask_hover();
     }
 

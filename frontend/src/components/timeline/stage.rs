@@ -50,6 +50,8 @@ pub(super) struct Stage {
     pub(super) frame_is_due: bool,
     pub(super) hover_is_due: bool,
     pub(super) hover_is_asked: bool,
+    /// Whether a picture has come since the last frame.
+    pub(super) picture_is_new: bool,
     painter: Box<dyn Painter>,
     /// The lifetime of the pinned allocation.
     pin: Option<Span>,
@@ -83,6 +85,7 @@ impl Stage {
             frame_is_due: false,
             hover_is_due: false,
             hover_is_asked: false,
+            picture_is_new: false,
             pin: None,
             layout: Layout::default(),
             layers: [None, None],
@@ -142,6 +145,7 @@ impl Stage {
         self.layers[layer.index()] = Some(Shown { asked, picture: Rc::new(picture), owners, initial });
         self.upload(layer);
         self.bands_are_due = true;
+        self.picture_is_new = true;
         !std::mem::replace(&mut self.was_presented, true)
     }
 
