@@ -94,8 +94,8 @@ fn move_of(press: &KeyPress) -> Option<TimelineCommand> {
         "ArrowRight" | "d" | "D" => pan(1.0, 0.0),
         "ArrowUp" | "w" | "W" => pan(0.0, 1.0),
         "ArrowDown" | "s" | "S" => pan(0.0, -1.0),
-        // With Shift, the key that carries "=" says "+" and the one that carries "-" says "_".
-        "+" | "=" => zoom(ZOOM_STEP),
+        // With Shift, the keys say what stands above: "+" over "=" or "*" over "+", and "_" over "-".
+        "+" | "=" | "*" => zoom(ZOOM_STEP),
         "-" | "_" => zoom(1.0 / ZOOM_STEP),
         _ => return None,
     })
