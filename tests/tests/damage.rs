@@ -51,7 +51,11 @@ fn flipped_bytes_never_panic() {
             let place = random.below(bytes.len());
             let before = bytes[place];
             bytes[place] = random.below(256) as u8;
-            if survive(&bytes) { read += 1 } else { refused += 1 }
+            if survive(&bytes) {
+                read += 1
+            } else {
+                refused += 1
+            }
             bytes[place] = before;
         }
     }

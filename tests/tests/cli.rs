@@ -1,0 +1,99 @@
+//! The binary `snapscope` at a terminal: what it prints, where, and its exit status.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use testkit::corpus::samples;
+use testkit::server::snapscope;
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(snapscope()).args(arguments).output().expect("the binary to start")
+}
+
+#[track_caller]
+fn file(name: &str) -> String {
+    let sample = samples().into_iter().find(|sample| sample.name == name).expect(name);
+    sample.path.to_string_lossy().into_owned()
+}
+
+#[track_caller]
+fn json(arguments: &[&str]) -> Value {
+    let output = run(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON document")
+}
+
+#[track_caller]
+fn check_refusal(arguments: &[&str], parts: &[&str]) {
+    let output = run(arguments);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(output.stdout.is_empty(), "nothing on standard output");
+    for part in parts {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+}
+
+#[test]
+fn bad_input_is_one_sentence_and_a_hint() {
+    let broken = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(broken.path(), b"\x80\x04}\x94(\x8c\x08seg").expect("room");
+    let broken = broken.path().to_string_lossy().into_owned();
+    check_refusal(&["inspect", &broken], &["error:", "SHORT_BINUNICODE", "at byte 5", "hint:", "cut off"]);
+    check_refusal(&["peak", &broken], &["error:", "at byte 5"]);
+    check_refusal(&["inspect", "no/such/file"], &["no/such/file", "hint:"]);
+    check_refusal(&["inspect", "."], &["error: .:"]);
+}
+
+#[test]
+fn a_device_or_event_that_is_not_there_names_those_that_are() {
+    let file = file("virtual-py-dataparallel4.pickle.gz");
+    check_refusal(&["peak", &file, "--device", "7"], &["no device 7", "0, 1, 2, 3"]);
+    check_refusal(&["peak", &file, "--device", "1", "--at", "151"], &["no event 151", "to 150"]);
+    check_refusal(&["peak", &file, "--at", "-2"], &["no event -2"]);
+}
+
+#[test]
+fn the_groups_of_the_peak_add_up() {
+    for sample in samples() {
+        if sample.name == "made-no-gpu.pickle" {
+            check_refusal(&["peak", &sample.path.to_string_lossy()], &["no device", "never initialised"]);
+            continue;
+        }
+        let document = json(&["peak", "--json", "--top", "3", &sample.path.to_string_lossy()]);
+        let sum =
+            |key: &str| document["groups"].as_array().map(|rows| rows.iter().filter_map(|row| row[key].as_u64()).sum());
+        let shown: Option<u64> = sum("bytes");
+        let total = shown.unwrap_or(0) + document["other_bytes"].as_u64().expect("a number");
+        assert_eq!(Some(total), document["live_bytes"].as_u64(), "{}", sample.name);
+    }
+}
+
+#[test]
+fn the_peak_of_a_device_is_that_of_inspect() {
+    let file = file("virtual-py-dataparallel4.pickle.gz");
+    let inspection = json(&["inspect", "--json", &file]);
+    for device in inspection["devices"].as_array().expect("devices") {
+        let index = device["device"].to_string();
+        let peak = json(&["peak", "--json", &file, "--device", &index]);
+        assert_eq!(peak["live_bytes"], device["peak_live_bytes"], "device {index}");
+        assert_eq!(peak["event"], device["peak_event"], "device {index}");
+    }
+}
+
+#[test]
+fn the_state_before_the_first_event_is_a_moment_too() {
+    let document = json(&["peak", "--json", "--at", "-1", &file("virtual-py-hf-gpt2-h100.pickle.gz")]);
+    assert_eq!(document["live_bytes"], 497_759_232);
+    assert_eq!(document["event"], -1);
+}
+
+#[test]
+fn the_report_for_people_says_the_figures() {
+    let output = run(&["inspect", &file("virtual-py-gpt2-oom-t4.pickle.gz")]);
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    for part in ["GPU 0 · 7,646 events", "peak live", "13.1 GiB", "after event 7,630", "█", "ran out of memory once"]
+    {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+}
