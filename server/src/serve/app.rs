@@ -6,6 +6,7 @@ use actix_web::web::Data;
 use actix_web::{App, Error};
 use tracing_actix_web::TracingLogger;
 
+use crate::serve::log::RequestSpan;
 use crate::serve::site::Site;
 use crate::serve::{headers, routes};
 
@@ -23,5 +24,9 @@ pub fn create_app(
         InitError = (),
     >,
 > {
-    App::new().app_data(site).configure(routes::configure).wrap(TracingLogger::default()).wrap(headers::security())
+    App::new()
+        .app_data(site)
+        .configure(routes::configure)
+        .wrap(TracingLogger::<RequestSpan>::new())
+        .wrap(headers::security())
 }

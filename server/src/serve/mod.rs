@@ -7,6 +7,7 @@ mod asset;
 mod error;
 mod headers;
 mod health;
+mod log;
 mod routes;
 mod site;
 
@@ -35,7 +36,7 @@ const SHUTDOWN_SECONDS: u64 = 5;
 /// The options are wrong, the page cannot be read, or the address cannot be bound.
 pub fn run(args: ServeArgs) -> Result<(), Failure> {
     let config = args.resolve()?;
-    start_log(&config);
+    log::start(config.log);
     let site = Data::new(Site::load(&config.dist)?);
     actix_web::rt::System::new().block_on(serve(&config, site))
 }
@@ -77,9 +78,4 @@ fn bind_failure(listen: SocketAddr, error: &std::io::Error) -> Failure {
             "choose an address of this machine with --listen",
         ),
     }
-}
-
-fn start_log(config: &ServeConfig) {
-    // A second call, as tests make it, keeps the first log.
-    let _ = tracing_subscriber::fmt().with_max_level(config.log).with_writer(std::io::stderr).try_init();
 }
