@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
@@ -23,9 +24,10 @@ impl Stamp {
     /// A path cannot be read.
     pub(crate) fn of(paths: &Paths) -> Result<Self> {
         let mut hasher = Sha256::new();
-        for program in [&paths.module, &std::env::current_exe()?] {
-            hasher.update(fs::read(program).with_context(|| format!("reading {}", program.display()))?);
-        }
+        // Of this program the time is enough; it is many times larger than the page.
+        let built = fs::metadata(std::env::current_exe()?)?.modified()?.duration_since(UNIX_EPOCH)?;
+        hasher.update(built.as_nanos().to_le_bytes());
+        hasher.update(fs::read(&paths.module).with_context(|| format!("reading {}", paths.module.display()))?);
         for (path, bytes) in read_folder(&paths.statics)? {
             hasher.update(path);
             hasher.update(bytes);
