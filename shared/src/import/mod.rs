@@ -5,10 +5,12 @@ mod build;
 mod container;
 mod documents;
 mod error;
+mod fields;
 mod html;
 mod json;
 mod keys;
 mod oddities;
+mod records;
 mod runs;
 
 pub use error::ImportError;

@@ -29,7 +29,14 @@ pub(crate) struct Machine<B> {
 
 impl<B: Build> Machine<B> {
     pub(crate) fn new(builder: B) -> Self {
-        Self { builder, heap: Heap::default(), stack: Vec::new(), marks: Vec::new(), memo: Memo::default(), late_fills: 0 }
+        Self {
+            builder,
+            heap: Heap::default(),
+            stack: Vec::new(),
+            marks: Vec::new(),
+            memo: Memo::default(),
+            late_fills: 0,
+        }
     }
 
     /// How many containers were filled after they had become part of another one.

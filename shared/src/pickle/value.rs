@@ -98,7 +98,8 @@ pub fn value_from_slice(bytes: &[u8]) -> Result<Value, Error> {
     reader.push(bytes)?;
     let finished = reader.finish()?;
     if finished.recursive_containers > 0 {
-        let kind = ErrorKind::Unexpected { expected: "a finite document", found: "one that contains itself".to_owned() };
+        let kind =
+            ErrorKind::Unexpected { expected: "a finite document", found: "one that contains itself".to_owned() };
         return Err(Error { offset: bytes.len() as u64, kind });
     }
     let budget = 1000 + 16 * bytes.len() as u64;

@@ -1,0 +1,137 @@
+//! One field of a record, by key.
+
+use super::build::{LIST, POOL, STACK, SnapshotBuilder};
+use super::keys::{FRAMES, KEY_COUNT, bit};
+use super::oddities::Record;
+use crate::base::StringId;
+use crate::pickle::{Heap, Kind, Val};
+use crate::trace::{PoolId, StackId};
+
+/// The values of one dictionary by key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields {
+    pub(super) present: u64,
+    pub(super) values: [Val; KEY_COUNT],
+}
+
+impl Default for Fields {
+    fn default() -> Self {
+        Self { present: 0, values: [Val::handle(0, 0); KEY_COUNT] }
+    }
+}
+
+impl Fields {
+    #[inline]
+    pub(super) fn has(&self, key: usize) -> bool {
+        self.present & bit(key) != 0
+    }
+
+    #[inline]
+    pub(super) fn has_all(&self, keys: u64) -> bool {
+        self.present & keys == keys
+    }
+
+    #[inline]
+    pub(super) fn get(&self, key: usize) -> Option<Val> {
+        self.has(key).then(|| self.values[key])
+    }
+}
+
+/// One field of the dictionary at hand; a value of another kind counts as malformed and as absent.
+impl SnapshotBuilder {
+    #[inline]
+    fn field<T>(&mut self, record: Record, key: usize, read: impl FnOnce(&Self, Val) -> Option<T>) -> Option<T> {
+        let val = self.fields.get(key)?;
+        let value = read(self, val);
+        if value.is_none() && !matches!(val.kind(), Kind::None) {
+            self.oddities.malformed(record, key);
+        }
+        value
+    }
+
+    #[inline]
+    pub(super) fn number(&mut self, record: Record, key: usize, heap: &Heap) -> Option<u64> {
+        self.field(record, key, |_, val| match val.as_small_int() {
+            Some(value) => Some(value as u64),
+            None => heap.as_u64(val),
+        })
+    }
+
+    /// A number of bytes, below 2^60 as in PyTorch.
+    #[inline]
+    pub(super) fn size(&mut self, record: Record, key: usize, heap: &Heap) -> Option<u64> {
+        const LIMIT: i64 = 1 << 60;
+        self.field(record, key, |_, val| {
+            let value = val.as_small_int().or_else(|| heap.as_i64(val))?;
+            (0..LIMIT).contains(&value).then_some(value as u64)
+        })
+    }
+
+    #[inline]
+    pub(super) fn signed(&mut self, record: Record, key: usize, heap: &Heap) -> Option<i64> {
+        self.field(record, key, |_, val| val.as_small_int().or_else(|| heap.as_i64(val)))
+    }
+
+    pub(super) fn flag(&mut self, record: Record, key: usize) -> Option<bool> {
+        self.field(record, key, |_, val| match val.kind() {
+            Kind::Bool(value) => Some(value),
+            _ => None,
+        })
+    }
+
+    #[inline]
+    pub(super) fn text(&mut self, record: Record, key: usize) -> StringId {
+        self.field(record, key, |_, val| val.as_str()).unwrap_or(StringId::EMPTY)
+    }
+
+    #[inline]
+    pub(super) fn pool(&mut self, record: Record, key: usize, heap: &Heap) -> Option<PoolId> {
+        self.field(record, key, |builder, val| match val.kind() {
+            Kind::Pair(a, b) => Some(PoolId(u64::from(a), u64::from(b))),
+            Kind::Handle(POOL, index) => Some(builder.pools[index as usize]),
+            _ => match *heap.items(val)? {
+                [a, b] => Some(PoolId(heap.as_u64(a)?, heap.as_u64(b)?)),
+                _ => None,
+            },
+        })
+    }
+
+    #[inline]
+    pub(super) fn stack_of(&mut self, record: Record) -> StackId {
+        let stack = self.field(record, FRAMES, |_, val| match val.kind() {
+            Kind::Handle(STACK, number) => Some(StackId::from_index(number as usize)),
+            Kind::EmptyList | Kind::EmptyTuple => Some(StackId::EMPTY),
+            _ => None,
+        });
+        stack.unwrap_or(StackId::NONE)
+    }
+
+    pub(super) fn row_list(&mut self, record: Record, key: usize, kind: u8) -> Option<u32> {
+        let list = self.field(record, key, |builder, val| match val.kind() {
+            Kind::Handle(LIST, number) if builder.lists[number as usize].kind == kind => Some(Some(number)),
+            Kind::EmptyList | Kind::EmptyTuple => Some(None),
+            _ => None,
+        });
+        list.flatten()
+    }
+
+    /// A list of texts as one text of lines.
+    #[inline]
+    pub(super) fn lines(&mut self, key: usize, heap: &Heap) -> StringId {
+        if !self.fields.has(key) {
+            return StringId::EMPTY;
+        }
+        let Some(Kind::Node(number)) = self.fields.get(key).map(Val::kind) else { return StringId::EMPTY };
+        if let Some(&known) = self.joined_lines.get(&number) {
+            return known;
+        }
+        let joined = self.field(Record::Event, key, |builder, val| {
+            let lines = heap.items(val)?.iter();
+            let lines: Option<Vec<&str>> = lines.map(|line| Some(builder.strings.get(line.as_str()?))).collect();
+            lines.map(|lines| lines.join("\n"))
+        });
+        let text = joined.map_or(StringId::EMPTY, |text| self.strings.intern(&text));
+        self.joined_lines.insert(number, text);
+        text
+    }
+}

@@ -1,0 +1,217 @@
+//! Events, frames, segments, blocks and histories from their dictionaries.
+
+use super::build::{
+    BLOCK, EVENT, FRAME, HISTORY_ENTRY, POOL, RawBlock, RawHistory, RawSegment, SEGMENT, STACK, SnapshotBuilder,
+};
+use super::keys::{self, *};
+use super::oddities::Record;
+use crate::base::StringId;
+use crate::pickle::{Heap, Val};
+use crate::trace::{Action, BlockState, ContextId, Event, EventContext, Frame, FrameId, FxNode, PoolId, SegmentType};
+
+const EVENT_KEYS: u64 = bits([
+    ACTION,
+    ADDR,
+    DEVICE_FREE,
+    SIZE,
+    STREAM,
+    TIME_US,
+    COMPILE_CONTEXT,
+    USER_METADATA,
+    POOL_ID,
+    INTERNAL_METADATA,
+    FRAMES,
+    FORWARD_FRAMES,
+    CATEGORY,
+    SEGMENT_POOL_ID,
+]);
+const FRAME_KEYS: u64 = bits([NAME, FILENAME, LINE, FX_NODE_OP, FX_NODE_NAME, FX_NODE_TARGET, FX_ORIGINAL_TRACE]);
+const SEGMENT_KEYS: u64 = bits([
+    DEVICE,
+    ADDRESS,
+    TOTAL_SIZE,
+    ALLOCATED_SIZE,
+    ACTIVE_SIZE,
+    REQUESTED_SIZE,
+    STREAM,
+    SEGMENT_TYPE,
+    SEGMENT_POOL_ID,
+    IS_EXPANDABLE,
+    FRAMES,
+    BLOCKS,
+]);
+const BLOCK_KEYS: u64 = bits([ADDRESS, ADDR, SIZE, REQUESTED_SIZE, STATE, FRAMES, HISTORY]);
+const HISTORY_KEYS: u64 = bits([ADDR, REAL_SIZE, FRAMES]);
+
+impl SnapshotBuilder {
+    #[inline]
+    pub(super) fn read_fields(&mut self, entries: &[Val]) {
+        self.fields.present = 0;
+        for pair in entries.chunks_exact(2) {
+            if let Some(key) = pair[0].as_str().map(StringId::index).filter(|&key| key < KEY_COUNT) {
+                self.fields.present |= bit(key);
+                self.fields.values[key] = pair[1];
+            }
+        }
+    }
+
+    /// Counts keys that are none of `known`.
+    #[inline]
+    fn note_unknown(&mut self, record: Record, known: u64, entries: &[Val]) {
+        if self.fields.present & !known == 0 && self.fields.present.count_ones() as usize * 2 == entries.len() {
+            return;
+        }
+        for pair in entries.chunks_exact(2) {
+            let key = pair[0].as_str().unwrap_or(StringId::EMPTY);
+            if key.index() >= KEY_COUNT || known & bit(key.index()) == 0 {
+                self.oddities.unknown_key(record, key);
+            }
+        }
+    }
+
+    pub(super) fn event(&mut self, entries: &[Val], heap: &Heap) -> Option<Val> {
+        let name = self.fields.values[ACTION].as_str()?;
+        let action = keys::action(name).unwrap_or_else(|| {
+            self.oddities.unknown_action(name);
+            Action::Unknown
+        });
+        let row = u32::try_from(self.events.len()).expect("fewer than 2^32 events");
+        let addr_key = if action == Action::Oom && self.fields.has(DEVICE_FREE) { DEVICE_FREE } else { ADDR };
+        let event = Event {
+            action,
+            addr: self.number(Record::Event, addr_key, heap).unwrap_or(0),
+            size_bytes: self.size(Record::Event, SIZE, heap).unwrap_or(0),
+            time_us: self.signed(Record::Event, TIME_US, heap).unwrap_or(0),
+            stack: self.stack_of(Record::Event),
+            context: self.context(heap),
+        };
+        self.events.push(event);
+        self.note_unknown(Record::Event, EVENT_KEYS, entries);
+        Some(Val::handle(EVENT, row))
+    }
+
+    #[inline]
+    fn context(&mut self, heap: &Heap) -> ContextId {
+        let pool_key = if self.fields.has(POOL_ID) { POOL_ID } else { SEGMENT_POOL_ID };
+        let context = EventContext {
+            stream: self.number(Record::Event, STREAM, heap).unwrap_or(0),
+            pool: self.pool(Record::Event, pool_key, heap),
+            compile_context: self.text(Record::Event, COMPILE_CONTEXT),
+            user_metadata: self.text(Record::Event, USER_METADATA),
+            internal_metadata: self.text(Record::Event, INTERNAL_METADATA),
+            category: self.text(Record::Event, CATEGORY),
+            forward_frames: self.lines(FORWARD_FRAMES, heap),
+        };
+        match self.last_context {
+            Some((last, id)) if last == context => id,
+            _ => {
+                let id = self.contexts.intern(context);
+                self.last_context = Some((context, id));
+                id
+            }
+        }
+    }
+
+    pub(super) fn frame(&mut self, entries: &[Val], heap: &Heap) -> Val {
+        let fx_keys = bits([FX_NODE_OP, FX_NODE_NAME, FX_NODE_TARGET, FX_ORIGINAL_TRACE]);
+        let fx = (self.fields.present & fx_keys != 0).then(|| FxNode {
+            op: self.text(Record::Frame, FX_NODE_OP),
+            name: self.text(Record::Frame, FX_NODE_NAME),
+            target: self.text(Record::Frame, FX_NODE_TARGET),
+            original_trace: self.text(Record::Frame, FX_ORIGINAL_TRACE),
+        });
+        let frame = Frame {
+            name: self.text(Record::Frame, NAME),
+            filename: self.text(Record::Frame, FILENAME),
+            line: self.number(Record::Frame, LINE, heap).unwrap_or(0),
+            fx,
+        };
+        self.note_unknown(Record::Frame, FRAME_KEYS, entries);
+        Val::handle(FRAME, self.frames.intern(frame).index() as u32)
+    }
+
+    pub(super) fn stack(&mut self, items: &[Val]) -> Option<Val> {
+        self.stack_scratch.clear();
+        for item in items {
+            let Some((FRAME, number)) = item.as_handle() else { return None };
+            self.stack_scratch.push(FrameId::from_index(number as usize));
+        }
+        Some(Val::handle(STACK, self.stacks.intern(&self.stack_scratch).index() as u32))
+    }
+
+    /// Pool ids are tuples in PyTorch's dumps and lists in JSON.
+    pub(super) fn pool_list(&mut self, items: &[Val]) -> Option<Val> {
+        let [first, second] = items else { return None };
+        let number = |val: &Val| val.as_small_int().and_then(|value| u64::try_from(value).ok());
+        let pool = PoolId(number(first)?, number(second)?);
+        let known = self.pools.iter().rev().take(8).position(|&known| known == pool);
+        let index = match known {
+            Some(back) => self.pools.len() - 1 - back,
+            None => {
+                self.pools.push(pool);
+                self.pools.len() - 1
+            }
+        };
+        Some(Val::handle(POOL, index as u32))
+    }
+
+    pub(super) fn segment(&mut self, entries: &[Val], heap: &Heap) -> Val {
+        let type_name = self.text(Record::Segment, SEGMENT_TYPE);
+        let segment = RawSegment {
+            device: self.signed(Record::Segment, DEVICE, heap).unwrap_or(0),
+            addr: self.number(Record::Segment, ADDRESS, heap).unwrap_or(0),
+            size_bytes: self.size(Record::Segment, TOTAL_SIZE, heap).unwrap_or(0),
+            allocated_bytes: self.size(Record::Segment, ALLOCATED_SIZE, heap),
+            active_bytes: self.size(Record::Segment, ACTIVE_SIZE, heap),
+            requested_bytes: self.size(Record::Segment, REQUESTED_SIZE, heap),
+            stream: self.number(Record::Segment, STREAM, heap).unwrap_or(0),
+            segment_type: match self.strings.get(type_name) {
+                "small" => SegmentType::Small,
+                _ => SegmentType::Large,
+            },
+            pool: self.pool(Record::Segment, SEGMENT_POOL_ID, heap),
+            is_expandable: self.flag(Record::Segment, IS_EXPANDABLE),
+            stack: self.stack_of(Record::Segment),
+            blocks: self.row_list(Record::Segment, BLOCKS, BLOCK),
+        };
+        self.segments.push(segment);
+        self.note_unknown(Record::Segment, SEGMENT_KEYS, entries);
+        Val::handle(SEGMENT, (self.segments.len() - 1) as u32)
+    }
+
+    pub(super) fn block(&mut self, entries: &[Val], heap: &Heap) -> Val {
+        let addr_key = if self.fields.has(ADDRESS) { ADDRESS } else { ADDR };
+        let state = self.text(Record::Block, STATE);
+        let block = RawBlock {
+            addr: self.number(Record::Block, addr_key, heap),
+            size_bytes: self.size(Record::Block, SIZE, heap).unwrap_or(0),
+            requested_bytes: self.size(Record::Block, REQUESTED_SIZE, heap),
+            state: match self.strings.get(state) {
+                "active_allocated" => BlockState::Allocated,
+                "inactive" => BlockState::Inactive,
+                // PyTorch's documentation names it "active_awaiting_free".
+                "active_pending_free" | "active_awaiting_free" => BlockState::PendingFree,
+                _ => {
+                    self.oddities.malformed(Record::Block, STATE);
+                    BlockState::Inactive
+                }
+            },
+            stack: self.stack_of(Record::Block),
+            history: self.row_list(Record::Block, HISTORY, HISTORY_ENTRY),
+        };
+        self.blocks.push(block);
+        self.note_unknown(Record::Block, BLOCK_KEYS, entries);
+        Val::handle(BLOCK, (self.blocks.len() - 1) as u32)
+    }
+
+    pub(super) fn history_entry(&mut self, entries: &[Val], heap: &Heap) -> Val {
+        let entry = RawHistory {
+            addr: self.number(Record::History, ADDR, heap).unwrap_or(0),
+            requested_bytes: self.size(Record::History, REAL_SIZE, heap).unwrap_or(0),
+            stack: self.stack_of(Record::History),
+        };
+        self.history.push(entry);
+        self.note_unknown(Record::History, HISTORY_KEYS, entries);
+        Val::handle(HISTORY_ENTRY, (self.history.len() - 1) as u32)
+    }
+}
