@@ -296,7 +296,7 @@ struct Driver {
     child: Child,
     url: String,
     /// Held open: a driver that cannot write its log dies.
-    _log: BufReader<ChildStdout>,
+    log: BufReader<ChildStdout>,
 }
 
 impl Driver {
@@ -304,11 +304,19 @@ impl Driver {
     fn start() -> Self {
         let spawned = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut child = spawned.expect("chromedriver to be installed: run the tests by `./dev test`");
-        let mut log = BufReader::new(child.stdout.take().expect("a pipe"));
+        let log = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut driver = Self { child, url: String::new(), log };
+        driver.url = driver.wait_for_port();
+        driver
+    }
+
+    /// Reads the log up to the line that names the port.
+    #[track_caller]
+    fn wait_for_port(&mut self) -> String {
         let mut line = String::new();
-        while log.read_line(&mut line).expect("text") > 0 {
+        while self.log.read_line(&mut line).expect("text") > 0 {
             if let Some((_, port)) = line.trim_end_matches(['.', '\n']).split_once("successfully on port ") {
-                return Self { child, url: format!("http://127.0.0.1:{port}"), _log: log };
+                return format!("http://127.0.0.1:{port}");
             }
             line.clear();
         }
