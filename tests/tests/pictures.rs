@@ -1,6 +1,6 @@
 //! Every stored snapshot's picture, at several zooms, covers exactly the area under its outline.
 
-use shared::analysis::{Axis, Band, CurveStep, Picture, PictureRequest, Timeline};
+use shared::analysis::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest, Timeline};
 use shared::trace::{Device, Trace};
 use testkit::corpus::samples;
 
@@ -49,6 +49,27 @@ fn bands_fill_the_area_under_the_outline() {
         let trace = sample.trace();
         for device in trace.devices.iter().chain(&trace.host) {
             check(&trace, device, &sample.name);
+        }
+    }
+}
+
+#[test]
+fn a_slice_has_few_bands_and_all_but_the_initial_one_have_a_color() {
+    for sample in samples() {
+        let trace = sample.trace();
+        for device in trace.devices.iter().chain(&trace.host) {
+            let timeline = Timeline::new(&trace, device);
+            for view in VIEWS {
+                let request = request(&timeline, Axis::Events, view);
+                let picture = timeline.picture(device, &request);
+                for step in &picture.live {
+                    let count = picture.bands.iter().filter(|band| band.x0 <= step.x && step.x < band.x1).count();
+                    let most = f64::from(request.height_px) * 1.6 + 5.0;
+                    assert!(count as f64 <= most, "{}: {count} bands at {step:?} in {request:?}", sample.name);
+                }
+                let has_color = |band: &Band| (band.color != 0) == (band.owner != BandOwner::Initial);
+                assert!(picture.bands.iter().all(has_color), "{}", sample.name);
+            }
         }
     }
 }

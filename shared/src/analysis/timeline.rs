@@ -21,6 +21,7 @@ pub struct Timeline {
     segment_changes: SegmentChanges,
     clock: Clock,
     colors: StackColors,
+    pub(super) seams: picture::Seams,
 }
 
 /// What lies under a point of the timeline.
@@ -43,9 +44,11 @@ impl Timeline {
         let allocations = Allocations::pair(device);
         let events = device.events.len() as u32;
         let segment_changes = SegmentChanges::of(device);
+        let live = Curve::new(&allocations, events);
         Self {
             events,
-            live: Curve::new(&allocations, events),
+            seams: picture::Seams::of(&allocations, point(live.max()).1),
+            live,
             reserved: Curve::new(&segment_changes, events),
             clock: Clock::new(&device.events),
             colors: StackColors::of(trace),

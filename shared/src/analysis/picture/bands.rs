@@ -21,7 +21,7 @@ impl Open {
     }
 }
 
-/// The finished rectangles of a picture.
+/// The finished rectangles of a picture, with the rungs that give them their colours in place of these.
 #[derive(Debug)]
 pub(super) struct Bands<'a> {
     edges: &'a [f32],
@@ -47,18 +47,20 @@ impl<'a> Bands<'a> {
     }
 
     /// Goes on with `open` if `next` has the same height and place, finishes it and begins `next` otherwise.
-    pub(super) fn replace(&mut self, open: &mut Open, next: Open, owner: BandOwner, color: u32) {
+    ///
+    /// The colour of the finished band is that of the rung `tint`, which needn't be known yet.
+    pub(super) fn replace(&mut self, open: &mut Open, next: Open, owner: BandOwner, tint: u32) {
         if (open.bottom, open.top) != (next.bottom, next.top) {
-            self.finish(*open, next.since, owner, color);
+            self.finish(*open, next.since, owner, tint);
             *open = next;
         }
     }
 
-    fn finish(&mut self, open: Open, end: u32, owner: BandOwner, color: u32) {
+    fn finish(&mut self, open: Open, end: u32, owner: BandOwner, tint: u32) {
         let (x0, x1) = (self.edges[open.since as usize], self.edges[end as usize]);
         let (y0, y1) = (self.y(open.bottom), self.y(open.top));
         if x0 < x1 && y0 < y1 {
-            self.finished.push(Band { x0, x1, y0, y1, owner, color });
+            self.finished.push(Band { x0, x1, y0, y1, owner, color: tint });
         }
     }
 

@@ -1,10 +1,13 @@
 //! What a viewport of the timeline shows, as rectangles.
 //!
 //! Idea: cut the view into slices of at most a pixel ([`slices`]) and draw in each the stack at its highest moment.
-//! Allocations of more than a pixel are bands of their own; all smaller ones between two of those are merged at their
-//! place, so that every byte is drawn and the outline is exact at every zoom.
+//! Allocations of more than a pixel are bands of their own; smaller neighbours are merged into groups of a few pixels
+//! at their place, each with the colour that most of its bytes have, so that every byte is drawn, the outline is exact
+//! and the stack shows what it is made of at every zoom.
+//! What makes a group follows from the trace and the scale of bytes alone ([`seams`]).
 //! A sweep from left to right changes the stack by what was born or died between the moments of two slices and survives
-//! ([`sweep`]), and a band grows from slice to slice until its place or height changes ([`rungs`], [`bands`]).
+//! ([`sweep`]), joins groups of which little is left, and a band grows from slice to slice until its place or height
+//! changes ([`rungs`], [`bands`]).
 //!
 //! ```text
 //! alloc a 2, alloc b 1, alloc c 3, free b, free a        one byte a pixel: b is small
@@ -18,6 +21,7 @@
 //! moment    0  1  2  3  4  5
 //! ```
 //!
+//! A slice has at most 1.6 bands a pixel of height, and five more.
 //! Cost: a few instructions per birth and death in view, which only finds what survives to a slice's moment;
 //! logarithmic for each survivor; and the bands that move.
 //! Nothing is kept between pictures.
@@ -25,13 +29,17 @@
 mod bands;
 mod heights;
 mod rungs;
+mod scale;
+mod seams;
 mod slices;
 mod sweep;
+mod tally;
 #[cfg(test)]
 mod tests;
 
 use super::{AllocationId, Timeline};
 use crate::trace::Device;
+pub(super) use seams::Seams;
 use slices::Slices;
 pub(super) use slices::moment_shown_at;
 
@@ -69,7 +77,7 @@ pub struct PictureRequest {
 pub enum BandOwner {
     /// One allocation.
     Allocation(AllocationId),
-    /// Neighbours in the stack that are too small to be drawn one by one, merged at their place.
+    /// A group of neighbours in the stack that are too small to be drawn one by one, merged at their place.
     Merged,
     /// Everything from before the trace.
     Initial,
@@ -88,7 +96,9 @@ pub struct Band {
     pub y1: f32,
     /// What it stands for.
     pub owner: BandOwner,
-    /// A number that is the same for the same stack, to choose a colour by; 0 for merged and initial bands.
+    /// A number that is the same for the same stack, to choose a colour by; 0 for the initial band.
+    ///
+    /// A merged band has that of the stack with most of the bytes in view of its group.
     pub color: u32,
 }
 

@@ -1,42 +1,61 @@
-//! The stack at one moment, as a ladder of the allocations that are large enough to be seen.
+//! The stack at one moment, as a ladder of large allocations and of groups of small ones.
+//!
+//! Idea: every rung keeps its place among all rungs of the picture, dead or alive, so that any allocation finds its
+//! rung by its row.
+//! A group grows while it is the top of the stack and only shrinks afterwards; neighbours that together have become
+//! smaller than [`Scale::join_bytes`] are one rung from then on, with the colour of the taller.
+//! So any two neighbours are at least as tall as a large allocation, and rungs in view are at most 1.6 a pixel.
+//!
+//! ```text
+//! groups of up to 4 bytes, joined up to 2       (a a a a) (b b b b) [large] (c c c)
+//! one of a's and two of b's live on             (a) (b b) [large] (c c c)
+//! one of b's is freed                           (a b) [large] (c c c)        colour of a, the lower of equals
+//! the large one is freed                        (a b) (c c c)                5 bytes don't join
+//! ```
 
-use super::BandOwner;
 use super::bands::{Bands, Open};
 use super::heights::Heights;
+use super::scale::Scale;
+use super::tally::Tally;
+use super::{Band, BandOwner};
 use crate::analysis::AllocationId;
 
 const NONE: u32 = u32::MAX;
 
-/// A large allocation and, above it up to the next one, the sum of the small ones.
-///
-/// The first rung is the initial memory.
+/// The initial memory, a large allocation, or a group of small ones.
 #[derive(Clone, Copy, Debug)]
 struct Rung {
+    /// The allocation, or the group's first.
     row: u32,
+    owner: BandOwner,
+    bytes: u64,
+    /// Of a group only known when it has stopped growing.
     color: u32,
-    size_bytes: u64,
-    /// The small allocations between this rung and the next.
-    gap_bytes: u64,
+    /// The rung whose colour this one has.
+    tint: u32,
     /// The next living rung, [`NONE`] for the top.
     above: u32,
     /// The living rung below; of a dead rung one that was below when it died.
     below: u32,
     alive: bool,
-    band: Open,
-    gap: Open,
+    open: Open,
 }
 
-/// The rungs in the order of the stack, the dead ones included, so that any allocation's place is found by its row.
+/// The rungs in the order of the stack, the first one of which is the initial memory.
 ///
-/// A dead rung's small allocations belong to the nearest living one below, which is found along `below`
+/// A joined group's allocations belong to the nearest living rung below, which is found along `below`
 /// (a union-find with path halving).
 /// Only rungs in view are drawn: what lies below them is a sum, what lies above is never looked at.
 #[derive(Debug)]
 pub(super) struct Rungs {
+    scale: Scale,
     rungs: Vec<Rung>,
-    /// The height of each rung with its gap; 0 for dead ones.
+    /// The bytes of each rung; 0 for dead ones.
     heights: Heights,
     top: u32,
+    /// The group that small allocations are added to while it is the top; [`NONE`] if the next one begins a group.
+    growing: u32,
+    tally: Tally,
     /// Living rungs below this one lie where they were drawn last; [`NONE`] if all do.
     lowest_change: u32,
     /// Living rungs below the first and above the second of these have nothing open.
@@ -45,75 +64,65 @@ pub(super) struct Rungs {
 
 impl Rungs {
     /// A ladder with nothing on it but the rung of the initial memory.
-    pub(super) fn new() -> Self {
-        let (rungs, heights) = (Vec::new(), Heights::new());
-        let mut ladder = Self { rungs, heights, top: NONE, lowest_change: NONE, drawn: (0, 0) };
-        ladder.push(0, 0, 0);
+    pub(super) fn new(scale: Scale) -> Self {
+        let (rungs, heights, tally) = (Vec::new(), Heights::new(), Tally::default());
+        let (top, growing, lowest_change, drawn) = (NONE, NONE, NONE, (0, 0));
+        let mut ladder = Self { scale, rungs, heights, top, growing, tally, lowest_change, drawn };
+        ladder.append(0, BandOwner::Initial, 0, 0);
         ladder
     }
 
     /// Adds to the initial memory.
     pub(super) fn grow_initial(&mut self, size_bytes: u64) {
-        self.rungs[0].size_bytes += size_bytes;
-        self.heights.add(0, size_bytes);
-        self.touch(0);
+        self.grow(0, size_bytes);
     }
 
     /// Takes from the initial memory.
     pub(super) fn shrink_initial(&mut self, size_bytes: u64) {
-        self.rungs[0].size_bytes -= size_bytes;
-        self.heights.subtract(0, size_bytes);
-        self.touch(0);
+        self.shrink(0, size_bytes);
     }
 
-    /// Puts a large allocation on top.
-    pub(super) fn push(&mut self, row: u32, size_bytes: u64, color: u32) {
-        let index = self.rungs.len() as u32;
-        let below = std::mem::replace(&mut self.top, index);
-        if let Some(below) = self.rungs.get_mut(below as usize) {
-            below.above = index;
+    /// Puts a large allocation on top, from the left edge of `slice` on.
+    pub(super) fn push(&mut self, row: u32, size_bytes: u64, color: u32, slice: u32, bands: &mut Bands<'_>) {
+        let below = self.top;
+        self.append(row, BandOwner::Allocation(AllocationId(row)), size_bytes, color);
+        self.settle(below, slice, bands);
+    }
+
+    /// Puts a small allocation on top, from the left edge of `slice` on.
+    pub(super) fn push_small(&mut self, row: u32, size_bytes: u64, color: u32, slice: u32, bands: &mut Bands<'_>) {
+        if self.growing == self.top {
+            self.grow(self.top, size_bytes);
+        } else {
+            self.end_group();
+            let below = self.top;
+            self.append(row, BandOwner::Merged, size_bytes, 0);
+            self.growing = self.top;
+            self.settle(below, slice, bands);
         }
-        let (band, gap) = (Open::NOTHING, Open::NOTHING);
-        let rung = Rung { row, color, size_bytes, gap_bytes: 0, above: NONE, below, alive: true, band, gap };
-        self.rungs.push(rung);
-        self.heights.push(size_bytes);
-        self.touch(index);
+        self.tally.add(color, size_bytes);
     }
 
-    /// Adds a small allocation on top.
-    pub(super) fn push_small(&mut self, size_bytes: u64) {
-        self.rungs[self.top as usize].gap_bytes += size_bytes;
-        self.heights.add(self.top, size_bytes);
-        self.touch(self.top);
+    /// Makes the next small allocation begin a group.
+    pub(super) fn end_group(&mut self) {
+        if let Some(group) = self.rungs.get_mut(self.growing as usize) {
+            group.color = self.tally.take();
+            self.growing = NONE;
+        }
     }
 
-    /// Takes a small allocation away.
-    pub(super) fn remove_small(&mut self, row: u32, size_bytes: u64) {
-        let place = self.living(self.rungs[1..].partition_point(|rung| rung.row < row) as u32);
-        self.rungs[place as usize].gap_bytes -= size_bytes;
-        self.heights.subtract(place, size_bytes);
-        self.touch(place);
+    /// Takes a small allocation away, from the left edge of `slice` on.
+    pub(super) fn remove_small(&mut self, row: u32, size_bytes: u64, slice: u32, bands: &mut Bands<'_>) {
+        let index = self.living(self.last_rung(row));
+        self.shrink(index, size_bytes);
+        self.settle(index, slice, bands);
     }
 
-    /// Takes a large allocation away; its bands end at the left edge of `slice`.
+    /// Takes a large allocation away; its band ends at the left edge of `slice`.
     pub(super) fn remove(&mut self, row: u32, slice: u32, bands: &mut Bands<'_>) {
-        let index = 1 + self.rungs[1..].partition_point(|rung| rung.row < row);
-        debug_assert_eq!(self.rungs[index].row, row, "a large allocation has a rung");
-        let Rung { above, below, size_bytes, gap_bytes, .. } = self.rungs[index];
-        self.close(index as u32, slice, bands);
-        self.rungs[index].alive = false;
-        self.rungs[below as usize].above = above;
-        self.rungs[below as usize].gap_bytes += gap_bytes;
-        self.heights.subtract(index as u32, size_bytes + gap_bytes);
-        self.heights.add(below, gap_bytes);
-        match self.rungs.get_mut(above as usize) {
-            Some(rung) => rung.below = below,
-            None => self.top = below,
-        }
-        if self.drawn.0 == index as u32 {
-            self.drawn.0 = below;
-        }
-        self.touch(below);
+        let index = self.last_rung(row);
+        debug_assert_eq!(self.rungs[index as usize].row, row, "a large allocation has a rung");
+        self.unlink(index, slice, bands);
     }
 
     /// Draws what has changed in view since the last time, from `slice` on.
@@ -125,25 +134,108 @@ impl Rungs {
         let lowest_in_view = self.heights.place_at(bands.lowest_bytes()).unwrap_or(self.top);
         self.close_between(self.drawn.0, lowest_in_view, slice, bands);
         let mut index = lowest_in_view.max(lowest_change);
-        let mut bytes = self.heights.below(index);
+        let mut bottom = self.heights.below(index);
         let above = loop {
             let rung = &mut self.rungs[index as usize];
-            let (bottom, middle, top) = (bytes, bytes + rung.size_bytes, bytes + rung.size_bytes + rung.gap_bytes);
-            bands.replace(&mut rung.band, Open::new(slice, bottom, middle), owner(index, rung.row), rung.color);
-            bands.replace(&mut rung.gap, Open::new(slice, middle, top), BandOwner::Merged, 0);
-            bytes = top;
+            let top = bottom + rung.bytes;
+            bands.replace(&mut rung.open, Open::new(slice, bottom, top), rung.owner, rung.tint);
             if rung.above == NONE || bands.is_above_view(top) {
                 break rung.above;
             }
-            index = rung.above;
+            (index, bottom) = (rung.above, top);
         };
         self.close_between(above, self.drawn.1.saturating_add(1), slice, bands);
         self.drawn = (lowest_in_view, index);
     }
 
-    /// Ends all bands at the left edge of `slice`.
-    pub(super) fn finish(mut self, slice: u32, bands: &mut Bands<'_>) {
-        self.close_between(self.drawn.0, self.drawn.1 + 1, slice, bands);
+    /// Ends all bands at the left edge of `slice` and gives the finished ones their colours.
+    pub(super) fn finish(mut self, slice: u32, mut bands: Bands<'_>) -> Vec<Band> {
+        self.close_between(self.drawn.0, self.drawn.1 + 1, slice, &mut bands);
+        self.end_group();
+        for band in &mut bands.finished {
+            band.color = self.rungs[band.color as usize].color;
+        }
+        bands.finished
+    }
+
+    fn append(&mut self, row: u32, owner: BandOwner, bytes: u64, color: u32) {
+        let index = self.rungs.len() as u32;
+        let below = std::mem::replace(&mut self.top, index);
+        if let Some(below) = self.rungs.get_mut(below as usize) {
+            below.above = index;
+        }
+        let (tint, above, open) = (index, NONE, Open::NOTHING);
+        self.rungs.push(Rung { row, owner, bytes, color, tint, above, below, alive: true, open });
+        self.heights.push(bytes);
+        self.touch(index);
+    }
+
+    fn grow(&mut self, index: u32, bytes: u64) {
+        self.rungs[index as usize].bytes += bytes;
+        self.heights.add(index, bytes);
+        self.touch(index);
+    }
+
+    fn shrink(&mut self, index: u32, bytes: u64) {
+        self.rungs[index as usize].bytes -= bytes;
+        self.heights.subtract(index, bytes);
+        self.touch(index);
+    }
+
+    /// Joins a group that has stopped growing or has shrunk with its neighbours where they have become small.
+    fn settle(&mut self, index: u32, slice: u32, bands: &mut Bands<'_>) {
+        let Rung { owner, bytes, below, .. } = self.rungs[index as usize];
+        if owner != BandOwner::Merged || index == self.growing && index == self.top {
+            return;
+        }
+        if bytes == 0 {
+            self.unlink(index, slice, bands);
+        } else if self.join_above(below, slice, bands) {
+            self.join_above(below, slice, bands);
+        } else {
+            self.join_above(index, slice, bands);
+        }
+    }
+
+    /// Joins a group with the one above if they have become small; whether it has.
+    fn join_above(&mut self, index: u32, slice: u32, bands: &mut Bands<'_>) -> bool {
+        let lower = self.rungs[index as usize];
+        let Some(&upper) = self.rungs.get(lower.above as usize) else { return false };
+        let is_growing = lower.above == self.top && self.top == self.growing;
+        let are_groups = lower.owner == BandOwner::Merged && upper.owner == BandOwner::Merged;
+        if is_growing || !are_groups || lower.bytes + upper.bytes > self.scale.join_bytes() {
+            return false;
+        }
+        self.close(index, slice, bands);
+        if upper.bytes > lower.bytes {
+            self.rungs[index as usize].tint = upper.tint;
+        }
+        self.cut_out(lower.above, slice, bands);
+        self.grow(index, upper.bytes);
+        true
+    }
+
+    /// Takes a rung away, which may make neighbours of two small groups.
+    fn unlink(&mut self, index: u32, slice: u32, bands: &mut Bands<'_>) {
+        let below = self.rungs[index as usize].below;
+        self.cut_out(index, slice, bands);
+        self.join_above(below, slice, bands);
+    }
+
+    fn cut_out(&mut self, index: u32, slice: u32, bands: &mut Bands<'_>) {
+        self.close(index, slice, bands);
+        let Rung { above, below, bytes, .. } = self.rungs[index as usize];
+        self.rungs[index as usize].alive = false;
+        self.rungs[below as usize].above = above;
+        self.heights.subtract(index, bytes);
+        match self.rungs.get_mut(above as usize) {
+            Some(rung) => rung.below = below,
+            None => self.top = below,
+        }
+        if self.drawn.0 == index {
+            self.drawn.0 = below;
+        }
+        self.touch(below);
     }
 
     /// Closes living rungs from `index`, which is one of them or [`NONE`], to below `end`.
@@ -156,13 +248,16 @@ impl Rungs {
 
     fn close(&mut self, index: u32, slice: u32, bands: &mut Bands<'_>) {
         let rung = &mut self.rungs[index as usize];
-        let nothing = Open::new(slice, 0, 0);
-        bands.replace(&mut rung.band, nothing, owner(index, rung.row), rung.color);
-        bands.replace(&mut rung.gap, nothing, BandOwner::Merged, 0);
+        bands.replace(&mut rung.open, Open::new(slice, 0, 0), rung.owner, rung.tint);
     }
 
     fn touch(&mut self, index: u32) {
         self.lowest_change = self.lowest_change.min(index);
+    }
+
+    /// The last rung that begins at this row or below.
+    fn last_rung(&self, row: u32) -> u32 {
+        self.rungs[1..].partition_point(|rung| rung.row <= row) as u32
     }
 
     /// The nearest living rung at `index` or below.
@@ -176,8 +271,4 @@ impl Rungs {
         }
         index
     }
-}
-
-fn owner(index: u32, row: u32) -> BandOwner {
-    if index == 0 { BandOwner::Initial } else { BandOwner::Allocation(AllocationId(row)) }
 }

@@ -2,19 +2,11 @@
 
 use super::bands::Bands;
 use super::rungs::Rungs;
+use super::scale::Scale;
 use super::slices::Slices;
 use super::{Band, PictureRequest};
 use crate::analysis::{AllocationId, Allocations, Timeline};
 use crate::trace::Device;
-
-/// An allocation of this many pixels or more is a band of its own.
-const BAND_PX: f64 = 1.25;
-
-/// The smallest allocation that is a band of its own.
-pub(super) fn large_bytes(request: &PictureRequest) -> u64 {
-    let bytes_per_px = (request.y1 - request.y0) / f64::from(request.height_px);
-    ((BAND_PX * bytes_per_px).ceil() as u64).max(1)
-}
 
 /// All bands of a picture.
 pub(super) fn bands(timeline: &Timeline, device: &Device, request: &PictureRequest, slices: &Slices) -> Vec<Band> {
@@ -22,13 +14,15 @@ pub(super) fn bands(timeline: &Timeline, device: &Device, request: &PictureReque
     if slices.len() == 0 || !(height.is_finite() && height > 0.0) || request.height_px == 0 {
         return Vec::new();
     }
+    let scale = Scale::new(request);
     let mut sweep = Sweep {
         timeline,
         device,
-        large_bytes: large_bytes(request),
+        large_bytes: scale.large_bytes,
+        group_bits: scale.group_bits(),
         born: 0,
         died: timeline.allocations.died_by(slices.shown[0]),
-        rungs: Rungs::new(),
+        rungs: Rungs::new(scale),
         bands: Bands::new(&slices.edges, request),
     };
     let mut previous = None;
@@ -38,14 +32,14 @@ pub(super) fn bands(timeline: &Timeline, device: &Device, request: &PictureReque
             sweep.rungs.draw(slice, &mut sweep.bands);
         }
     }
-    sweep.rungs.finish(slices.len() as u32, &mut sweep.bands);
-    sweep.bands.finished
+    sweep.rungs.finish(slices.len() as u32, sweep.bands)
 }
 
 struct Sweep<'a> {
     timeline: &'a Timeline,
     device: &'a Device,
     large_bytes: u64,
+    group_bits: u8,
     /// Rows below this one were born by the last moment shown.
     born: u32,
     /// Deaths below this position have happened by then.
@@ -67,28 +61,32 @@ impl Sweep<'_> {
             if row < allocations.initial {
                 self.rungs.shrink_initial(size_bytes);
             } else if size_bytes < self.large_bytes {
-                self.rungs.remove_small(row, size_bytes);
+                self.rungs.remove_small(row, size_bytes, slice, &mut self.bands);
             } else {
                 self.rungs.remove(row, slice, &mut self.bands);
             }
         }
         for row in self.born..born {
+            if self.timeline.seams.begins(row, self.group_bits) {
+                self.rungs.end_group();
+            }
             if allocations.died[row as usize] > moment {
-                self.add(row, allocations.size_bytes[row as usize]);
+                self.add(row, allocations.size_bytes[row as usize], slice);
             }
         }
         (self.born, self.died) = (born, died);
     }
 
-    fn add(&mut self, row: u32, size_bytes: u64) {
-        let allocations = &self.timeline.allocations;
-        if row < allocations.initial {
+    fn add(&mut self, row: u32, size_bytes: u64, slice: u32) {
+        if row < self.timeline.allocations.initial {
             self.rungs.grow_initial(size_bytes);
-        } else if size_bytes < self.large_bytes {
-            self.rungs.push_small(size_bytes);
+            return;
+        }
+        let color = self.timeline.color(self.device, AllocationId(row));
+        if size_bytes < self.large_bytes {
+            self.rungs.push_small(row, size_bytes, color, slice, &mut self.bands);
         } else {
-            let color = self.timeline.color(self.device, AllocationId(row));
-            self.rungs.push(row, size_bytes, color);
+            self.rungs.push(row, size_bytes, color, slice, &mut self.bands);
         }
     }
 }

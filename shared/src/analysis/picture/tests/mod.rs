@@ -1,39 +1,14 @@
 //! The picture against the obvious one: a stack of its own for every slice.
 
-use super::sweep::large_bytes;
+mod groups;
+mod naive_ladder;
+
 use super::*;
 use crate::analysis::naive::{self, Random};
 use crate::trace::{Action, Event, EventContext, StackId, Trace, text};
+use naive_ladder::NaiveLadder;
 
-/// What the slice that shows `moment` should look like: owners and edges from the bottom.
-fn naive_slice(
-    timeline: &Timeline,
-    device: &Device,
-    request: &PictureRequest,
-    moment: u32,
-) -> Vec<(BandOwner, f32, f32)> {
-    let mut parts = vec![(BandOwner::Initial, 0), (BandOwner::Merged, 0)];
-    for (id, row) in naive::stack(&timeline.allocations, device, moment) {
-        if timeline.allocations.is_initial(id) {
-            parts[0].1 += row.size_bytes;
-        } else if row.size_bytes >= large_bytes(request) {
-            parts.extend([(BandOwner::Allocation(id), row.size_bytes), (BandOwner::Merged, 0)]);
-        } else {
-            parts.last_mut().unwrap().1 += row.size_bytes;
-        }
-    }
-    let y = |bytes: u64| ((bytes as f64 - request.y0) / (request.y1 - request.y0)).clamp(0.0, 1.0) as f32;
-    let mut bottom = 0;
-    let mut edges = Vec::new();
-    for (owner, size_bytes) in parts {
-        edges.push((owner, y(bottom), y(bottom + size_bytes)));
-        bottom += size_bytes;
-    }
-    edges.retain(|(_, y0, y1)| y0 < y1);
-    edges
-}
-
-/// Compares every slice of a picture with the obvious one and the outlines with the obvious curves.
+/// Compares every slice of a picture with the obvious one, bounds its bands, and compares the outlines with the curves.
 #[track_caller]
 fn check_picture(trace: &Trace, request: &PictureRequest) {
     let device = &trace.devices[0];
@@ -42,6 +17,8 @@ fn check_picture(trace: &Trace, request: &PictureRequest) {
     let slices = Slices::new(&timeline, device, request);
     assert!(slices.len() <= 2 * request.width_px as usize + 3, "{} slices", slices.len());
     let value_at = |steps: &[CurveStep], x: f32| steps.iter().rev().find(|step| step.x <= x).unwrap().bytes;
+    let mut ladder = NaiveLadder::new(&timeline, device, request);
+    let expected: Vec<_> = slices.shown.iter().map(|&moment| ladder.at(moment)).collect();
     for (slice, &moment) in slices.shown.iter().enumerate() {
         let (x0, x1) = (slices.edges[slice], slices.edges[slice + 1]);
         if x0 == x1 {
@@ -49,9 +26,16 @@ fn check_picture(trace: &Trace, request: &PictureRequest) {
         }
         let covers = |band: &&Band| band.x0 <= x0 && band.x1 >= x1;
         let mut bands: Vec<_> =
-            picture.bands.iter().filter(covers).map(|band| (band.owner, band.y0, band.y1)).collect();
+            picture.bands.iter().filter(covers).map(|band| (band.owner, band.y0, band.y1, band.color)).collect();
         bands.sort_by(|a, b| a.1.total_cmp(&b.1));
-        assert_eq!(bands, naive_slice(&timeline, device, request, moment), "slice {slice} of {request:?}");
+        let expected: Vec<_> = expected[slice]
+            .iter()
+            .map(|&(owner, y0, y1, tint)| {
+                (owner, y0, y1, if owner == BandOwner::Initial { 0 } else { ladder.color(tint) })
+            })
+            .collect();
+        assert_eq!(bands, expected, "slice {slice} of {request:?}");
+        assert!(bands.len() as f64 <= 1.6 * f64::from(request.height_px) + 5.0, "{} bands", bands.len());
         let x = request.x0 + f64::from(x0 + x1) / 2.0 * (request.x1 - request.x0);
         let units_per_px = (request.x1 - request.x0) / f64::from(request.width_px);
         assert_eq!(timeline.moment_shown_at(device, request.axis, x, units_per_px), moment, "x = {x} of {request:?}");

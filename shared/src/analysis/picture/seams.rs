@@ -1,0 +1,150 @@
+//! Where groups of small allocations begin, at every scale.
+//!
+//! Idea: neighbours in the stack share a group as long as those of them that are alive together fit into it; the one
+//! that doesn't fit begins the next.
+//! That follows from the trace alone, so that neither panning nor zooming along x regroups anything, and what was
+//! freed long ago leaves room for others.
+//! Groups have a power of two of bytes, and where one begins all smaller ones begin too, so that zooming along y only
+//! joins and splits groups.
+//! What takes half of a group or more is never small where groups of that size are drawn, and doesn't count.
+//!
+//! ```text
+//! alloc a 1, alloc b 1, free b, alloc c 1, alloc d 1, alloc e 1, alloc f 1 .. alloc i 1
+//!
+//! groups of 4 bytes   a b c d e | f g h i     b is gone before e comes
+//! groups of 8 bytes   a b c d e   f g h i
+//! ```
+//!
+//! Cost: a birth takes an addition for each power of two up to the peak, a death little; a byte an allocation.
+
+use crate::analysis::Allocations;
+
+/// For each allocation the largest group that begins with it, as a power of two; 0 if none does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::analysis) struct Seams(Vec<u8>);
+
+impl Seams {
+    /// The seams between the allocations of a trace whose live bytes never pass `peak_bytes`.
+    pub(in crate::analysis) fn of(allocations: &Allocations, peak_bytes: u64) -> Self {
+        let Allocations { initial, born, died, size_bytes, deaths, .. } = allocations;
+        let mut open = OpenGroups::new(peak_bytes);
+        let mut deaths = deaths.iter().filter(|&row| row >= initial).peekable();
+        let mut seams = Vec::with_capacity(died.len());
+        seams.resize(*initial as usize, 0);
+        for (row, &born) in (*initial..).zip(born) {
+            while let Some(&dead) = deaths.next_if(|&&dead| died[dead as usize] <= born) {
+                open.remove(dead, size_bytes[dead as usize]);
+            }
+            seams.push(open.add(row, size_bytes[row as usize]));
+        }
+        Self(seams)
+    }
+
+    /// Whether a group of `1 << bits` bytes begins with this row.
+    pub(super) fn begins(&self, row: u32, bits: u8) -> bool {
+        self.0[row as usize] >= bits
+    }
+}
+
+/// The last group of each size, by the power of two; each one lies within the next larger one.
+struct OpenGroups {
+    /// The row that each one begins with, descending.
+    first: [u32; 65],
+    /// Living bytes that count in a group and the larger ones only: what a group holds is a sum from the first on.
+    bytes: [u64; 65],
+    /// Groups from this power on never fill.
+    end: usize,
+}
+
+impl OpenGroups {
+    fn new(peak_bytes: u64) -> Self {
+        let end = peak_bytes.checked_ilog2().map_or(0, |bits| bits as usize + 1);
+        Self { first: [0; 65], bytes: [0; 65], end }
+    }
+
+    /// Adds a row to the groups that it is small for, and tells the largest that it begins.
+    fn add(&mut self, row: u32, size_bytes: u64) -> u8 {
+        let smallest = smallest_group(size_bytes);
+        let (mut held, mut seam, mut left) = (0, 0, 0);
+        for (bits, bytes) in self.bytes[..self.end].iter().enumerate() {
+            held += bytes;
+            if bits >= smallest && held + size_bytes > 1 << bits {
+                (seam, left) = (bits, held);
+            }
+        }
+        if seam > 0 {
+            self.first[..=seam].fill(row);
+            self.bytes[..=seam].fill(0);
+            self.bytes[seam + 1] += left;
+        }
+        self.bytes[smallest] += size_bytes;
+        seam as u8
+    }
+
+    fn remove(&mut self, row: u32, size_bytes: u64) {
+        let mut bits = smallest_group(size_bytes);
+        while self.first[bits] > row {
+            bits += 1;
+        }
+        self.bytes[bits] -= size_bytes;
+    }
+}
+
+/// The smallest group that is more than twice as large, as a power of two.
+fn smallest_group(size_bytes: u64) -> usize {
+    size_bytes.checked_ilog2().map_or(1, |bits| bits as usize + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::naive;
+    use crate::analysis::{AllocationId, Timeline};
+    use crate::trace::{Trace, text};
+
+    fn seams(trace: &Trace) -> Vec<u8> {
+        Timeline::new(trace, &trace.devices[0]).seams.0
+    }
+
+    /// The rows that begin a group, given those that begin a larger one.
+    fn naive_level(trace: &Trace, bits: u32, larger: &[bool]) -> Vec<bool> {
+        let device = &trace.devices[0];
+        let allocations = Allocations::pair(device);
+        let get = |row: usize| allocations.get(AllocationId::from_index(row), device);
+        let is_counted = |row: &usize| get(*row).size_bytes < 1 << bits >> 1;
+        let mut begins = vec![false; allocations.len()];
+        let initial = allocations.initial_count();
+        let mut first = initial;
+        for row in initial..allocations.len() {
+            let is_alive = |other: &usize| get(*other).died > get(row).born;
+            let bytes = (first..=row).filter(is_alive).filter(is_counted).map(|row| get(row).size_bytes).sum::<u64>();
+            begins[row] = larger[row] || is_counted(&row) && bytes > 1 << bits;
+            if begins[row] {
+                first = row;
+            }
+        }
+        begins
+    }
+
+    #[test]
+    fn the_worked_example() {
+        let source = "alloc a 1\nalloc b 1\nfree b\nalloc c 1\nalloc d 1\nalloc e 1\nalloc f 1";
+        let trace = text::parse(&format!("{source}\nalloc g 1\nalloc h 1\nalloc i 1")).unwrap();
+        let seams = seams(&trace);
+        assert_eq!(seams, [0, 0, 0, 0, 0, 2, 0, 0, 0], "groups of 2^2 bytes begin with f, larger ones don't");
+    }
+
+    #[test]
+    fn seams_agree_with_the_obvious_ones() {
+        for seed in 0..60 {
+            let trace = naive::random_trace(seed, [20, 150, 400][seed as usize % 3]);
+            let seams = seams(&trace);
+            let mut begins = vec![false; seams.len()];
+            for bits in (1..24).rev() {
+                begins = naive_level(&trace, bits, &begins);
+                let found: Vec<_> = seams.iter().map(|&seam| u32::from(seam) >= bits).collect();
+                assert_eq!(found, begins, "seed {seed}, groups of 2^{bits} bytes");
+            }
+        }
+    }
+}
