@@ -13,11 +13,11 @@ pub const SHADE_STEP: f32 = 0.10;
 /// Distance of the stripes on memory from before the trace, in CSS pixels.
 pub const HATCH_PERIOD: f64 = 8.0;
 
-/// Distance of the fine lines on merged allocations, in CSS pixels.
-pub const LINE_PERIOD: f64 = 3.0;
-
 /// Bands lower than this have no separator, in device pixels: it would be all there is of them.
 pub const SEPARATED: f64 = 3.0;
+
+/// How far the hue of merged allocations gives way to grey: it is that of most of them and not of all.
+pub const MERGED_SHARE: f32 = 0.42;
 
 /// How far the band under the cursor is lit up.
 pub const HOVER_SHARE: f32 = 0.32;
@@ -38,6 +38,11 @@ pub fn fill(color: u32, theme: &Theme) -> Color {
         1 => hue.mixed(theme.background, SHADE_STEP * 2.0),
         _ => hue.mixed(theme.live, SHADE_STEP),
     }
+}
+
+/// The fill of merged allocations most of which have this colour number.
+pub fn merged_fill(color: u32, theme: &Theme) -> Color {
+    fill(color, theme).mixed(theme.merged, MERGED_SHARE)
 }
 
 #[cfg(test)]

@@ -26,10 +26,8 @@ pub struct Theme {
     pub initial: Color,
     /// The stripes on it.
     pub initial_hatch: Color,
-    /// Many small allocations.
+    /// What the hues of merged allocations are mixed with.
     pub merged: Color,
-    /// The fine lines on them.
-    pub merged_lines: Color,
     /// Between neighbouring bands.
     pub separator: Color,
     /// The live bytes.
@@ -67,7 +65,6 @@ impl Theme {
             initial: Color::new(0xd5dae2),
             initial_hatch: Color::new(0xb4bdca),
             merged: Color::new(0xc4c8cf),
-            merged_lines: Color::new(0xa9afb9),
             separator: Color::new(0x101828).with_alpha(0.34),
             live: Color::new(0x1b3a7a),
             reserved: Color::new(0xa85708),
@@ -95,7 +92,6 @@ impl Theme {
             initial: Color::new(0x333b48),
             initial_hatch: Color::new(0x4a5465),
             merged: Color::new(0x4c535e),
-            merged_lines: Color::new(0x636b78),
             separator: Color::new(0x05070a).with_alpha(0.55),
             live: Color::new(0xb4cdff),
             reserved: Color::new(0xf0a75a),

@@ -1,8 +1,8 @@
 //! Bands and outlines without a graphics card: each picture is painted once and then moved as an image.
 
 use super::{
-    canvas2d_stripes::{Stripes, new_canvas},
-    painter::{Painter, fit_canvas},
+    canvas2d_stripes::{initial_pattern, new_canvas},
+    painter::{Painter, context_of, fit_canvas},
 };
 use crate::{
     draw::{
@@ -18,8 +18,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use wasm_bindgen::JsCast;
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+use web_sys::{CanvasPattern, CanvasRenderingContext2d, HtmlCanvasElement};
 
 /// A picture, painted and as it came.
 #[derive(Default)]
@@ -67,7 +66,7 @@ impl Target {
 impl CanvasPainter {
     /// A painter for a fresh canvas, `None` where it has no 2D context.
     pub(super) fn open(canvas: HtmlCanvasElement) -> Option<Self> {
-        let context = context_of(&canvas)?;
+        let context = context_of(&canvas, true)?;
         Some(Self { canvas, context, layers: Default::default() })
     }
 
@@ -141,6 +140,10 @@ impl Painter for CanvasPainter {
         "canvas2d"
     }
 
+    fn is_software(&self) -> bool {
+        true
+    }
+
     fn canvas(&self) -> &HtmlCanvasElement {
         &self.canvas
     }
@@ -161,18 +164,13 @@ impl Painter for CanvasPainter {
     }
 }
 
-/// The 2D context of a canvas.
-pub(super) fn context_of(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
-    canvas.get_context("2d").ok()??.dyn_into().ok()
-}
-
 /// A picture in pixels, on a canvas of its own.
 fn painted(sibling: &HtmlCanvasElement, picture: &PictureData, frame: &Frame<'_>) -> Option<HtmlCanvasElement> {
     let asked = picture.view.as_ref()?;
     let (canvas, context) = new_canvas(sibling, asked.width_px, asked.height_px)?;
     let height = f64::from(asked.height_px);
     let target = Target { left: 0.0, bottom: height, offset: [0.0; 2], scale: [f64::from(asked.width_px), height] };
-    let stripes = Stripes::new(sibling, frame.theme, frame.layout.pixel_ratio)?;
+    let stripes = initial_pattern(sibling, frame.theme, frame.layout.pixel_ratio)?;
     // A change of colour costs more than a rectangle: all bands of a colour go together.
     let mut by_fill: BTreeMap<u64, Vec<Band>> = BTreeMap::new();
     for band in bands(&picture.bands) {
@@ -187,31 +185,34 @@ fn painted(sibling: &HtmlCanvasElement, picture: &PictureData, frame: &Frame<'_>
     Some(canvas)
 }
 
+/// The same number for bands that look the same.
 fn fill_key(band: &Band) -> u64 {
+    let fills = HUES as u32 * shade::SHADES;
+    let number = u64::from(band.color % fills);
     match band.owner {
-        PictureData::INITIAL => 1 << 32,
-        PictureData::MERGED => 1 << 33,
-        _ => u64::from(band.color % (HUES as u32 * shade::SHADES)),
+        PictureData::INITIAL => u64::MAX,
+        PictureData::MERGED => u64::from(fills) + number,
+        _ => number,
     }
 }
 
 fn fill_group(
     context: &CanvasRenderingContext2d,
     group: &[Band],
-    (theme, stripes): (&Theme, &Stripes),
+    (theme, stripes): (&Theme, &CanvasPattern),
     shift: (f64, f64),
     target: &Target,
 ) {
     let Some(first) = group.first() else { return };
-    let color = match first.owner {
-        PictureData::INITIAL => theme.initial,
-        PictureData::MERGED => theme.merged,
-        _ => shade::fill(first.color, theme),
+    let (color, strength) = match first.owner {
+        PictureData::INITIAL => (theme.initial, 1.0),
+        PictureData::MERGED => (shade::merged_fill(first.color, theme), 0.4),
+        _ => (shade::fill(first.color, theme), 1.0),
     };
-    match first.owner {
-        PictureData::INITIAL => context.set_fill_style_canvas_pattern(&stripes.initial),
-        PictureData::MERGED => context.set_fill_style_canvas_pattern(&stripes.merged),
-        _ => context.set_fill_style_str(&color.css()),
+    if first.owner == PictureData::INITIAL {
+        context.set_fill_style_canvas_pattern(stripes);
+    } else {
+        context.set_fill_style_str(&color.css());
     }
     // The pattern moves with the canvas below it, and the rectangles back to their place.
     let moved = Target { left: target.left - shift.0, bottom: target.bottom - shift.1, ..*target };
@@ -220,7 +221,7 @@ fn fill_group(
     let _ = context.translate(shift.0, shift.1);
     group.iter().for_each(|band| fill_band(context, band, &moved));
     context.restore();
-    let separator = color.mixed(theme.separator.with_alpha(1.0), theme.separator.alpha);
+    let separator = color.mixed(theme.separator.with_alpha(1.0), theme.separator.alpha * strength);
     context.set_fill_style_str(&separator.css());
     for band in group {
         let (low, high) = (target.y(band.y0).round(), target.y(band.y1).round());

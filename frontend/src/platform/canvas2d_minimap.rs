@@ -1,6 +1,6 @@
 //! The minimap's chart, drawn by plotters.
 
-use super::{canvas2d::context_of, painter::fit_canvas};
+use super::painter::{context_of, fit_canvas};
 use crate::{
     draw::{minimap::draw_chart, theme::Theme},
     worker::PictureData,
@@ -18,7 +18,7 @@ pub fn paint_minimap(
     theme: &Theme,
 ) {
     fit_canvas(canvas, size.0, size.1, pixel_ratio);
-    let Some(context) = context_of(canvas) else { return };
+    let Some(context) = context_of(canvas, false) else { return };
     context.clear_rect(0.0, 0.0, f64::from(canvas.width()), f64::from(canvas.height()));
     let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
     // The canvas backend has no error once there is a context; a minimap without chart still works.

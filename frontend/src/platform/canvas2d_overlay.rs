@@ -1,6 +1,6 @@
 //! Carries out the operations for text, lines and marks over the plot.
 
-use super::{canvas2d::context_of, painter::fit_canvas};
+use super::painter::{context_of, fit_canvas};
 use crate::draw::{
     color::Color,
     layout::{Layout, Rect},
@@ -14,8 +14,8 @@ use web_sys::{CanvasRenderingContext2d as Context, HtmlCanvasElement};
 const FAMILY: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 /// Clears the canvas, fits it to the layout and carries out `ops` in order.
-pub fn paint_overlay(canvas: &HtmlCanvasElement, layout: &Layout, ops: &[Op]) {
-    let Some(context) = context_of(canvas) else { return };
+pub fn paint_overlay(canvas: &HtmlCanvasElement, layout: &Layout, ops: &[Op], is_software: bool) {
+    let Some(context) = context_of(canvas, is_software) else { return };
     let (outer, ratio) = (layout.outer, layout.pixel_ratio);
     fit_canvas(canvas, outer.width, outer.height, ratio);
     // An invalid matrix is the only error, and this one has an inverse.

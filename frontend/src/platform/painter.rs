@@ -5,14 +5,17 @@ use crate::{
     draw::{plan::Layer, scene::Frame},
     worker::PictureData,
 };
+use js_sys::{Object, Reflect};
 use std::rc::Rc;
-use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlCanvasElement};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement};
 
 /// Something that keeps two pictures and lays them over the plot, frame by frame.
 pub trait Painter {
     /// The name for tests and reports.
     fn name(&self) -> &'static str;
+    /// Whether the browser has no graphics card, so that pixels are better drawn by the page than handed on.
+    fn is_software(&self) -> bool;
     /// The canvas that it draws into.
     fn canvas(&self) -> &HtmlCanvasElement;
     /// Takes a picture in place of the layer's last one.
@@ -45,6 +48,16 @@ fn new_canvas(host: &Element) -> Option<HtmlCanvasElement> {
     canvas.set_class_name("timeline-canvas");
     host.replace_children_with_node_1(&canvas);
     Some(canvas)
+}
+
+/// The 2D context of a canvas, kept in the page's own memory if it `is_software`.
+///
+/// Without a graphics card Chromium emulates one even for lines and text, which costs twice as much as drawing them.
+/// The choice is made by the first call for a canvas.
+pub(super) fn context_of(canvas: &HtmlCanvasElement, is_software: bool) -> Option<CanvasRenderingContext2d> {
+    let options = Object::new();
+    Reflect::set(&options, &JsValue::from_str("willReadFrequently"), &JsValue::from_bool(is_software)).ok()?;
+    canvas.get_context_with_context_options("2d", &options).ok()??.dyn_into().ok()
 }
 
 /// Gives a canvas as many pixels as it covers; setting the same size again would clear it for nothing.

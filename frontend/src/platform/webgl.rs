@@ -48,6 +48,7 @@ pub(super) struct WebGlPainter {
     programs: Programs,
     bands: Instances,
     layers: [Uploaded; 2],
+    is_software: bool,
 }
 
 impl WebGlPainter {
@@ -61,7 +62,8 @@ impl WebGlPainter {
         gl.blend_func(Gl::SRC_ALPHA, Gl::ONE_MINUS_SRC_ALPHA);
         let (programs, bands) = (Programs::link(&gl)?, Instances::of_bands(&gl)?);
         let layers = [Uploaded::new(&gl)?, Uploaded::new(&gl)?];
-        Some(Self { canvas, gl, programs, bands, layers })
+        let is_software = has_software_renderer(&gl);
+        Some(Self { canvas, gl, programs, bands, layers, is_software })
     }
 
     /// Draws the bands of a picture into its texture.
@@ -135,6 +137,10 @@ impl Painter for WebGlPainter {
         "webgl2"
     }
 
+    fn is_software(&self) -> bool {
+        self.is_software
+    }
+
     fn canvas(&self) -> &HtmlCanvasElement {
         &self.canvas
     }
@@ -202,6 +208,15 @@ impl Marked {
     }
 }
 
+/// Whether WebGL is computed by the processor; browsers tell it by the renderer's name.
+fn has_software_renderer(gl: &Gl) -> bool {
+    const UNMASKED_RENDERER: u32 = 0x9246;
+    let is_known = gl.get_extension("WEBGL_debug_renderer_info").is_ok_and(|extension| extension.is_some());
+    let parameter = if is_known { UNMASKED_RENDERER } else { Gl::RENDERER };
+    let name = gl.get_parameter(parameter).ok().and_then(|name| name.as_string()).unwrap_or_default();
+    ["SwiftShader", "llvmpipe", "Software", "Basic Render"].iter().any(|known| name.contains(known))
+}
+
 /// Tells a program where a picture goes.
 fn place(gl: &Gl, program: &Program, frame: &Frame<'_>, placement: &Placement) {
     let (_, size) = plot_in_canvas(frame);
@@ -219,12 +234,8 @@ fn clear(gl: &Gl, color: Color) {
 fn set_theme(gl: &Gl, program: &Program, theme: &Theme) {
     let fills: Vec<Color> = (0..HUES as u32 * shade::SHADES).map(|number| shade::fill(number, theme)).collect();
     program.set_colors(gl, "fills", &fills);
-    for (name, color) in [
-        ("initial", theme.initial),
-        ("initial_hatch", theme.initial_hatch),
-        ("merged", theme.merged),
-        ("merged_lines", theme.merged_lines),
-    ] {
+    for (name, color) in [("initial", theme.initial), ("initial_hatch", theme.initial_hatch), ("merged", theme.merged)]
+    {
         program.set_colors(gl, name, &[color]);
     }
     program.set(gl, "separator", &theme.separator.floats());

@@ -45,8 +45,11 @@ fn with_constants(source: &str) -> String {
     let (version, rest) = source.split_once('\n').unwrap_or(("", source));
     let integers = [("HUES", HUES as u32), ("SHADES", shade::SHADES)];
     let owners = [("INITIAL", PictureData::INITIAL), ("MERGED", PictureData::MERGED)];
-    let numbers =
-        [("HATCH_PERIOD", shade::HATCH_PERIOD), ("LINE_PERIOD", shade::LINE_PERIOD), ("SEPARATED", shade::SEPARATED)];
+    let numbers = [
+        ("HATCH_PERIOD", shade::HATCH_PERIOD),
+        ("MERGED_SHARE", f64::from(shade::MERGED_SHARE)),
+        ("SEPARATED", shade::SEPARATED),
+    ];
     let lines = (integers.iter().map(|(name, value)| format!("#define {name} {value}\n")))
         .chain(owners.iter().map(|(name, value)| format!("#define {name} {value}u\n")))
         .chain(numbers.iter().map(|(name, value)| format!("#define {name} {value:?}\n")));

@@ -34,7 +34,6 @@ uniform vec3 fills[HUES * SHADES];
 uniform vec3 initial;
 uniform vec3 initial_hatch;
 uniform vec3 merged;
-uniform vec3 merged_lines;
 uniform vec4 separator;
 out vec4 color;
 vec3 fill(vec2 at) {
@@ -43,16 +42,15 @@ vec3 fill(vec2 at) {
     float wave = abs(fract((moved.x + moved.y) / HATCH_PERIOD) - 0.5) * HATCH_PERIOD;
     return mix(initial_hatch, initial, smoothstep(0.35, 1.35, wave));
   }
-  if (v_tag.x == MERGED) {
-    return mix(merged_lines, merged, step(1.0, mod(moved.y, LINE_PERIOD)));
-  }
-  return fills[v_tag.y % uint(HUES * SHADES)];
+  vec3 hue = fills[v_tag.y % uint(HUES * SHADES)];
+  return v_tag.x == MERGED ? mix(hue, merged, MERGED_SHARE) : hue;
 }
 void main() {
   vec3 shade = fill(gl_FragCoord.xy);
   float height = v_rows.y - v_rows.x;
   if (gl_FragCoord.y - v_rows.x < pixel_ratio) {
-    shade = mix(shade, separator.rgb, separator.a * clamp((height - SEPARATED) / 4.0, 0.0, 1.0));
+    float strength = v_tag.x == MERGED ? 0.4 * separator.a : separator.a;
+    shade = mix(shade, separator.rgb, strength * clamp((height - SEPARATED) / 4.0, 0.0, 1.0));
   }
   color = vec4(shade, 1.0);
 }";

@@ -2,7 +2,7 @@
 
 use super::stage::theme_of;
 use crate::{
-    draw::{color::Color, theme::Theme},
+    draw::{color::Color, shade, theme::Theme},
     state::Scheme,
 };
 use yew::prelude::*;
@@ -24,7 +24,7 @@ pub(super) fn Legend(props: &LegendProps) -> Html {
         <ul class="timeline-legend" aria-label="Legend">
             <li>{line(theme.live)}{"live"}</li>
             <li>{line(theme.reserved)}{"reserved"}</li>
-            <li title="Allocations too small to draw by themselves, at their place in the stack">{merged(theme)}{"merged small ones"}</li>
+            <li title="Neighbours too small to draw one by one, in the colour of most of their bytes">{merged(theme)}{"merged small ones"}</li>
             if props.has_initial {
                 <li title="Allocated before the recording began">{initial(theme)}{"from before the trace"}</li>
             }
@@ -43,8 +43,10 @@ fn line(color: Color) -> Html {
 fn merged(theme: &Theme) -> Html {
     html! {
         <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true">
-            <rect width="18" height="10" fill={theme.merged.css()} />
-            { for [1, 4, 7].map(|y| html! { <rect x="0" y={y.to_string()} width="18" height="1" fill={theme.merged_lines.css()} /> }) }
+            { for [0u32, 1, 2].map(|number| {
+                let (y, fill) = ((number * 10) as f64 / 3.0, shade::merged_fill(number, theme).css());
+                html! { <rect y={y.to_string()} width="18" height="3.4" fill={fill} /> }
+            }) }
         </svg>
     }
 }

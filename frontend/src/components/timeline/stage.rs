@@ -341,7 +341,7 @@ impl Stage {
             ops.extend(self.hit.as_ref().and_then(|hit| axes::bracket(at, hit, camera, layout, theme)));
         }
         ops.extend(self.selection.iter().flat_map(|&rect| axes::selection(rect, theme)));
-        platform::paint_overlay(&self.surface.overlay, layout, &ops);
+        platform::paint_overlay(&self.surface.overlay, layout, &ops, self.painter.is_software());
         self.draw_tooltip(cursor);
     }
 
