@@ -290,7 +290,7 @@ impl<B: Build> Machine<B> {
 
     fn dict_from(&mut self, start: usize) -> Result<Val> {
         let entries = &self.stack[start..];
-        if entries.len() % 2 != 0 {
+        if !entries.len().is_multiple_of(2) {
             return Err(underflow("as many values as keys", "a key without a value"));
         }
         if entries.is_empty() {
@@ -362,7 +362,7 @@ impl<B: Build> Machine<B> {
             Kind::Node(number) if self.heap.node(number).shape == Shape::Dict => {
                 self.note_late_fill(number);
                 let added = &self.stack[start..];
-                if added.len() % 2 != 0 {
+                if !added.len().is_multiple_of(2) {
                     return Err(underflow("as many values as keys", "a key without a value"));
                 }
                 self.heap.node_mut(number).items.extend_from_slice(added);
