@@ -16,4 +16,4 @@ pub mod server;
 
 /// The floor of decoding, which the benchmarks of `shared` measure too.
 #[path = "../../shared/benches/opcode_scan.rs"]
-pub mod opcode_scan;
+mod opcode_scan;
