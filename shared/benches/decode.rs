@@ -2,6 +2,7 @@
 //!
 //! The snapshot is a real one of 27,358 events; `./dev bench` measures large ones.
 
+#[path = "support/opcode_scan.rs"]
 mod opcode_scan;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

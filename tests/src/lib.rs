@@ -15,5 +15,5 @@ pub mod generator;
 pub mod server;
 
 /// The floor of decoding, which the benchmarks of `shared` measure too.
-#[path = "../../shared/benches/opcode_scan.rs"]
+#[path = "../../shared/benches/support/opcode_scan.rs"]
 mod opcode_scan;
