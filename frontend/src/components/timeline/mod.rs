@@ -37,7 +37,7 @@ pub struct TimelineProps {
 
 /// The timeline of one device.
 ///
-/// Yew renders the elements once; afterwards a [`Director`] draws into them, since a rendering costs more than a frame.
+/// Yew renders the elements once; afterwards a director draws into them, since a rendering costs more than a frame.
 #[component]
 pub fn Timeline(props: &TimelineProps) -> Html {
     let nodes = use_memo((), |()| Nodes::default());
