@@ -1,6 +1,6 @@
 //! What the lines and patterns of the timeline mean.
 
-use super::stage::theme_of;
+use super::shown::theme_of;
 use crate::{
     draw::{color::Color, shade, theme::Theme},
     state::Scheme,

@@ -3,6 +3,7 @@
 mod director;
 mod input;
 mod legend;
+mod shown;
 mod stage;
 
 use self::{director::Director, legend::Legend, stage::Stage};

@@ -1,39 +1,25 @@
 //! The state of the timeline between renderings, and how a frame is drawn from it.
 
 use super::TimelineProps;
+use super::shown::{Shown, frame, theme_of};
 use crate::{
     draw::{
         axes,
-        bands::owners,
         camera::{Camera, View},
         gesture::{Gesture, Point},
         glide::Glide,
         history::History,
-        initial::InitialBands,
         lane::Lane,
         layout::{Layout, Rect},
         minimap::Minimap,
         overlay::Op,
         plan::{Layer, Plan},
-        scene::{Frame, placements},
         span::Span,
-        theme::Theme,
     },
     platform::{self, Painter, Surface},
-    state::Scheme,
     view::timeline as texts,
     worker::{Hit, Marks, PictureData, View as Asked},
 };
-use std::rc::Rc;
-
-/// A picture that is on the painter, and what is looked up in it.
-#[derive(Clone, Debug)]
-pub(super) struct Shown {
-    asked: Asked,
-    picture: Rc<PictureData>,
-    owners: Vec<u32>,
-    initial: InitialBands,
-}
 
 /// Everything that the timeline keeps between frames.
 pub(super) struct Stage {
@@ -141,8 +127,7 @@ impl Stage {
     /// Takes a picture that was asked for; whether it is the first one of all.
     pub(super) fn take_picture(&mut self, layer: Layer, asked: Asked, picture: PictureData) -> bool {
         self.plan.answered(layer, asked);
-        let (owners, initial) = (owners(&picture), InitialBands::of(&picture));
-        self.layers[layer.index()] = Some(Shown { asked, picture: Rc::new(picture), owners, initial });
+        self.layers[layer.index()] = Some(Shown::new(asked, picture));
         self.upload(layer);
         self.bands_are_due = true;
         self.picture_is_new = true;
@@ -318,8 +303,7 @@ impl Stage {
     /// What is merged or from before the trace has none: pinning it must not make everything step back.
     fn marked(&self) -> [Option<u32>; 2] {
         let hovered = self.hit.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
-        let has_bands =
-            |owner: &u32| self.layers.iter().flatten().any(|shown| shown.owners.binary_search(owner).is_ok());
+        let has_bands = |owner: &u32| self.layers.iter().flatten().any(|shown| shown.has_bands_of(*owner));
         [hovered.filter(has_bands), self.props.pinned.filter(has_bands)]
     }
 
@@ -389,25 +373,4 @@ impl Stage {
         self.hit = hit;
         self.bands_are_due |= self.marked() != before;
     }
-}
-
-/// The colours of a scheme.
-pub(super) fn theme_of(scheme: Scheme) -> &'static Theme {
-    static LIGHT: Theme = Theme::light();
-    static DARK: Theme = Theme::dark();
-    match scheme {
-        Scheme::Light => &LIGHT,
-        Scheme::Dark => &DARK,
-    }
-}
-
-fn frame<'a>(
-    camera: &Camera,
-    layout: &'a Layout,
-    layers: &[Option<Shown>; 2],
-    [hovered, pinned]: [Option<u32>; 2],
-    scheme: Scheme,
-) -> Frame<'a> {
-    let [overview, detail] = layers.each_ref().map(|layer| layer.as_ref().map(|shown| &shown.asked));
-    Frame { layout, placements: placements(camera, overview, detail), theme: theme_of(scheme), hovered, pinned }
 }
