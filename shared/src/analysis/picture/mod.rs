@@ -2,7 +2,7 @@
 //!
 //! Idea: cut the view into slices of at most a pixel ([`slices`]) and draw in each the stack at its highest moment.
 //! Allocations of more than a pixel are bands of their own; smaller neighbours are merged into groups of a few pixels
-//! at their place, each with the colour that most of its bytes have, so that every byte is drawn, the outline is exact
+//! at their place, each with the colour of the stack that most of it is of, so that every byte is drawn, the outline is exact
 //! and the stack shows what it is made of at every zoom.
 //! What makes a group follows from the trace and the scale of bytes alone ([`seams`]).
 //! A sweep from left to right changes the stack by what was born or died between the moments of two slices and survives
@@ -98,7 +98,7 @@ pub struct Band {
     pub owner: BandOwner,
     /// A number that is the same for the same stack, to choose a colour by; 0 for the initial band.
     ///
-    /// A merged band has that of the stack with most of the bytes in view of its group.
+    /// A merged band has that of the stack with most of its group, as bytes times lifetimes of what is in view.
     pub color: u32,
 }
 

@@ -5,6 +5,7 @@
 //! A group grows while it is the top of the stack and only shrinks afterwards; neighbours that together have become
 //! smaller than [`Scale::join_bytes`] are one rung from then on, with the colour of the taller.
 //! So any two neighbours are at least as tall as a large allocation, and rungs in view are at most 1.6 a pixel.
+//! Which groups have been joined may depend on where the view begins; that is the only thing that does.
 //!
 //! ```text
 //! groups of up to 4 bytes, joined up to 2       (a a a a) (b b b b) [large] (c c c)
@@ -90,7 +91,7 @@ impl Rungs {
     }
 
     /// Puts a small allocation on top, from the left edge of `slice` on.
-    pub(super) fn push_small(&mut self, row: u32, size_bytes: u64, color: u32, slice: u32, bands: &mut Bands<'_>) {
+    pub(super) fn push_small(&mut self, row: u32, size_bytes: u64, slice: u32, bands: &mut Bands<'_>) {
         if self.growing == self.top {
             self.grow(self.top, size_bytes);
         } else {
@@ -100,7 +101,11 @@ impl Rungs {
             self.growing = self.top;
             self.settle(below, slice, bands);
         }
-        self.tally.add(color, size_bytes);
+    }
+
+    /// Counts the colour of the small allocation that was pushed last by its area, in bytes times moments.
+    pub(super) fn tint(&mut self, color: u32, area: u128) {
+        self.tally.add(color, area);
     }
 
     /// Makes the next small allocation begin a group.

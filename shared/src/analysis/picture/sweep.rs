@@ -84,9 +84,16 @@ impl Sweep<'_> {
         }
         let color = self.timeline.color(self.device, AllocationId(row));
         if size_bytes < self.large_bytes {
-            self.rungs.push_small(row, size_bytes, color, slice, &mut self.bands);
+            self.rungs.push_small(row, size_bytes, slice, &mut self.bands);
+            self.rungs.tint(color, self.area(row));
         } else {
             self.rungs.push(row, size_bytes, color, slice, &mut self.bands);
         }
+    }
+    /// What a row covers of the whole timeline, in bytes times moments.
+    fn area(&self, row: u32) -> u128 {
+        let allocations = &self.timeline.allocations;
+        let died = allocations.died[row as usize].min(self.timeline.events() + 1);
+        u128::from(allocations.size_bytes[row as usize]) * u128::from(died - allocations.born_at(row))
     }
 }

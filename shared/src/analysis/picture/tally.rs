@@ -1,26 +1,29 @@
 //! The colour of a group.
 
-/// The bytes of each colour of a group that is still growing.
+/// The area of each colour of a group that is still growing: bytes times moments.
+///
+/// By bytes alone, members that are gone at once would weigh as much as those that are seen, and panning past them
+/// would change the colour.
 #[derive(Debug, Default)]
-pub(super) struct Tally(Vec<(u32, u64)>);
+pub(super) struct Tally(Vec<(u32, u128)>);
 
 impl Tally {
     /// Counts a member.
-    pub(super) fn add(&mut self, color: u32, size_bytes: u64) {
+    pub(super) fn add(&mut self, color: u32, area: u128) {
         match self.0.last_mut() {
-            Some((last, bytes)) if *last == color => *bytes += size_bytes,
-            _ => self.0.push((color, size_bytes)),
+            Some((last, sum)) if *last == color => *sum += area,
+            _ => self.0.push((color, area)),
         }
     }
 
-    /// The colour that most bytes have, the smallest number of several, and begins anew; 0 without members.
+    /// The colour of the largest area, the smallest number of several, and begins anew; 0 without members.
     pub(super) fn take(&mut self) -> u32 {
         self.0.sort_unstable_by_key(|&(color, _)| color);
         let mut most = (0, 0);
         for colors in self.0.chunk_by(|a, b| a.0 == b.0) {
-            let bytes = colors.iter().map(|&(_, bytes)| bytes).sum::<u64>();
-            if most.0 == 0 || bytes > most.1 {
-                most = (colors[0].0, bytes);
+            let area = colors.iter().map(|&(_, area)| area).sum::<u128>();
+            if most.0 == 0 || area > most.1 {
+                most = (colors[0].0, area);
             }
         }
         self.0.clear();
@@ -33,14 +36,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_color_with_most_bytes_wins() {
+    fn the_color_of_the_largest_area_wins() {
         let mut tally = Tally::default();
         assert_eq!(tally.take(), 0);
-        for (color, size_bytes) in [(7, 2), (3, 3), (7, 2), (3, 0), (9, 1)] {
-            tally.add(color, size_bytes);
+        for (color, area) in [(7, 2), (3, 3), (7, 2), (3, 0), (9, 1)] {
+            tally.add(color, area);
         }
         assert_eq!(tally.take(), 7);
-        [(8, 1), (2, 1)].into_iter().for_each(|(color, size_bytes)| tally.add(color, size_bytes));
+        [(8, 1), (2, 1)].into_iter().for_each(|(color, area)| tally.add(color, area));
         assert_eq!(tally.take(), 2);
     }
 }

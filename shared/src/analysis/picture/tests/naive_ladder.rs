@@ -25,8 +25,8 @@ pub(super) struct NaiveLadder<'a> {
     request: &'a PictureRequest,
     scale: Scale,
     rungs: Vec<Rung>,
-    /// The bytes that each rung, by number, was given of each colour.
-    colors: Vec<BTreeMap<u32, u64>>,
+    /// The area that each rung, by number, was given of each colour.
+    colors: Vec<BTreeMap<u32, u128>>,
     /// The number of the group that small allocations are added to while it is the last rung.
     growing: Option<usize>,
     born: usize,
@@ -65,7 +65,7 @@ impl<'a> NaiveLadder<'a> {
     /// The number to choose a colour by that a part has when all moments have been asked for.
     pub(super) fn color(&self, tint: usize) -> u32 {
         let most = self.colors[tint].values().max();
-        self.colors[tint].iter().find(|(_, bytes)| Some(*bytes) == most).map_or(0, |(&color, _)| color)
+        self.colors[tint].iter().find(|(_, area)| Some(*area) == most).map_or(0, |(&color, _)| color)
     }
 
     fn parts(&self) -> Vec<Part> {
@@ -107,10 +107,11 @@ impl<'a> NaiveLadder<'a> {
             self.settle(self.rungs.len() - 2);
         }
         let color = self.timeline.color(self.device, id);
-        let size_bytes = self.size(id);
+        let row = self.timeline.allocations.get(id, self.device);
+        let moments = (row.born..=self.timeline.events()).filter(|&moment| moment < row.died).count();
         let last = self.rungs.last_mut().unwrap();
         last.alive.push(id);
-        *self.colors[last.number].entry(color).or_default() += size_bytes;
+        *self.colors[last.number].entry(color).or_default() += u128::from(row.size_bytes) * moments as u128;
     }
 
     fn remove(&mut self, id: AllocationId) {
