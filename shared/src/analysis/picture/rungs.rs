@@ -5,7 +5,7 @@
 //! A group grows while it is the top of the stack and only shrinks afterwards; neighbours that together have become
 //! smaller than [`Scale::join_bytes`] are one rung from then on, with the colour of the taller.
 //! So any two neighbours are at least as tall as a large allocation, and rungs in view are at most 1.6 a pixel.
-//! Which groups have been joined may depend on where the view begins; that is the only thing that does.
+//! Which groups have been joined may depend on where the view begins, since the sweep knows nothing from before it.
 //!
 //! ```text
 //! groups of up to 4 bytes, joined up to 2       (a a a a) (b b b b) [large] (c c c)
