@@ -133,6 +133,11 @@ impl Camera {
         self.view.x.at(x / self.plot.width)
     }
 
+    /// How much of the axis a device pixel shows.
+    pub fn units_per_device_pixel(&self) -> f64 {
+        self.view.x.len() / self.plot.device_width()
+    }
+
     /// CSS pixels from the top edge of the plot.
     pub fn y_from_bytes(&self, bytes: f64) -> f64 {
         (1.0 - self.view.y.fraction(bytes)) * self.plot.height

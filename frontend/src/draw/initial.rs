@@ -87,6 +87,7 @@ mod tests {
             y1: y.end,
             width_px: 1000,
             height_px: 500,
+            pixel_ratio: 1.0,
         };
         (camera, layout, asked)
     }

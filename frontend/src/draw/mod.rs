@@ -17,6 +17,7 @@ pub mod layout;
 pub mod overlay;
 pub mod pieces;
 pub mod plan;
+pub mod raster;
 pub mod scene;
 pub mod shade;
 

@@ -87,8 +87,16 @@ mod tests {
     use super::*;
     use crate::worker::AxisKind;
 
-    const ASKED: Asked =
-        Asked { axis: AxisKind::Events, x0: 0.0, x1: 10.0, y0: 100.0, y1: 200.0, width_px: 10, height_px: 10 };
+    const ASKED: Asked = Asked {
+        axis: AxisKind::Events,
+        x0: 0.0,
+        x1: 10.0,
+        y0: 100.0,
+        y1: 200.0,
+        width_px: 10,
+        height_px: 10,
+        pixel_ratio: 1.0,
+    };
 
     fn steps(all: impl IntoIterator<Item = (f32, f64)>) -> Vec<OutlineStep> {
         all.into_iter().map(|(x, bytes)| OutlineStep { x, bytes }).collect()

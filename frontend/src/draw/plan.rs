@@ -90,7 +90,7 @@ impl Plan {
 fn overview_of(camera: &Camera, axis: AxisKind) -> Asked {
     let View { x, y } = camera.content().whole();
     let plot = camera.plot();
-    asked(axis, x, y, plot.device_width(), plot.device_height())
+    asked(axis, x, y, [plot.device_width(), plot.device_height(), plot.pixel_ratio])
 }
 
 /// The view and its surroundings, at the scale of the plot.
@@ -98,7 +98,7 @@ fn detail_of(camera: &Camera, axis: AxisKind) -> Asked {
     let (View { x, y }, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
     let (wide, width) = surroundings(x, whole.x, plot.device_width(), MARGIN_X);
     let (high, height) = surroundings(y, whole.y, plot.device_height(), MARGIN_Y);
-    asked(axis, wide, high, width, height)
+    asked(axis, wide, high, [width, height, plot.pixel_ratio])
 }
 
 /// A range and its margins, and the device pixels across.
@@ -111,9 +111,10 @@ fn surroundings(view: Span, whole: Span, pixels: f64, margin: f64) -> (Span, f64
     (Span::new(view.start - before * pixel, view.end + after * pixel), pixels + before + after)
 }
 
-fn asked(axis: AxisKind, x: Span, y: Span, width: f64, height: f64) -> Asked {
+fn asked(axis: AxisKind, x: Span, y: Span, [width, height, pixel_ratio]: [f64; 3]) -> Asked {
     let pixels = |length: f64| length.round().clamp(1.0, MAX_PICTURE_PX) as u32;
-    Asked { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px: pixels(width), height_px: pixels(height) }
+    let (width_px, height_px) = (pixels(width), pixels(height));
+    Asked { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px, pixel_ratio }
 }
 
 /// Whether a detail shows the view at its scale and with room to pan.

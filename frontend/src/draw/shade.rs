@@ -1,6 +1,6 @@
 //! Which colour a band gets.
 //!
-//! The graphics card computes the same in `platform/webgl_shaders.rs`; the numbers of both are these.
+//! `raster` makes a palette of it.
 
 use super::{color::Color, theme::Theme};
 
@@ -13,11 +13,14 @@ pub const SHADE_STEP: f32 = 0.10;
 /// Distance of the stripes on memory from before the trace, in CSS pixels.
 pub const HATCH_PERIOD: f64 = 8.0;
 
-/// Bands lower than this have no separator, in device pixels: it would be all there is of them.
+/// Bands of this height or less have no separator, in device pixels: it would be all there is of them.
 pub const SEPARATED: f64 = 3.0;
 
 /// How far the hue of merged allocations gives way to grey: it is that of most of them and not of all.
 pub const MERGED_SHARE: f32 = 0.42;
+
+/// How strong the lower edges of merged allocations are beside those of single ones.
+pub const MERGED_SEPARATOR_SHARE: f32 = 0.4;
 
 /// How far the band under the cursor is lit up.
 pub const HOVER_SHARE: f32 = 0.32;

@@ -1,24 +1,22 @@
-//! Bands and outlines without a graphics card: each picture is painted once and then moved as an image.
+//! Bands and outlines without a graphics card: each picture becomes an image once and is moved as one.
 
-use super::{
-    canvas2d_stripes::{initial_pattern, new_canvas},
-    painter::{Painter, context_of, fit_canvas},
-};
+use super::painter::{Painter, context_of, fit_canvas};
 use crate::{
     draw::{
         bands::{Band, bands},
         color::Color,
         pieces::{Piece, pieces},
         plan::Layer,
-        scene::{Frame, Placement, stripe_shift},
+        raster,
+        scene::{Frame, Placement},
         shade,
-        theme::{HUES, Theme},
+        theme::Theme,
     },
     worker::PictureData,
 };
-use std::collections::BTreeMap;
 use std::rc::Rc;
-use web_sys::{CanvasPattern, CanvasRenderingContext2d, HtmlCanvasElement};
+use wasm_bindgen::{Clamped, JsCast};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
 /// A picture, painted and as it came.
 #[derive(Default)]
@@ -149,7 +147,7 @@ impl Painter for CanvasPainter {
     }
 
     fn upload(&mut self, layer: Layer, picture: &Rc<PictureData>, frame: &Frame<'_>) {
-        let image = painted(&self.canvas, picture, frame);
+        let image = painted(&self.canvas, picture, frame.theme);
         self.layers[layer.index()] = Painted { image, picture: picture.clone() };
     }
 
@@ -165,71 +163,16 @@ impl Painter for CanvasPainter {
 }
 
 /// A picture in pixels, on a canvas of its own.
-fn painted(sibling: &HtmlCanvasElement, picture: &PictureData, frame: &Frame<'_>) -> Option<HtmlCanvasElement> {
+fn painted(sibling: &HtmlCanvasElement, picture: &PictureData, theme: &Theme) -> Option<HtmlCanvasElement> {
     let asked = picture.view.as_ref()?;
-    let (canvas, context) = new_canvas(sibling, asked.width_px, asked.height_px)?;
-    let height = f64::from(asked.height_px);
-    let target = Target { left: 0.0, bottom: height, offset: [0.0; 2], scale: [f64::from(asked.width_px), height] };
-    let stripes = initial_pattern(sibling, frame.theme, frame.layout.pixel_ratio)?;
-    // A change of colour costs more than a rectangle: all bands of a colour go together.
-    let mut by_fill: BTreeMap<u64, Vec<Band>> = BTreeMap::new();
-    for band in bands(&picture.bands) {
-        by_fill.entry(fill_key(&band)).or_default().push(band);
-    }
-    // Stripes begin at the lower left corner of the plane and not of the canvas.
-    let [right, up] = stripe_shift(asked);
-    let shift = (-right.round(), (up + height).round());
-    for group in by_fill.values() {
-        fill_group(&context, group, (frame.theme, &stripes), shift, &target);
-    }
+    let canvas: HtmlCanvasElement = sibling.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()?;
+    canvas.set_width(asked.width_px);
+    canvas.set_height(asked.height_px);
+    let rows = raster::top_down(&picture.pixels, asked.width_px as usize);
+    let colored = raster::colored(&rows, &raster::palette(theme));
+    let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&colored), asked.width_px, asked.height_px).ok()?;
+    context_of(&canvas, true)?.put_image_data(&image, 0.0, 0.0).ok()?;
     Some(canvas)
-}
-
-/// The same number for bands that look the same.
-fn fill_key(band: &Band) -> u64 {
-    let fills = HUES as u32 * shade::SHADES;
-    let number = u64::from(band.color % fills);
-    match band.owner {
-        PictureData::INITIAL => u64::MAX,
-        PictureData::MERGED => u64::from(fills) + number,
-        _ => number,
-    }
-}
-
-fn fill_group(
-    context: &CanvasRenderingContext2d,
-    group: &[Band],
-    (theme, stripes): (&Theme, &CanvasPattern),
-    shift: (f64, f64),
-    target: &Target,
-) {
-    let Some(first) = group.first() else { return };
-    let (color, strength) = match first.owner {
-        PictureData::INITIAL => (theme.initial, 1.0),
-        PictureData::MERGED => (shade::merged_fill(first.color, theme), 0.4),
-        _ => (shade::fill(first.color, theme), 1.0),
-    };
-    if first.owner == PictureData::INITIAL {
-        context.set_fill_style_canvas_pattern(stripes);
-    } else {
-        context.set_fill_style_str(&color.css());
-    }
-    // The pattern moves with the canvas below it, and the rectangles back to their place.
-    let moved = Target { left: target.left - shift.0, bottom: target.bottom - shift.1, ..*target };
-    context.save();
-    // Whole numbers are always a valid shift.
-    let _ = context.translate(shift.0, shift.1);
-    group.iter().for_each(|band| fill_band(context, band, &moved));
-    context.restore();
-    let separator = color.mixed(theme.separator.with_alpha(1.0), theme.separator.alpha * strength);
-    context.set_fill_style_str(&separator.css());
-    for band in group {
-        let (low, high) = (target.y(band.y0).round(), target.y(band.y1).round());
-        if low - high >= shade::SEPARATED + 1.0 {
-            let (x0, x1) = (target.x(band.x0).round(), target.x(band.x1).round());
-            context.fill_rect(x0, low - 1.0, x1 - x0, 1.0);
-        }
-    }
 }
 
 /// Edges are rounded, so that neighbours meet without a seam.

@@ -1,6 +1,7 @@
 //! The browser's frames, and how it wants them drawn.
 
 use super::browser::{mark, search_param};
+use super::painter::PainterChoice;
 use wasm_bindgen::{JsCast, closure::Closure};
 
 /// Calls back before the next frame is drawn, with its time in milliseconds since the page was opened.
@@ -33,7 +34,11 @@ pub fn pixel_ratio() -> f64 {
     web_sys::window().map_or(1.0, |window| window.device_pixel_ratio()).max(0.5)
 }
 
-/// Whether the page's address asks for the plain canvas, as tests do.
-pub fn forces_canvas() -> bool {
-    search_param("renderer").is_some_and(|name| name == "canvas")
+/// The painter that the page's address asks for, as tests do.
+pub fn painter_choice() -> PainterChoice {
+    match search_param("renderer").as_deref() {
+        Some("canvas") => PainterChoice::Canvas,
+        Some("webgl") => PainterChoice::WebGl,
+        _ => PainterChoice::Best,
+    }
 }

@@ -24,17 +24,29 @@ pub trait Painter {
     fn paint(&mut self, frame: &Frame<'_>);
 }
 
+/// Which painter to open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PainterChoice {
+    /// WebGL2 on a graphics card, else the plain canvas: a processor that plays graphics card makes the page wait.
+    Best,
+    /// WebGL2, whoever computes it.
+    WebGl,
+    /// The plain canvas, as after a lost context.
+    Canvas,
+}
+
 /// Puts a canvas into `host` and chooses how to draw into it.
 ///
-/// WebGL2 where there is one, and the plain canvas where not, after a lost context or when `force_canvas` says so.
+/// Where the choice can't be had, the plain canvas serves.
 /// A canvas never changes its kind of context: each painter has its own.
 ///
 /// # Errors
 /// If the document gives neither kind of context.
-pub fn open_painter(host: &Element, force_canvas: bool) -> Result<Box<dyn Painter>, String> {
-    let painter: Box<dyn Painter> = match new_canvas(host).filter(|_| !force_canvas).and_then(WebGlPainter::open) {
-        Some(painter) => Box::new(painter),
-        None => {
+pub fn open_painter(host: &Element, choice: PainterChoice) -> Result<Box<dyn Painter>, String> {
+    let web_gl = new_canvas(host).filter(|_| choice != PainterChoice::Canvas).and_then(WebGlPainter::open);
+    let painter: Box<dyn Painter> = match web_gl {
+        Some(painter) if choice == PainterChoice::WebGl || !painter.is_software() => Box::new(painter),
+        _ => {
             let canvas = new_canvas(host).ok_or("the page has no document to draw in")?;
             Box::new(CanvasPainter::open(canvas).ok_or("the browser offers neither WebGL2 nor a 2D canvas")?)
         }

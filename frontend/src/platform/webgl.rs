@@ -1,6 +1,6 @@
 //! Bands and outlines on WebGL2.
 //!
-//! The bands of a picture are drawn into a texture once, with one call; a frame lays the texture over the plot.
+//! The bands of a picture come in pixels and become a texture; a frame lays the texture over the plot.
 //! So a frame costs the same whether a picture has a thousand bands or a million, also without a graphics card.
 //! Outlines and marked bands are drawn anew each frame: they are few, and they stay crisp while the view moves.
 
@@ -14,11 +14,11 @@ use crate::{
         color::Color,
         pieces::pieces,
         plan::Layer,
-        scene::{Frame, Placement, stripe_shift},
+        raster,
+        scene::{Frame, Placement},
         shade,
-        theme::{HUES, Theme},
     },
-    worker::{PictureData, View as Asked},
+    worker::PictureData,
 };
 use js_sys::{Object, Reflect};
 use std::rc::Rc;
@@ -46,7 +46,6 @@ pub(super) struct WebGlPainter {
     canvas: HtmlCanvasElement,
     gl: Gl,
     programs: Programs,
-    bands: Instances,
     layers: [Uploaded; 2],
     is_software: bool,
 }
@@ -60,32 +59,10 @@ impl WebGlPainter {
         }
         let gl: Gl = canvas.get_context_with_context_options("webgl2", &options).ok()??.dyn_into().ok()?;
         gl.blend_func(Gl::SRC_ALPHA, Gl::ONE_MINUS_SRC_ALPHA);
-        let (programs, bands) = (Programs::link(&gl)?, Instances::of_bands(&gl)?);
+        let programs = Programs::link(&gl)?;
         let layers = [Uploaded::new(&gl)?, Uploaded::new(&gl)?];
         let is_software = has_software_renderer(&gl);
-        Some(Self { canvas, gl, programs, bands, layers, is_software })
-    }
-
-    /// Draws the bands of a picture into its texture.
-    fn render(&mut self, layer: Layer, asked: &Asked, frame: &Frame<'_>) {
-        let (gl, program) = (&self.gl, &self.programs.bands);
-        let uploaded = &self.layers[layer.index()];
-        self.bands.fill(gl, &uploaded.picture.bands);
-        gl.disable(Gl::SCISSOR_TEST);
-        gl.disable(Gl::BLEND);
-        uploaded.image.render(gl, [asked.width_px, asked.height_px], |gl, size| {
-            clear(gl, frame.theme.background);
-            program.begin(gl);
-            program.set_pixels(gl, "offset", [0.0; 2]);
-            program.set_pixels(gl, "scale", size);
-            program.set_pixels(gl, "size", size);
-            program.set_pixels(gl, "stripes", stripe_shift(asked));
-            program.set(gl, "pixel_ratio", &[frame.layout.pixel_ratio as f32]);
-            set_theme(gl, program, frame.theme);
-            self.bands.draw(gl);
-        });
-        // The texture holds all of it now.
-        self.bands.fill(gl, &[]);
+        Some(Self { canvas, gl, programs, layers, is_software })
     }
 
     fn paint_image(&self, frame: &Frame<'_>, placement: &Placement) {
@@ -153,7 +130,8 @@ impl Painter for WebGlPainter {
         uploaded.reserved.fill(gl, &piece_bytes(&pieces(&picture.reserved, &asked)));
         uploaded.hovered.forget(gl);
         uploaded.pinned.forget(gl);
-        self.render(layer, &asked, frame);
+        let colored = raster::colored(&picture.pixels, &raster::palette(frame.theme));
+        uploaded.image.fill(gl, [asked.width_px, asked.height_px], &colored);
     }
 
     fn paint(&mut self, frame: &Frame<'_>) {
@@ -229,16 +207,6 @@ fn clear(gl: &Gl, color: Color) {
     let [red, green, blue, _] = color.floats();
     gl.clear_color(red, green, blue, 1.0);
     gl.clear(Gl::COLOR_BUFFER_BIT);
-}
-
-fn set_theme(gl: &Gl, program: &Program, theme: &Theme) {
-    let fills: Vec<Color> = (0..HUES as u32 * shade::SHADES).map(|number| shade::fill(number, theme)).collect();
-    program.set_colors(gl, "fills", &fills);
-    for (name, color) in [("initial", theme.initial), ("initial_hatch", theme.initial_hatch), ("merged", theme.merged)]
-    {
-        program.set_colors(gl, name, &[color]);
-    }
-    program.set(gl, "separator", &theme.separator.floats());
 }
 
 /// The plot's lower left corner and size in the canvas, in device pixels.

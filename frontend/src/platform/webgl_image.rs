@@ -1,7 +1,7 @@
-//! Buffers of instances, and pictures that were drawn into a texture.
+//! Buffers of instances, and pictures in textures.
 
 use crate::{draw::pieces::Piece, worker::PictureData};
-use web_sys::{WebGl2RenderingContext as Gl, WebGlBuffer, WebGlFramebuffer, WebGlTexture, WebGlVertexArrayObject};
+use web_sys::{WebGl2RenderingContext as Gl, WebGlBuffer, WebGlTexture, WebGlVertexArrayObject};
 
 /// Instances in a buffer, with the attributes that read them.
 pub(super) struct Instances {
@@ -12,30 +12,25 @@ pub(super) struct Instances {
 }
 
 impl Instances {
-    /// A buffer for bands.
+    /// A buffer for bands, of which the rectangles are read.
     pub(super) fn of_bands(gl: &Gl) -> Option<Self> {
-        Self::new(gl, PictureData::BAND_BYTES, |gl, stride| {
-            gl.vertex_attrib_pointer_with_i32(0, 4, Gl::FLOAT, false, stride, 0);
-            gl.vertex_attrib_i_pointer_with_i32(1, 2, Gl::UNSIGNED_INT, stride, 16);
-        })
+        Self::new(gl, PictureData::BAND_BYTES, &[(4, 0)])
     }
 
-    /// A buffer for pieces of outlines.
+    /// A buffer for pieces of outlines: rectangles and strengths.
     pub(super) fn of_pieces(gl: &Gl) -> Option<Self> {
-        Self::new(gl, size_of::<Piece>(), |gl, stride| {
-            gl.vertex_attrib_pointer_with_i32(0, 4, Gl::FLOAT, false, stride, 0);
-            gl.vertex_attrib_pointer_with_i32(1, 1, Gl::FLOAT, false, stride, 16);
-        })
+        Self::new(gl, size_of::<Piece>(), &[(4, 0), (1, 16)])
     }
 
-    fn new(gl: &Gl, stride: usize, point: impl Fn(&Gl, i32)) -> Option<Self> {
+    /// A buffer with vectors of floats, given by their lengths and byte offsets.
+    fn new(gl: &Gl, stride: usize, attributes: &[(i32, i32)]) -> Option<Self> {
         let (buffer, array) = (gl.create_buffer()?, gl.create_vertex_array()?);
         gl.bind_vertex_array(Some(&array));
         gl.bind_buffer(Gl::ARRAY_BUFFER, Some(&buffer));
-        point(gl, i32::try_from(stride).ok()?);
-        for attribute in 0..2 {
-            gl.enable_vertex_attrib_array(attribute);
-            gl.vertex_attrib_divisor(attribute, 1);
+        for (location, &(len, offset)) in (0..).zip(attributes) {
+            gl.vertex_attrib_pointer_with_i32(location, len, Gl::FLOAT, false, i32::try_from(stride).ok()?, offset);
+            gl.enable_vertex_attrib_array(location);
+            gl.vertex_attrib_divisor(location, 1);
         }
         gl.bind_vertex_array(None);
         Some(Self { buffer, array, stride, count: 0 })
@@ -64,16 +59,15 @@ pub(super) fn piece_bytes(all: &[Piece]) -> Vec<u8> {
     all.iter().flat_map(numbers).flat_map(f32::to_le_bytes).collect()
 }
 
-/// A texture that can be drawn into and from.
+/// A texture that a picture is laid over the plot from.
 pub(super) struct Image {
     texture: WebGlTexture,
-    target: WebGlFramebuffer,
 }
 
 impl Image {
     /// An image without pixels.
     pub(super) fn new(gl: &Gl) -> Option<Self> {
-        let (texture, target) = (gl.create_texture()?, gl.create_framebuffer()?);
+        let texture = gl.create_texture()?;
         gl.bind_texture(Gl::TEXTURE_2D, Some(&texture));
         for (name, value) in [
             // The picture's pixels are the screen's; while it is stretched for a moment, sharp beats smooth.
@@ -84,16 +78,13 @@ impl Image {
         ] {
             gl.tex_parameteri(Gl::TEXTURE_2D, name, value as i32);
         }
-        Some(Self { texture, target })
+        Some(Self { texture })
     }
 
-    /// Gives the image so many pixels, fewer where the graphics card can't, and lets `draw` fill them.
-    pub(super) fn render(&self, gl: &Gl, [width, height]: [u32; 2], draw: impl FnOnce(&Gl, [f64; 2])) {
-        let largest = gl.get_parameter(Gl::MAX_TEXTURE_SIZE).ok().and_then(|size| size.as_f64()).unwrap_or(2048.0);
-        let pixels = |length: u32| f64::from(length).clamp(1.0, largest);
-        let (width, height) = (pixels(width), pixels(height));
+    /// Takes pixels of four bytes, the lowest row first.
+    pub(super) fn fill(&self, gl: &Gl, [width, height]: [u32; 2], pixels: &[u8]) {
         gl.bind_texture(Gl::TEXTURE_2D, Some(&self.texture));
-        // An image without content has no size that could be wrong.
+        // Only a size beyond the graphics card's is refused; the plan asks for less.
         let _ = gl.tex_image_2d_with_i32_and_i32_and_i32_and_format_and_type_and_opt_u8_array(
             Gl::TEXTURE_2D,
             0,
@@ -103,13 +94,8 @@ impl Image {
             0,
             Gl::RGBA,
             Gl::UNSIGNED_BYTE,
-            None,
+            Some(pixels),
         );
-        gl.bind_framebuffer(Gl::FRAMEBUFFER, Some(&self.target));
-        gl.framebuffer_texture_2d(Gl::FRAMEBUFFER, Gl::COLOR_ATTACHMENT0, Gl::TEXTURE_2D, Some(&self.texture), 0);
-        gl.viewport(0, 0, width as i32, height as i32);
-        draw(gl, [width, height]);
-        gl.bind_framebuffer(Gl::FRAMEBUFFER, None);
     }
 
     /// Makes the image the one that programs read.

@@ -1,12 +1,6 @@
 //! Linked programs and their uniforms by name.
 
-use super::webgl_shaders::{
-    BAND_FRAGMENT, BAND_VERTEX, IMAGE_FRAGMENT, IMAGE_VERTEX, MARK_FRAGMENT, PIECE_FRAGMENT, PIECE_VERTEX,
-};
-use crate::{
-    draw::{color::Color, shade, theme::HUES},
-    worker::PictureData,
-};
+use super::webgl_shaders::{BAND_VERTEX, IMAGE_FRAGMENT, IMAGE_VERTEX, MARK_FRAGMENT, PIECE_FRAGMENT, PIECE_VERTEX};
 use std::collections::HashMap;
 use web_sys::{WebGl2RenderingContext as Gl, WebGlProgram, WebGlShader, WebGlUniformLocation};
 
@@ -18,8 +12,6 @@ pub(super) struct Program {
 
 /// All programs of the painter.
 pub(super) struct Programs {
-    /// Fills bands.
-    pub(super) bands: Program,
     /// Lays a picture over the plot.
     pub(super) image: Program,
     /// Tints the bands of one owner.
@@ -32,7 +24,6 @@ impl Programs {
     /// Compiles all of them, `None` if the graphics card refuses one.
     pub(super) fn link(gl: &Gl) -> Option<Self> {
         Some(Self {
-            bands: Program::link(gl, BAND_VERTEX, BAND_FRAGMENT)?,
             image: Program::link(gl, IMAGE_VERTEX, IMAGE_FRAGMENT)?,
             marks: Program::link(gl, BAND_VERTEX, MARK_FRAGMENT)?,
             pieces: Program::link(gl, PIECE_VERTEX, PIECE_FRAGMENT)?,
@@ -40,27 +31,11 @@ impl Programs {
     }
 }
 
-/// A shader with the numbers of [`shade`] in front of it.
-fn with_constants(source: &str) -> String {
-    let (version, rest) = source.split_once('\n').unwrap_or(("", source));
-    let integers = [("HUES", HUES as u32), ("SHADES", shade::SHADES)];
-    let owners = [("INITIAL", PictureData::INITIAL), ("MERGED", PictureData::MERGED)];
-    let numbers = [
-        ("HATCH_PERIOD", shade::HATCH_PERIOD),
-        ("MERGED_SHARE", f64::from(shade::MERGED_SHARE)),
-        ("SEPARATED", shade::SEPARATED),
-    ];
-    let lines = (integers.iter().map(|(name, value)| format!("#define {name} {value}\n")))
-        .chain(owners.iter().map(|(name, value)| format!("#define {name} {value}u\n")))
-        .chain(numbers.iter().map(|(name, value)| format!("#define {name} {value:?}\n")));
-    format!("{version}\n{}{rest}", lines.collect::<String>())
-}
-
 impl Program {
     fn link(gl: &Gl, vertex: &str, fragment: &str) -> Option<Self> {
         let program = gl.create_program()?;
         for (kind, source) in [(Gl::VERTEX_SHADER, vertex), (Gl::FRAGMENT_SHADER, fragment)] {
-            gl.attach_shader(&program, &compile(gl, kind, &with_constants(source))?);
+            gl.attach_shader(&program, &compile(gl, kind, source)?);
         }
         gl.link_program(&program);
         let is_linked = gl.get_program_parameter(&program, Gl::LINK_STATUS).is_truthy();
@@ -85,12 +60,6 @@ impl Program {
     /// Sets pixels, which are plain numbers on the graphics card.
     pub(super) fn set_pixels(&self, gl: &Gl, name: &str, [x, y]: [f64; 2]) {
         self.set(gl, name, &[x as f32, y as f32]);
-    }
-
-    /// Sets colours without their opacity.
-    pub(super) fn set_colors(&self, gl: &Gl, name: &str, colors: &[Color]) {
-        let channels: Vec<f32> = colors.iter().flat_map(|color| color.floats().into_iter().take(3)).collect();
-        gl.uniform3fv_with_f32_array(self.uniforms.get(name), &channels);
     }
 }
 

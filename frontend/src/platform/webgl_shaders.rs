@@ -7,52 +7,16 @@ pub(super) const BAND_VERTEX: &str = r"#version 300 es
 precision highp float;
 precision highp int;
 layout(location = 0) in vec4 box;
-layout(location = 1) in uvec2 tag;
 uniform vec2 offset;
 uniform vec2 scale;
 uniform vec2 size;
-flat out uvec2 v_tag;
 flat out vec2 v_rows;
 void main() {
   vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
   vec2 low = box.xz * scale + offset;
   vec2 high = box.yw * scale + offset;
-  v_tag = tag;
   v_rows = vec2(low.y, high.y);
   gl_Position = vec4(mix(low, high, corner) / size * 2.0 - 1.0, 0.0, 1.0);
-}";
-
-/// The fill of a band: hue and shade, stripes and separator.
-pub(super) const BAND_FRAGMENT: &str = r"#version 300 es
-precision highp float;
-precision highp int;
-flat in uvec2 v_tag;
-flat in vec2 v_rows;
-uniform vec2 stripes;
-uniform float pixel_ratio;
-uniform vec3 fills[HUES * SHADES];
-uniform vec3 initial;
-uniform vec3 initial_hatch;
-uniform vec3 merged;
-uniform vec4 separator;
-out vec4 color;
-vec3 fill(vec2 at) {
-  vec2 moved = (at + stripes) / pixel_ratio;
-  if (v_tag.x == INITIAL) {
-    float wave = abs(fract((moved.x + moved.y) / HATCH_PERIOD) - 0.5) * HATCH_PERIOD;
-    return mix(initial_hatch, initial, smoothstep(0.35, 1.35, wave));
-  }
-  vec3 hue = fills[v_tag.y % uint(HUES * SHADES)];
-  return v_tag.x == MERGED ? mix(hue, merged, MERGED_SHARE) : hue;
-}
-void main() {
-  vec3 shade = fill(gl_FragCoord.xy);
-  float height = v_rows.y - v_rows.x;
-  if (gl_FragCoord.y - v_rows.x < pixel_ratio) {
-    float strength = v_tag.x == MERGED ? 0.4 * separator.a : separator.a;
-    shade = mix(shade, separator.rgb, strength * clamp((height - SEPARATED) / 4.0, 0.0, 1.0));
-  }
-  color = vec4(shade, 1.0);
 }";
 
 /// A tint over a band, opaque along its upper and lower edge where `edge` is not 0.
@@ -69,7 +33,7 @@ void main() {
   color = vec4(tint.rgb, is_edge ? 1.0 : tint.a);
 }";
 
-/// Corners of a picture that was drawn before.
+/// Corners of a picture.
 pub(super) const IMAGE_VERTEX: &str = r"#version 300 es
 precision highp float;
 uniform vec2 offset;

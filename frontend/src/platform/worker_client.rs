@@ -110,12 +110,18 @@ impl WorkerClient {
         }
     }
 
-    /// What lies at a place of the axis and a height.
+    /// What a picture shows at a place of the axis and a height, where a device pixel is `units_per_px` wide.
     ///
     /// # Errors
     /// As [`AskError`] says.
-    pub async fn hit(&self, device: u32, axis: AxisKind, x: f64, bytes: f64) -> Result<Hit, AskError> {
-        match self.ask(Question::Hit { device, axis, x, bytes }).await? {
+    pub async fn hit(
+        &self,
+        device: u32,
+        axis: AxisKind,
+        (x, units_per_px): (f64, f64),
+        bytes: f64,
+    ) -> Result<Hit, AskError> {
+        match self.ask(Question::Hit { device, axis, x, bytes, units_per_px }).await? {
             Answer::Hit(hit) => Ok(hit),
             other => Err(refusal(other)),
         }

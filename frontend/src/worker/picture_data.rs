@@ -1,6 +1,7 @@
 //! A picture as it travels from the worker to the page.
 
 use super::protocol::View;
+use crate::draw::raster::raster;
 use serde::{Deserialize, Serialize};
 use shared::analysis::{Band, BandOwner, CurveStep, Picture};
 
@@ -14,6 +15,9 @@ pub struct PictureData {
     /// Little-endian: `x0`, `x1`, `y0`, `y1` as `f32` (`0..=1` across the view), owner and colour number as `u32`.
     #[serde(with = "serde_bytes")]
     pub bands: Vec<u8>,
+    /// The same in pixels, a byte each, from the lower left corner on; see [`raster`](crate::draw::raster).
+    #[serde(with = "serde_bytes")]
+    pub pixels: Vec<u8>,
     /// The live bytes, from left to right: the exact maximum of each pixel column.
     pub live: Vec<OutlineStep>,
     /// The reserved bytes, likewise.
@@ -44,7 +48,8 @@ impl PictureData {
         all.iter().for_each(|band| push_band(&mut bands, band));
         let step = |step: &CurveStep| OutlineStep { x: step.x, bytes: step.bytes as f64 };
         let steps = |curve: &[CurveStep]| curve.iter().map(step).collect();
-        Self { view: Some(view), bands, live: steps(live), reserved: steps(reserved) }
+        let pixels = raster(&bands, &view);
+        Self { view: Some(view), bands, pixels, live: steps(live), reserved: steps(reserved) }
     }
 
     /// The number of bands.
@@ -82,7 +87,16 @@ mod tests {
             live: vec![CurveStep { x: 0.25, bytes: 1 << 40 }],
             ..Picture::default()
         };
-        let view = View { axis: AxisKind::Events, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px: 100, height_px: 100 };
+        let view = View {
+            axis: AxisKind::Events,
+            x0: 0.0,
+            x1: 9.0,
+            y0: 0.0,
+            y1: 9.0,
+            width_px: 100,
+            height_px: 100,
+            pixel_ratio: 1.0,
+        };
         let data = PictureData::new(view, &picture);
         assert_eq!(data.band_count(), 2);
         assert_eq!(data.bands[4..8], 0.5f32.to_le_bytes());

@@ -36,6 +36,8 @@ pub struct View {
     pub width_px: u32,
     /// Device pixels between `y0` and `y1`.
     pub height_px: u32,
+    /// Device pixels to a CSS pixel.
+    pub pixel_ratio: f64,
 }
 
 /// What the page can ask once a file is open.
@@ -67,6 +69,8 @@ pub enum Question {
         x: f64,
         /// The height in bytes.
         bytes: f64,
+        /// How much of the axis a device pixel of the picture shows.
+        units_per_px: f64,
     },
     /// Everything about one allocation.
     Details {

@@ -50,7 +50,7 @@ mod tests {
     use crate::worker::AxisKind;
 
     fn hit(x: f64) -> Question {
-        Question::Hit { device: 0, axis: AxisKind::Events, x, bytes: 0.0 }
+        Question::Hit { device: 0, axis: AxisKind::Events, x, bytes: 0.0, units_per_px: 1.0 }
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn time_is_not_offered_without_times() {
 
 #[test]
 fn both_renderers_draw_the_same_view() {
-    let names = ["/?sample", "/?sample&renderer=canvas"].map(|path| {
+    let names = ["/?sample&renderer=webgl", "/?sample&renderer=canvas"].map(|path| {
         let page = Journey::start(path);
         page.wait_for_timeline();
         page.check_console();

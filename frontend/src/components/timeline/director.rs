@@ -284,7 +284,7 @@ impl Director {
         let (x, bytes) = {
             let stage = self.stage.borrow();
             let (x, y) = stage.in_plot(at);
-            (stage.camera.position_from_x(x), stage.camera.bytes_from_y(y))
+            ((stage.camera.position_from_x(x), stage.camera.units_per_device_pixel()), stage.camera.bytes_from_y(y))
         };
         let subject = self.subject();
         let Subject { client, device, axis, .. } = subject.clone();
@@ -312,7 +312,7 @@ async fn position_of(subject: &Subject, moment: u32, x_end: f64) -> Result<f64, 
     let (mut before, mut after) = (0.0, x_end);
     while after - before > 1.0 {
         let middle = f64::midpoint(before, after);
-        match client.hit(*device, *axis, middle, 0.0).await {
+        match client.hit(*device, *axis, (middle, 0.0), 0.0).await {
             Ok(hit) if hit.moment < moment => before = middle,
             Ok(_) => after = middle,
             // A question about the cursor came between: ask again.

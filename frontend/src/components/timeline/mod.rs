@@ -7,7 +7,7 @@ mod shown;
 mod stage;
 
 use self::{director::Director, legend::Legend, stage::Stage};
-use crate::platform::{self, ResizeListener, Surface, WorkerClient};
+use crate::platform::{self, PainterChoice, ResizeListener, Surface, WorkerClient};
 use crate::state::{Issued, Scheme};
 use crate::worker::{AxisKind, DeviceFigures, Hit};
 use gloo_events::{EventListener, EventListenerOptions};
@@ -115,7 +115,7 @@ fn follow(running: &mut Option<Running>, nodes: &Nodes, props: &TimelineProps) {
 
 impl Running {
     fn start(props: &TimelineProps, surface: Surface) -> Option<Self> {
-        let painter = platform::open_painter(&surface.bands, platform::forces_canvas()).ok()?;
+        let painter = platform::open_painter(&surface.bands, platform::painter_choice()).ok()?;
         let director = Director::new(Stage::new(props.clone(), surface.clone(), painter));
         let refit = |element: &HtmlElement| {
             let director = director.clone();
@@ -163,7 +163,7 @@ fn watch_context(director: &Director) -> EventListener {
     let options = EventListenerOptions::enable_prevent_default();
     EventListener::once_with_options(&canvas, "webglcontextlost", options, move |_| {
         director.with(|stage| {
-            if let Ok(painter) = platform::open_painter(&stage.surface.bands, true) {
+            if let Ok(painter) = platform::open_painter(&stage.surface.bands, PainterChoice::Canvas) {
                 stage.replace_painter(painter);
             }
         });

@@ -100,7 +100,9 @@ impl Engine {
         match *question {
             Question::Picture { view, .. } => Answer::Picture(picture(ready, view)),
             Question::Outline { axis, columns, .. } => Answer::Outline(outline(ready, axis, columns)),
-            Question::Hit { axis, x, bytes, .. } => Answer::Hit(hit(ready, axis, x, bytes)),
+            Question::Hit { axis, x, bytes, units_per_px, .. } => {
+                Answer::Hit(hit(ready, axis, (x, units_per_px), bytes))
+            }
             Question::Details { allocation, .. } => match details::details(ready, allocation) {
                 Some(details) => Answer::Details(Box::new(details)),
                 None => Answer::Refused(format!("there is no allocation {allocation}")),
@@ -146,7 +148,7 @@ fn axis_of(axis: AxisKind) -> Axis {
 }
 
 fn request_of(view: View) -> PictureRequest {
-    let View { axis, x0, x1, y0, y1, width_px, height_px } = view;
+    let View { axis, x0, x1, y0, y1, width_px, height_px, .. } = view;
     PictureRequest { axis: axis_of(axis), x0, x1, y0, y1, width_px, height_px }
 }
 
@@ -158,13 +160,14 @@ fn picture(ready: Ready<'_>, view: View) -> PictureData {
 fn outline(ready: Ready<'_>, axis: AxisKind, columns: u32) -> PictureData {
     let x1 = ready.timeline.x_end(axis_of(axis));
     let y1 = ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1).max(1) as f64;
-    let view = View { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: columns, height_px: 1 };
-    PictureData { bands: Vec::new(), ..picture(ready, view) }
+    let view = View { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: columns, height_px: 1, pixel_ratio: 1.0 };
+    PictureData { bands: Vec::new(), pixels: Vec::new(), ..picture(ready, view) }
 }
 
-fn hit(ready: Ready<'_>, axis: AxisKind, x: f64, bytes: f64) -> Hit {
+/// A picture shows the highest of the moments that share a pixel, and a hit is of that one.
+fn hit(ready: Ready<'_>, axis: AxisKind, (x, units_per_px): (f64, f64), bytes: f64) -> Hit {
     let Ready { timeline, device, .. } = ready;
-    let moment = timeline.moment_at_x(device, axis_of(axis), x);
+    let moment = timeline.moment_shown_at(device, axis_of(axis), x, units_per_px);
     let found = if bytes < 0.0 { None } else { timeline.hit(moment, bytes as u64) };
     Hit {
         moment,

@@ -26,7 +26,16 @@ fn ask(question: Question) -> Answer {
 }
 
 fn view() -> View {
-    View { axis: AxisKind::Events, x0: 0.0, x1: 5.0, y0: 0.0, y1: 200.0, width_px: 500, height_px: 400 }
+    View {
+        axis: AxisKind::Events,
+        x0: 0.0,
+        x1: 5.0,
+        y0: 0.0,
+        y1: 200.0,
+        width_px: 500,
+        height_px: 400,
+        pixel_ratio: 1.0,
+    }
 }
 
 #[test]
@@ -74,7 +83,7 @@ fn an_outline_is_of_the_whole_trace() {
 
 #[test]
 fn a_point_above_the_outline_still_has_a_moment() {
-    let hit = |x, bytes| match ask(Question::Hit { device: 0, axis: AxisKind::Events, x, bytes }) {
+    let hit = |x, bytes| match ask(Question::Hit { device: 0, axis: AxisKind::Events, x, bytes, units_per_px: 0.01 }) {
         Answer::Hit(hit) => hit,
         other => panic!("{other:?} is no hit"),
     };

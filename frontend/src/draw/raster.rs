@@ -1,0 +1,190 @@
+//! Bands to pixels: one byte each, a place in a palette.
+//!
+//! The worker fills the pixels of a picture, so that the page only lays an image over the plot.
+//! A graphics card would draw the bands as fast, but where there is none each of a hundred thousand rectangles costs
+//! it several microseconds, and the page waits.
+//!
+//! Rows run from the bottom up, as textures have them.
+//! Cost: the rows of every band, at most twice the pixels of the picture.
+
+use super::{
+    bands::{Band, bands},
+    color::Color,
+    scene::stripe_shift,
+    shade,
+    theme::{HUES, Theme},
+};
+use crate::worker::{PictureData, View as Asked};
+
+const FILLS: u8 = HUES as u8 * shade::SHADES as u8;
+const BACKGROUND: u8 = 0;
+const FIRST_FILL: u8 = 1;
+const FIRST_MERGED: u8 = FIRST_FILL + FILLS;
+const FIRST_INITIAL: u8 = FIRST_MERGED + FILLS;
+/// How many steps there are from a stripe's middle to what lies between stripes.
+const STRIPE_STEPS: u8 = 4;
+/// Marks the lower edge of a band.
+const SEPARATOR: u8 = 0x80;
+
+/// The colours of all pixel values, as red, green, blue and opacity.
+pub type Palette = [[u8; 4]; 256];
+
+/// Fills the pixels of a picture with its bands.
+pub fn raster(rows: &[u8], asked: &Asked) -> Vec<u8> {
+    let (width, height) = (asked.width_px as usize, asked.height_px as usize);
+    let mut pixels = vec![BACKGROUND; width * height];
+    let stripes = stripe_row(asked);
+    let [_, up] = stripe_shift(asked);
+    let separator = asked.pixel_ratio.round().max(1.0) as usize;
+    for band in bands(rows) {
+        // A pixel belongs to the band that covers its middle, so that neighbours meet without a seam.
+        let edge = |share: f32, length: usize| (f64::from(share) * length as f64).round() as usize;
+        let (left, right) = (edge(band.x0, width), edge(band.x1, width).min(width));
+        let (low, high) = (edge(band.y0, height), edge(band.y1, height).min(height));
+        if left >= right {
+            continue;
+        }
+        let edge_rows = if (high.saturating_sub(low)) as f64 > shade::SEPARATED { separator } else { 0 };
+        for row in low..high {
+            let line = &mut pixels[row * width..][left..right];
+            if band.owner == PictureData::INITIAL {
+                let shift = (row as f64 + up) as usize % stripes.period;
+                line.copy_from_slice(&stripes.values[shift..][left..right]);
+            } else {
+                let mark = if row - low < edge_rows { SEPARATOR } else { 0 };
+                line.fill(value_of(&band) | mark);
+            }
+        }
+    }
+    pixels
+}
+
+fn value_of(band: &Band) -> u8 {
+    let number = (band.color % u32::from(FILLS)) as u8;
+    if band.owner == PictureData::MERGED { FIRST_MERGED + number } else { FIRST_FILL + number }
+}
+
+/// One row of stripes, long enough to begin at any shift.
+struct Stripes {
+    period: usize,
+    values: Vec<u8>,
+}
+
+/// The stripes fall from left to right at forty-five degrees, so that a row higher up is the same row moved.
+fn stripe_row(asked: &Asked) -> Stripes {
+    let period = shade::HATCH_PERIOD * asked.pixel_ratio;
+    let whole = period.round().max(1.0) as usize;
+    let [right, _] = stripe_shift(asked);
+    let value = |x: usize| {
+        let at = ((x as f64 + right) / period).fract();
+        // Distance from the middle of the stripe, in CSS pixels.
+        let distance = (at - 0.5).abs() * shade::HATCH_PERIOD;
+        let step = ((distance - 0.35).clamp(0.0, 1.0) * f64::from(STRIPE_STEPS - 1)).round() as u8;
+        FIRST_INITIAL + step
+    };
+    Stripes { period: whole, values: (0..asked.width_px as usize + whole).map(value).collect() }
+}
+
+/// The colours that a theme gives the pixel values.
+pub fn palette(theme: &Theme) -> Palette {
+    let mut colors = [theme.background; 128];
+    for number in 0..FILLS {
+        colors[usize::from(FIRST_FILL + number)] = shade::fill(number.into(), theme);
+        colors[usize::from(FIRST_MERGED + number)] = shade::merged_fill(number.into(), theme);
+    }
+    for step in 0..STRIPE_STEPS {
+        let share = f32::from(step) / f32::from(STRIPE_STEPS - 1);
+        colors[usize::from(FIRST_INITIAL + step)] = theme.initial_hatch.mixed(theme.initial, share);
+    }
+    let mut palette = [[0; 4]; 256];
+    for (value, color) in colors.into_iter().enumerate() {
+        let is_merged = (usize::from(FIRST_MERGED)..usize::from(FIRST_INITIAL)).contains(&value);
+        let strength = theme.separator.alpha * if is_merged { shade::MERGED_SEPARATOR_SHARE } else { 1.0 };
+        palette[value] = opaque(color);
+        palette[value | usize::from(SEPARATOR)] = opaque(color.mixed(theme.separator, strength));
+    }
+    palette
+}
+
+/// The pixels in colour, in the same order of rows.
+pub fn colored(pixels: &[u8], palette: &Palette) -> Vec<u8> {
+    let mut colored = vec![0; pixels.len() * 4];
+    for (color, &value) in colored.chunks_exact_mut(4).zip(pixels) {
+        color.copy_from_slice(&palette[usize::from(value)]);
+    }
+    colored
+}
+
+/// The same rows from the top down, as a canvas has them.
+pub fn top_down(pixels: &[u8], width: usize) -> Vec<u8> {
+    pixels.chunks_exact(width.max(1)).rev().flatten().copied().collect()
+}
+
+fn opaque(color: Color) -> [u8; 4] {
+    let [red, green, blue] = color.channels();
+    [red, green, blue, 255]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::AxisKind;
+
+    fn asked(width_px: u32, height_px: u32) -> Asked {
+        Asked { axis: AxisKind::Events, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px, height_px, pixel_ratio: 1.0 }
+    }
+
+    fn row(edges: [f32; 4], owner: u32, color: u32) -> Vec<u8> {
+        let edges = edges.into_iter().flat_map(f32::to_le_bytes);
+        edges.chain(owner.to_le_bytes()).chain(color.to_le_bytes()).collect()
+    }
+
+    /// Draws pixels as letters, the top row first: `.` nothing, `a` the first fill, `A` its lower edge.
+    fn drawn(pixels: &[u8], width: usize) -> Vec<String> {
+        let letter = |&value: &u8| match value {
+            BACKGROUND => '.',
+            value if value & SEPARATOR != 0 => char::from(b'A' + (value & !SEPARATOR) - FIRST_FILL),
+            value => char::from(b'a' + value - FIRST_FILL),
+        };
+        top_down(pixels, width).chunks(width).map(|line| line.iter().map(letter).collect()).collect()
+    }
+
+    #[test]
+    fn neighbours_meet_without_a_seam() {
+        let rows =
+            [row([0.0, 0.5, 0.0, 0.5], 7, 0), row([0.5, 1.0, 0.0, 0.25], 8, 1), row([0.0, 0.5, 0.5, 0.75], 9, 2)];
+        assert_eq!(drawn(&raster(&rows.concat(), &asked(4, 4)), 4), ["....", "cc..", "aa..", "aabb"]);
+    }
+
+    #[test]
+    fn high_bands_have_an_edge() {
+        let rows = row([0.0, 1.0, 0.0, 1.0], 7, 0);
+        assert_eq!(drawn(&raster(&rows, &asked(2, 5)), 2), ["aa", "aa", "aa", "aa", "AA"]);
+    }
+
+    #[test]
+    fn what_covers_no_middle_is_not_drawn() {
+        let rows = [row([0.0, 0.1, 0.0, 1.0], 7, 0), row([0.0, 1.0, 0.0, 0.1], 7, 0), row([0.3, 0.2, 0.9, 0.1], 7, 0)];
+        assert!(raster(&rows.concat(), &asked(4, 4)).iter().all(|&value| value == BACKGROUND));
+    }
+
+    #[test]
+    fn stripes_fall_to_the_right() {
+        let pixels = raster(&row([0.0, 1.0, 0.0, 1.0], PictureData::INITIAL, 0), &asked(32, 16));
+        let at = |x: usize, y: usize| pixels[y * 32 + x];
+        assert!((0..31).all(|x| at(x, 1) == at(x + 1, 0)), "a row up is the row moved to the left");
+        assert!(pixels.contains(&FIRST_INITIAL) && pixels.contains(&(FIRST_INITIAL + STRIPE_STEPS - 1)));
+    }
+
+    #[test]
+    fn every_value_has_a_colour() {
+        for theme in [Theme::light(), Theme::dark()] {
+            let palette = palette(&theme);
+            assert_eq!(palette[usize::from(BACKGROUND)], opaque(theme.background));
+            assert_eq!(palette[usize::from(FIRST_FILL)], opaque(shade::fill(0, &theme)));
+            assert_ne!(palette[usize::from(FIRST_FILL | SEPARATOR)], palette[usize::from(FIRST_FILL)]);
+            assert_eq!(colored(&[FIRST_MERGED], &palette), opaque(shade::merged_fill(0, &theme)));
+        }
+        const { assert!(FIRST_INITIAL + STRIPE_STEPS <= SEPARATOR) };
+    }
+}
