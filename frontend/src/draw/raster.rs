@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn high_bands_have_an_edge() {
         let rows = row([0.0, 1.0, 0.0, 1.0], 7, 0);
-        assert_eq!(drawn(&raster(&rows, &asked(2, 5)), 2), ["aa", "aa", "aa", "aa", "AA"]);
+        assert_eq!(drawn(&raster(&rows, &asked(2, 6)), 2), ["aa", "aa", "aa", "aa", "aa", "AA"]);
     }
 
     #[test]

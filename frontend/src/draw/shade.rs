@@ -14,7 +14,7 @@ pub const SHADE_STEP: f32 = 0.10;
 pub const HATCH_PERIOD: f64 = 8.0;
 
 /// Bands of this height or less have no separator, in device pixels: it would be all there is of them.
-pub const SEPARATED: f64 = 3.0;
+pub const SEPARATED: f64 = 5.0;
 
 /// How far the hue of merged allocations gives way to grey: it is that of most of them and not of all.
 pub const MERGED_SHARE: f32 = 0.42;
