@@ -3,6 +3,7 @@
 use shared::analysis::{Summary, Timeline};
 use shared::import::import;
 use testkit::corpus::samples;
+use testkit::server::root;
 
 /// Decodes damaged bytes, and checks the model if there is one.
 fn survive(bytes: &[u8]) -> bool {
@@ -60,6 +61,19 @@ fn flipped_bytes_never_panic() {
         }
     }
     assert!(read > 0 && refused > 0, "{read} were read and {refused} refused");
+}
+
+#[test]
+fn the_fuzzers_corpus_is_survived() {
+    let corpus = root().join("shared/fuzz/corpus");
+    let mut count = 0;
+    for target in ["import", "reader"] {
+        for entry in std::fs::read_dir(corpus.join(target)).expect("the corpus is in the repository") {
+            survive(&std::fs::read(entry.expect("a file").path()).expect("a file of the corpus"));
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count} files");
 }
 
 #[test]
