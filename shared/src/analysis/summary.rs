@@ -1,7 +1,7 @@
 //! The figures of one device.
 
 use super::Timeline;
-use crate::trace::{Action, Device, Segment};
+use crate::trace::{Action, Device};
 
 /// What a device's trace and final state add up to.
 ///
@@ -47,15 +47,14 @@ impl Summary {
     pub fn of(device: &Device, timeline: &Timeline) -> Self {
         let (peak_moment, peak_live_bytes) = timeline.live_peak();
         let (peak_reserved_moment, peak_reserved_bytes) = timeline.reserved_peak();
-        let segments = &device.segments.segments;
         Self {
             events: device.events.len() as u64,
             actions: action_counts(device),
-            segments: segments.len() as u64,
+            segments: device.segments.segments.len() as u64,
             blocks: device.segments.blocks.len() as u64,
-            reserved_bytes: sum(segments, |segment| segment.size_bytes),
-            allocated_bytes: sum(segments, |segment| segment.allocated_bytes),
-            active_bytes: sum(segments, |segment| segment.active_bytes),
+            reserved_bytes: device.segments.reserved_bytes(),
+            allocated_bytes: device.segments.allocated_bytes(),
+            active_bytes: device.segments.active_bytes(),
             initial_bytes: timeline.live_at(0),
             peak_live_bytes,
             peak_event: event_before(peak_moment),
@@ -73,11 +72,6 @@ fn action_counts(device: &Device) -> Vec<(Action, u64)> {
     let mut counts = [0; Action::ALL.len()];
     device.events.actions().iter().for_each(|action| counts[action as usize] += 1);
     Action::ALL.into_iter().zip(counts).filter(|&(_, count)| count > 0).collect()
-}
-
-/// A hostile file may claim more than 2^64 bytes.
-fn sum(segments: &[Segment], bytes: impl Fn(&Segment) -> u64) -> u64 {
-    segments.iter().map(bytes).fold(0, u64::saturating_add)
 }
 
 fn event_before(moment: u32) -> i64 {

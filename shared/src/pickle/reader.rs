@@ -55,7 +55,7 @@ impl<B: Build> Reader<B> {
     pub fn finish(mut self) -> Result<Finished<B>, Error> {
         self.feed.finish(&mut self.scanner)?;
         let offset = self.feed.offset();
-        let Scanner { machine, protocol, stop, trailing_bytes } = self.scanner;
+        let Scanner { machine, protocol, stop, trailing_bytes, .. } = self.scanner;
         let Some(stop) = stop else {
             let name = self.feed.rest().first().and_then(|&byte| opcode::name(byte));
             let within = match name {

@@ -5,7 +5,7 @@ use super::heap::Shape;
 use super::machine::Machine;
 use super::opcode::{self, *};
 use super::{Build, Val, text};
-use crate::base::{Scan, Scanned};
+use crate::base::{Scan, Scanned, StringId};
 use num_bigint::BigInt;
 
 /// The highest protocol that is known.
@@ -20,6 +20,8 @@ pub(super) struct Scanner<B> {
     pub(super) stop: Option<u64>,
     /// Bytes after `STOP` that are not zero.
     pub(super) trailing_bytes: u64,
+    /// The last short text: CPython writes "N/A" again for every event.
+    last_text: (Vec<u8>, Val),
 }
 
 /// Why a step did not happen.
@@ -76,7 +78,7 @@ impl<B: Build> Scan for Scanner<B> {
 
 impl<B: Build> Scanner<B> {
     pub(super) fn new(machine: Machine<B>) -> Self {
-        Self { machine, protocol: 0, stop: None, trailing_bytes: 0 }
+        Self { machine, protocol: 0, stop: None, trailing_bytes: 0, last_text: (Vec::new(), Val::str(StringId::EMPTY)) }
     }
 
     /// Carries out one opcode; the common ones of snapshots come first.
@@ -270,12 +272,29 @@ impl<B: Build> Scanner<B> {
 
     #[inline]
     fn text(&mut self, bytes: &[u8], header_len: usize, place: u64) -> Step {
+        let (known, val) = &self.last_text;
+        if known == bytes {
+            self.machine.push(*val);
+        } else {
+            self.new_text(bytes, place);
+        }
+        Ok(header_len + bytes.len())
+    }
+
+    fn new_text(&mut self, bytes: &[u8], place: u64) {
+        const SHORT: usize = 32;
         let (string, mended) = text::utf8(bytes);
         if mended {
             self.machine.builder.mended_text(place);
         }
-        self.machine.push_str(&string);
-        Ok(header_len + bytes.len())
+        let val = Val::str(self.machine.builder.intern(&string));
+        if bytes.len() <= SHORT && !mended {
+            let (known, known_val) = &mut self.last_text;
+            known.clear();
+            known.extend_from_slice(bytes);
+            *known_val = val;
+        }
+        self.machine.push(val);
     }
 
     fn bytes(&mut self, bytes: &[u8], header_len: usize) -> Step {

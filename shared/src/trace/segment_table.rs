@@ -138,17 +138,22 @@ impl SegmentTable {
 
     /// Sum of the segments' lengths: PyTorch's *reserved*.
     pub fn reserved_bytes(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.size_bytes).sum()
+        self.sum(|segment| segment.size_bytes)
     }
 
     /// Sum of the rounded sizes of blocks in use: PyTorch's *allocated*.
     pub fn allocated_bytes(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.allocated_bytes).sum()
+        self.sum(|segment| segment.allocated_bytes)
     }
 
     /// The same plus pending frees: PyTorch's *active*.
     pub fn active_bytes(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.active_bytes).sum()
+        self.sum(|segment| segment.active_bytes)
+    }
+
+    /// A damaged file may claim more than 2^64 bytes.
+    fn sum(&self, bytes: impl Fn(&Segment) -> u64) -> u64 {
+        self.segments.iter().map(bytes).fold(0, u64::saturating_add)
     }
 
     pub(super) fn check(&self, stacks: usize) {
