@@ -127,6 +127,17 @@ impl WorkerClient {
         }
     }
 
+    /// Where the middle of a moment lies on an axis.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn place(&self, device: u32, axis: AxisKind, moment: u32) -> Result<f64, AskError> {
+        match self.ask(Question::Place { device, axis, moment }).await? {
+            Answer::Place(x) => Ok(x),
+            other => Err(refusal(other)),
+        }
+    }
+
     /// Everything about one allocation.
     ///
     /// # Errors

@@ -72,6 +72,15 @@ pub enum Question {
         /// How much of the axis a device pixel of the picture shows.
         units_per_px: f64,
     },
+    /// Where a moment lies on the axis.
+    Place {
+        /// Position of the device.
+        device: u32,
+        /// The unit of the answer.
+        axis: AxisKind,
+        /// The moment.
+        moment: u32,
+    },
     /// Everything about one allocation.
     Details {
         /// Position of the device.
@@ -104,6 +113,8 @@ pub enum Answer {
     Outline(PictureData),
     /// What is under the point.
     Hit(Hit),
+    /// The middle of the moment, in units of the axis.
+    Place(f64),
     /// One allocation.
     Details(Box<Details>),
     /// Stacks at a moment.

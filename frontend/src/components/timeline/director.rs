@@ -272,8 +272,8 @@ impl Director {
 
     fn jump_to(&self, moment: u32) {
         let subject = self.subject();
-        let (from, x_end) = (subject.clone(), self.stage.borrow().x_end());
-        self.answer(&subject, async move { position_of(&from, moment, x_end).await }, |director, answer| {
+        let Subject { client, device, axis, .. } = subject.clone();
+        self.answer(&subject, async move { client.place(device, axis, moment).await }, |director, answer| {
             if let Ok(position) = answer {
                 director.with(|stage| stage.go_to(stage.camera.view_around(position)));
             }
@@ -299,26 +299,4 @@ fn view_of(details: &Details, below: f64, now: View, axis: AxisKind, x_end: f64)
     // What is lower than a fiftieth of the plot can't be read: it gets a third.
     let y = if size < now.y.len() / 50.0 { Span::around(below + size / 2.0, size * 3.0) } else { now.y };
     View { x, y }
-}
-
-/// The place of a moment on the axis.
-///
-/// Only the worker knows the times of moments: on the time axis the place is found by halving.
-async fn position_of(subject: &Subject, moment: u32, x_end: f64) -> Result<f64, AskError> {
-    let Subject { client, device, axis, .. } = subject;
-    if *axis == AxisKind::Events {
-        return Ok(f64::from(moment) + 0.5);
-    }
-    let (mut before, mut after) = (0.0, x_end);
-    while after - before > 1.0 {
-        let middle = f64::midpoint(before, after);
-        match client.hit(*device, *axis, (middle, 0.0), 0.0).await {
-            Ok(hit) if hit.moment < moment => before = middle,
-            Ok(_) => after = middle,
-            // A question about the cursor came between: ask again.
-            Err(AskError::Superseded) => (),
-            Err(reason) => return Err(reason),
-        }
-    }
-    Ok(after)
 }

@@ -103,6 +103,7 @@ impl Engine {
             Question::Hit { axis, x, bytes, units_per_px, .. } => {
                 Answer::Hit(hit(ready, axis, (x, units_per_px), bytes))
             }
+            Question::Place { axis, moment, .. } => Answer::Place(place(ready, axis, moment)),
             Question::Details { allocation, .. } => match details::details(ready, allocation) {
                 Some(details) => Answer::Details(Box::new(details)),
                 None => Answer::Refused(format!("there is no allocation {allocation}")),
@@ -134,6 +135,7 @@ fn device_of(question: &Question) -> u32 {
         Question::Picture { device, .. }
         | Question::Outline { device, .. }
         | Question::Hit { device, .. }
+        | Question::Place { device, .. }
         | Question::Details { device, .. }
         | Question::Stacks { device, .. }
         | Question::Marks { device } => device,
@@ -176,6 +178,11 @@ fn hit(ready: Ready<'_>, axis: AxisKind, (x, units_per_px): (f64, f64), bytes: f
         reserved_bytes: timeline.reserved_at(moment),
         allocation: found.map(|found| hit_allocation(ready, found.allocation, found.below_bytes)),
     }
+}
+
+fn place(ready: Ready<'_>, axis: AxisKind, moment: u32) -> f64 {
+    let x = |moment| ready.timeline.x_of_moment(ready.device, axis_of(axis), moment);
+    f64::midpoint(x(moment), x(moment.saturating_add(1)))
 }
 
 fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAllocation {

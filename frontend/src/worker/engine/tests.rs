@@ -94,6 +94,17 @@ fn a_point_above_the_outline_still_has_a_moment() {
     assert_eq!((on_a.lifetime_us, on_a.is_initial), (Some(20), false));
 }
 
+#[test]
+fn a_moment_has_a_place_on_both_axes() {
+    let place = |axis, moment| match ask(Question::Place { device: 0, axis, moment }) {
+        Answer::Place(x) => x,
+        other => panic!("{other:?} is no place"),
+    };
+    assert_eq!(place(AxisKind::Events, 2), 2.5);
+    assert_eq!(place(AxisKind::Time, 2), 15.0);
+    assert_eq!(place(AxisKind::Time, 4), 30.5, "the last moment is drawn for a microsecond");
+}
+
 fn details(allocation: u32) -> Details {
     match ask(Question::Details { device: 0, allocation }) {
         Answer::Details(details) => *details,
