@@ -126,7 +126,7 @@ fn distinct_stacks(trace: &Trace) -> (u64, u64) {
 fn page(opened: &Opened) -> String {
     let document = document(opened);
     let mut page = format!("{}\n{}\n", document.file, subtitle(&document));
-    let (quiet, busy): (Vec<_>, Vec<_>) = opened.devices().partition(|(device, _)| is_unused(device));
+    let (quiet, busy): (Vec<_>, Vec<_>) = opened.devices().partition(|(_, timeline)| is_unused(timeline));
     for (device, timeline) in busy {
         device_page(&mut page, opened, &format!("GPU {}", device.index), device, timeline);
     }
@@ -135,7 +135,7 @@ fn page(opened: &Opened) -> String {
     }
     if !quiet.is_empty() {
         let names: Vec<String> = quiet.iter().map(|(device, _)| device.index.to_string()).collect();
-        let _ = writeln!(page, "\nWithout events and memory: GPU {}", names.join(", "));
+        let _ = writeln!(page, "\nNo memory was in use on GPU {}", names.join(", "));
     }
     if !document.diagnostics.is_empty() {
         page.push('\n');
@@ -146,8 +146,8 @@ fn page(opened: &Opened) -> String {
     page
 }
 
-fn is_unused(device: &Device) -> bool {
-    device.events.is_empty() && device.segments.segments.is_empty()
+fn is_unused(timeline: &Timeline) -> bool {
+    timeline.live_peak().1 == 0 && timeline.reserved_peak().1 == 0
 }
 
 fn subtitle(document: &Inspection) -> String {

@@ -126,27 +126,21 @@ pub(super) fn groups<'a>(
 pub(super) fn group_lines(groups: &Groups<'_>) -> Vec<String> {
     const BAR_WIDTH: usize = 16;
     let largest = groups.groups.first().map_or(0, |group| group.bytes);
-    let row = |size_bytes: u64, n: String, title: String, callers: String| {
-        vec![
-            bytes(size_bytes),
-            percent(size_bytes, groups.total_bytes),
-            text::bar(size_bytes, largest, BAR_WIDTH),
-            n,
-            title,
-            callers,
-        ]
+    let row = |size_bytes: u64, bar: String, n: String, title: String, callers: String| {
+        vec![bytes(size_bytes), percent(size_bytes, groups.total_bytes), bar, n, title, callers]
     };
     let mut rows: Vec<Vec<String>> = groups
         .groups
         .iter()
         .map(|group| {
             let (title, callers) = titles(groups.trace, group);
-            row(group.bytes, format!("{}×", count(group.count)), title, callers)
+            let bar = text::bar(group.bytes, largest, BAR_WIDTH);
+            row(group.bytes, bar, format!("{}×", count(group.count)), title, callers)
         })
         .collect();
     if groups.other_groups > 0 {
         let title = counted(groups.other_groups, "smaller stack");
-        rows.push(row(groups.other_bytes, String::new(), title, String::new()));
+        rows.push(row(groups.other_bytes, String::new(), String::new(), title, String::new()));
     }
     text::table(&rows, &[0, 1, 3])
 }

@@ -13,7 +13,6 @@ pub(super) fn title(trace: &Trace, stack: StackId) -> String {
             let operation = if frame_rules::is_runtime(filename) { frame_rules::operation(name) } else { None };
             operation.unwrap_or_else(|| place(name, filename, frames[position].line))
         }
-        None if stack == StackId::EMPTY => "no frames recorded".to_owned(),
         None => "no stack recorded".to_owned(),
     }
 }

@@ -20,11 +20,13 @@ pub struct StackBytes {
 
 /// The allocations alive at a moment by stack, the most bytes first.
 ///
-/// Initial memory that the trace frees has no known allocation: it counts as [`StackId::NONE`].
+/// What has no frames is one group, [`StackId::NONE`]; initial memory that the trace frees is in it as well, since its
+/// allocation is not known.
 pub fn live_by_stack(device: &Device, allocations: &Allocations, moment: u32) -> Vec<StackBytes> {
     let mut by_stack: HashMap<StackId, StackBytes> = HashMap::new();
     for (id, size_bytes) in allocations.alive_at(moment) {
-        let stack = allocations.allocation_stack(id, device);
+        let stack = Some(allocations.allocation_stack(id, device)).filter(|stack| stack.has_frames());
+        let stack = stack.unwrap_or(StackId::NONE);
         let row = by_stack.entry(stack).or_insert(StackBytes { stack, bytes: 0, count: 0, initial_bytes: 0 });
         row.bytes += size_bytes;
         row.count += 1;

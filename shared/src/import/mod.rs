@@ -70,24 +70,28 @@ impl Importer {
 }
 
 fn trailing(count: u64) -> Diagnostic {
-    let bytes = format::counted(count, "byte");
+    let bytes = if count == 1 { "1 byte was".to_owned() } else { format!("{} bytes were", format::count(count)) };
     Diagnostic {
         code: "bytes-after-the-end",
         severity: Severity::Info,
         offset: None,
         count,
-        message: format!("{bytes} behind the end of the pickle were ignored; a second pickle may be appended there."),
+        message: format!("{bytes} ignored behind the end of the pickle; a second pickle may be appended there."),
     }
 }
 
 fn recursion(count: u64) -> Diagnostic {
-    let containers = format::counted(count, "container");
+    let containers = if count == 1 {
+        "1 container contains itself".to_owned()
+    } else {
+        format!("{} containers contain themselves", format::count(count))
+    };
     Diagnostic {
         code: "recursive-containers",
         severity: Severity::Warning,
         offset: None,
         count,
-        message: format!("{containers} contain themselves, which no snapshot does; the inner reference was left out."),
+        message: format!("{containers}, which no snapshot does; the inner reference was left out."),
     }
 }
 
