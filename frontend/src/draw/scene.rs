@@ -59,7 +59,7 @@ pub struct Frame<'a> {
 
 /// Device pixels by which stripes are shifted in a picture, so that they go on where those of its neighbour end.
 ///
-/// Only the remainder matters; a multiple of the periods keeps the number small enough for the graphics card.
+/// Only the remainder matters; a multiple of the periods keeps the numbers small.
 pub fn stripe_shift(asked: &Asked) -> [f64; 2] {
     const PERIOD: f64 = 960.0;
     let shift = |from: f64, to: f64, pixels: u32| (from / (to - from) * f64::from(pixels)).rem_euclid(PERIOD);

@@ -74,7 +74,7 @@ impl FileWorker {
         spawn_local(async move {
             match worker.load(&source).await {
                 Ok(engine) => {
-                    worker.post(&Report::Opened(Box::new(engine.summary())));
+                    worker.post(&Report::Opened(Box::new(engine.summary().clone())));
                     *worker.engine.borrow_mut() = Some(engine);
                     worker.schedule();
                 }

@@ -1,15 +1,14 @@
 //! `snapscope inspect`: what a snapshot is and what it adds up to.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use shared::analysis::{Summary, Timeline};
+use shared::analysis::{DistinctStacks, Summary, Timeline};
 use shared::api::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
 use shared::base::Diagnostic;
 use shared::base::format::{bytes, count, counted, duration};
-use shared::trace::{Action, Container, Device, Encoding, Format, StackId, Trace};
+use shared::trace::{Action, Container, Device, Encoding, Format};
 
 use super::open::Opened;
 use super::{peak, text};
@@ -44,15 +43,15 @@ impl InspectArgs {
 
 fn document(opened: &Opened) -> Inspection {
     let trace = &opened.trace;
-    let (unique_frames, unique_stacks) = distinct_stacks(trace);
+    let distinct = DistinctStacks::of(trace);
     let host = trace.host.as_ref().zip(opened.host_timeline.as_ref());
     Inspection {
         file: opened.file.clone(),
         format: format_name(trace.format),
         devices: opened.devices().map(|(device, timeline)| figures(device, timeline)).collect(),
         host: host.map(|(device, timeline)| figures(device, timeline)),
-        unique_frames,
-        unique_stacks,
+        unique_frames: distinct.frames,
+        unique_stacks: distinct.stacks,
         annotations: trace.annotations.len() as u64,
         diagnostics: opened.diagnostics.iter().map(diagnostic_row).collect(),
     }
@@ -95,31 +94,6 @@ fn figures(device: &Device, timeline: &Timeline) -> DeviceFigures {
 fn diagnostic_row(diagnostic: &Diagnostic) -> DiagnosticRow {
     let Diagnostic { code, severity, offset, count, message } = diagnostic.clone();
     DiagnosticRow { code, severity: severity.name(), count, message, offset }
-}
-
-/// Distinct frames by (name, filename, line) and distinct stacks with frames, of everything that has a stack.
-///
-/// Tables may hold more: those of keys that are skipped, and parts of lists that were written piece by piece.
-fn distinct_stacks(trace: &Trace) -> (u64, u64) {
-    let mut used = vec![false; trace.stacks.len()];
-    for device in trace.devices.iter().chain(&trace.host) {
-        let tables = &device.segments;
-        let of_tables = tables.segments.iter().map(|segment| segment.stack);
-        let of_tables = of_tables.chain(tables.blocks.iter().map(|block| block.stack));
-        let of_tables = of_tables.chain(tables.history.iter().map(|entry| entry.stack));
-        device.events.stacks().iter().chain(of_tables).for_each(|stack| used[stack.index()] = true);
-    }
-    let used = trace.stacks.ids().filter(|stack: &StackId| used[stack.index()]);
-    let mut frames = HashSet::new();
-    let mut stacks = 0;
-    for stack in used {
-        stacks += 1;
-        frames.extend(trace.stacks.frames(stack).iter().map(|&id| {
-            let frame = trace.frames.get(id);
-            (frame.name, frame.filename, frame.line)
-        }));
-    }
-    (frames.len() as u64, stacks)
 }
 
 /// The report for people.

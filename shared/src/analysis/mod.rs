@@ -15,12 +15,14 @@ mod naive;
 mod picture;
 mod timeline;
 
+mod distinct;
 mod peak;
 mod recording;
 mod spans;
 mod summary;
 
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};
+pub use distinct::DistinctStacks;
 pub use peak::{StackBytes, live_by_stack};
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
 pub use recording::recording_diagnostics;

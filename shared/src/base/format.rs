@@ -17,16 +17,6 @@ pub fn bytes(size_bytes: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
-/// Signed bytes, with a sign where they are not zero: `+1.50 GiB`, `-512 B`, `0 B`.
-pub fn signed_bytes(size_bytes: i64) -> String {
-    let sign = match size_bytes {
-        0 => "",
-        1.. => "+",
-        _ => "-",
-    };
-    format!("{sign}{}", bytes(size_bytes.unsigned_abs()))
-}
-
 /// A count with a comma between groups of three digits: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -100,8 +90,6 @@ mod tests {
         check(bytes, 12_884_901_888, "12.0 GiB");
         check(bytes, 137_438_953_472, "128 GiB");
         check(bytes, u64::MAX, "16.0 EiB");
-        check(signed_bytes, -1536, "-1.50 KiB");
-        check(signed_bytes, 1536, "+1.50 KiB");
     }
 
     #[test]

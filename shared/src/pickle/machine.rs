@@ -123,7 +123,7 @@ impl<B: Build> Machine<B> {
         Ok(())
     }
 
-    /// `LIST`, `TUPLE`, `FROZENSET`: everything above the mark in one container.
+    /// `LIST`, `TUPLE`, `DICT`, `FROZENSET`: everything above the mark in one container.
     pub(crate) fn collect(&mut self, shape: Shape) -> Result<()> {
         let start = self.pop_mark()?;
         self.close_from(start);

@@ -9,11 +9,6 @@ use hashbrown::HashMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PoolId(pub u64, pub u64);
 
-impl PoolId {
-    /// The pool of everything outside graphs and `MemPool`s.
-    pub const DEFAULT: Self = Self(0, 0);
-}
-
 /// Everything about an event that repeats from event to event.
 ///
 /// A trace of ten million events has a few dozen of these, so that they are kept once.

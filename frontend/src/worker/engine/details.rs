@@ -7,7 +7,7 @@ use shared::trace::{Device, EventContext, Trace};
 
 /// The details of an allocation, `None` if there is none at this position.
 pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
-    let Ready { trace, device, timeline } = ready;
+    let Ready { trace, device, timeline, .. } = ready;
     if position as usize >= timeline.allocations.len() {
         return None;
     }

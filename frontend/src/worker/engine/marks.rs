@@ -2,18 +2,17 @@
 
 use super::Ready;
 use crate::worker::{Mark, MarkKind, Marks, Span};
-use shared::analysis::{self, spans};
+use shared::analysis;
 use shared::trace::Action;
 
 pub(super) fn marks(ready: Ready<'_>) -> Marks {
-    let spans = spans(ready.trace, ready.device);
-    Marks { spans: spans.iter().map(|found| span(ready, found)).collect(), marks: single_marks(ready) }
+    Marks { spans: ready.spans().iter().map(|found| span(ready, found)).collect(), marks: single_marks(ready) }
 }
 
 /// The names of the spans around an allocation that is born at a moment, outermost first.
 pub(super) fn spans_at(ready: Ready<'_>, moment: u32) -> Vec<String> {
-    let mut around = spans(ready.trace, ready.device);
-    around.retain(|span| span.start_moment < moment && moment <= span.end_moment);
+    let is_around = |span: &&analysis::Span| span.start_moment < moment && moment <= span.end_moment;
+    let mut around: Vec<_> = ready.spans().iter().filter(is_around).collect();
     around.sort_by_key(|span| span.depth);
     around.iter().map(|span| ready.trace.strings.get(span.name).to_owned()).collect()
 }

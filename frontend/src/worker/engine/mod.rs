@@ -13,15 +13,21 @@ mod texts;
 use super::picture_data::PictureData;
 use super::protocol::{Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::summary::{DeviceOutline, FileSummary, Notice};
-use shared::analysis::{AllocationId, Axis, PictureRequest, Timeline, recording_diagnostics};
+use shared::analysis::{
+    AllocationId, Axis, DistinctStacks, PictureRequest, Span, Timeline, recording_diagnostics, spans,
+};
 use shared::trace::{Device, Trace};
+use std::cell::OnceCell;
 
 /// A decoded file, with the lifetimes of those devices that were looked at.
 #[derive(Debug)]
 pub struct Engine {
     trace: Trace,
+    summary: FileSummary,
     /// One per device of [`FileSummary::devices`], built when it is first needed.
     timelines: Vec<Option<Timeline>>,
+    /// The annotated spans of each device, paired when they are first asked for: every hover wants them.
+    spans: Vec<OnceCell<Vec<Span>>>,
     /// What the page has not been told yet, the next one last.
     untold: Vec<Untold>,
 }
@@ -38,14 +44,17 @@ struct Ready<'a> {
     trace: &'a Trace,
     device: &'a Device,
     timeline: &'a Timeline,
+    spans: &'a OnceCell<Vec<Span>>,
 }
 
 impl Engine {
     /// An engine for a decoded file.
     pub fn new(trace: Trace) -> Self {
         let count = trace.devices.len() + usize::from(trace.host.is_some());
-        let mut engine = Self { trace, timelines: vec![None; count], untold: Vec::new() };
-        let first = engine.summary().first_device();
+        let summary = summary_of(&trace);
+        let first = summary.first_device();
+        let (timelines, spans) = (vec![None; count], vec![OnceCell::new(); count]);
+        let mut engine = Self { trace, summary, timelines, spans, untold: Vec::new() };
         let others = (0..count as u32).rev().filter(|&device| device != first);
         engine.untold.push(Untold::Notices);
         engine.untold.extend(others.chain((count > 0).then_some(first)).map(Untold::Device));
@@ -53,23 +62,8 @@ impl Engine {
     }
 
     /// What is in the file.
-    pub fn summary(&self) -> FileSummary {
-        let outline = |device: &Device| DeviceOutline {
-            index: device.index,
-            events: device.events.len() as u64,
-            segments: device.segments.segments.len() as u64,
-            reserved_bytes: device.segments.reserved_bytes(),
-        };
-        let Trace { frames, stacks, annotations, .. } = &self.trace;
-        FileSummary {
-            format: texts::format(self.trace.format),
-            devices: self.trace.devices.iter().chain(&self.trace.host).map(outline).collect(),
-            unique_frames: frames.len() as u64,
-            unique_stacks: stacks.ids().count() as u64,
-            annotations: annotations.len() as u64,
-            notices: texts::notices(&self.trace.diagnostics),
-            settings: texts::settings(&self.trace.settings),
-        }
+    pub fn summary(&self) -> &FileSummary {
+        &self.summary
     }
 
     /// Computes one more thing that the page will want, `None` after the last one.
@@ -118,11 +112,35 @@ impl Engine {
         let trace = &self.trace;
         let device = trace.devices.get(position).or(trace.host.as_ref().filter(|_| position == trace.devices.len()))?;
         let timeline = self.timelines[position].get_or_insert_with(|| Timeline::new(trace, device));
-        Some(Ready { trace, device, timeline })
+        Some(Ready { trace, device, timeline, spans: &self.spans[position] })
     }
 }
 
-impl Ready<'_> {
+fn summary_of(trace: &Trace) -> FileSummary {
+    let outline = |device: &Device| DeviceOutline {
+        index: device.index,
+        events: device.events.len() as u64,
+        segments: device.segments.segments.len() as u64,
+        reserved_bytes: device.segments.reserved_bytes(),
+    };
+    let distinct = DistinctStacks::of(trace);
+    FileSummary {
+        format: texts::format(trace.format),
+        devices: trace.devices.iter().chain(&trace.host).map(outline).collect(),
+        unique_frames: distinct.frames,
+        unique_stacks: distinct.stacks,
+        annotations: trace.annotations.len() as u64,
+        notices: texts::notices(&trace.diagnostics),
+        settings: texts::settings(&trace.settings),
+    }
+}
+
+impl<'a> Ready<'a> {
+    /// The annotated spans of the device.
+    fn spans(self) -> &'a [Span] {
+        self.spans.get_or_init(|| spans(self.trace, self.device))
+    }
+
     /// Microseconds of a moment since the first event.
     fn time_us(&self, moment: u32) -> Option<u64> {
         let has_times = self.timeline.has_times();
@@ -186,7 +204,7 @@ fn place(ready: Ready<'_>, axis: AxisKind, moment: u32) -> f64 {
 }
 
 fn hit_allocation(ready: Ready<'_>, id: AllocationId, below_bytes: u64) -> HitAllocation {
-    let Ready { trace, device, timeline } = ready;
+    let Ready { trace, device, timeline, .. } = ready;
     let allocation = timeline.allocations.get(id, device);
     let is_initial = timeline.allocations.is_initial(id);
     let died = (allocation.died != u32::MAX).then_some(allocation.died);
