@@ -16,3 +16,5 @@ pub mod export;
 pub mod analysis;
 
 pub mod api;
+
+pub mod job;

@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("export", &["base", "pickle", "trace"]),
     ("analysis", &["base", "trace"]),
     ("api", &["base"]),
+    ("job", &["base"]),
 ];
 
 /// Words that the files below a folder may not have, and why not.

@@ -4,6 +4,8 @@
 
 mod inspect;
 mod peak;
+mod recording;
 
 pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
 pub use peak::{FrameRow, PeakGroup, PeakReport};
+pub use recording::{Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, Started, Written};

@@ -1,0 +1,104 @@
+//! What the recorder says while it runs: one JSON document a line on standard output.
+
+use serde::{Deserialize, Serialize};
+
+/// A line of the recorder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum RecorderLine {
+    /// The first line: the device is there and the model is about to be built.
+    Started(Started),
+    /// Where the run is; at least once a phase of a step, at most some twenty times a second.
+    Progress(Progress),
+    /// Something a person should know, such as the kernels that attention takes.
+    Message(Message),
+    /// A snapshot was written to the output file; later ones replace it.
+    Snapshot(Written),
+    /// The last line of a run that came to its end, by itself or by running out of memory.
+    Finished(Finished),
+    /// The last line of a run that failed.
+    Failed(Failed),
+}
+
+/// What a run takes place on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// The name that CUDA gives the device.
+    pub device: String,
+    /// Total memory of the device, in bytes.
+    pub memory_bytes: u64,
+    /// Parameters of the model, counted once where they are shared.
+    pub parameters: u64,
+    /// Optimizer steps that the run will take.
+    pub steps: u64,
+}
+
+/// Where a run is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The step under way, from 0; `None` while the model is built.
+    pub step: Option<u64>,
+    /// The part of the step under way.
+    pub phase: String,
+    /// Requested bytes of the tensors alive.
+    pub live_bytes: u64,
+    /// Bytes of segments.
+    pub reserved_bytes: u64,
+}
+
+/// Something a person should know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// A sentence without the full stop.
+    pub text: String,
+}
+
+/// A snapshot that was written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Written {
+    /// Optimizer steps that it covers.
+    pub steps: u64,
+    /// Whether the run goes on after it.
+    pub partial: bool,
+}
+
+/// A run that came to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    /// Optimizer steps that were completed.
+    pub steps: u64,
+    /// Highest rounded bytes of blocks in use, by PyTorch's own count.
+    pub peak_allocated_bytes: u64,
+    /// Highest bytes of segments, by PyTorch's own count.
+    pub peak_reserved_bytes: u64,
+    /// Where memory ran out, if it did.
+    pub oom: Option<OutOfMemory>,
+}
+
+/// A run that memory ran out for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutOfMemory {
+    /// PyTorch's own message.
+    pub message: String,
+    /// The step that was under way, from 0; `None` while the model was built.
+    pub step: Option<u64>,
+    /// The part of the step.
+    pub phase: String,
+    /// The module that asked, such as `layers.3.attention`; empty outside of modules.
+    pub module: String,
+    /// The operation that asked, such as `aten::mm`; empty where unknown.
+    pub operation: String,
+}
+
+/// A run that failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failed {
+    /// What went wrong: PyTorch's message or the recorder's own.
+    pub message: String,
+    /// The step that was under way, from 0; `None` while the model was built.
+    pub step: Option<u64>,
+    /// The part of the step.
+    pub phase: String,
+    /// The module that was running; empty outside of modules.
+    pub module: String,
+}
