@@ -1,1 +1,40 @@
-//! v
+//! A virtual GPU: the CUDA libraries, as far as PyTorch calls them, without a GPU behind.
+//!
+//! One shared object that stands in for the CUDA runtime, the driver and the mathematical libraries under their names.
+//! Memory is counted, streams and events are kept in order, and kernels do nothing.
+//! `README.md` says what is modelled, and how far off it can be.
+#![allow(non_snake_case, reason = "the exported names are CUDA's")]
+
+mod ffi;
+
+mod log;
+
+mod stub;
+
+mod config;
+
+mod cublas;
+
+mod cublaslt;
+
+mod cudnn;
+
+mod cufft;
+
+mod cufile;
+
+mod cupti;
+
+mod curand;
+
+mod cusolver;
+
+mod cusparse;
+
+mod cusparselt;
+
+mod nccl;
+
+mod nvrtc;
+
+mod nvshmem;

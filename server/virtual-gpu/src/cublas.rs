@@ -1,0 +1,1 @@
+//! cuBLAS, as far as PyTorch calls it.

@@ -1,0 +1,1 @@
+//! cuBLASLt, as far as PyTorch calls it.

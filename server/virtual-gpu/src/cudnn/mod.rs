@@ -1,0 +1,1 @@
+//! cuDNN, as far as PyTorch calls it.

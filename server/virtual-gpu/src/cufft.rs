@@ -1,0 +1,1 @@
+//! cuFFT, as far as PyTorch calls it.

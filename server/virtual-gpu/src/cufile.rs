@@ -1,0 +1,1 @@
+//! cuFile, as far as PyTorch calls it.

@@ -1,0 +1,1 @@
+//! CUPTI, as far as PyTorch calls it.

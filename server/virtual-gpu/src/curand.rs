@@ -1,0 +1,1 @@
+//! cuRAND, as far as PyTorch calls it.

@@ -1,0 +1,1 @@
+//! cuSOLVER, as far as PyTorch calls it.

@@ -1,0 +1,1 @@
+//! cuSPARSE, as far as PyTorch calls it.

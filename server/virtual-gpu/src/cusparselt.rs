@@ -1,0 +1,1 @@
+//! cuSPARSELt, as far as PyTorch calls it.

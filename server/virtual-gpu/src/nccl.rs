@@ -1,0 +1,1 @@
+//! NCCL, as far as PyTorch calls it.

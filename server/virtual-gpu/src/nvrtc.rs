@@ -1,0 +1,1 @@
+//! NVRTC, as far as PyTorch calls it.

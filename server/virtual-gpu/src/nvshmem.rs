@@ -1,0 +1,1 @@
+//! NVSHMEM, as far as PyTorch calls it.
