@@ -1,11 +1,16 @@
 //! GPU models: what a virtual GPU says of itself, and what a real one would.
 
 use std::fmt;
+use std::iter;
+
+use super::nearest::did_you_mean;
+use super::size;
+use crate::base::format;
 
 /// A GPU model.
 ///
 /// Totals are those that PyTorch's out-of-memory messages give for it, which is a little less than the box says.
-/// They differ by up to 0.3 % with the driver and with ECC.
+/// They differ by up to 0.3 % with the driver and with ECC; [`Card::named`] takes `custom:79.25GiB` for another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
     /// The name on the command line: `h100-80gb`, `custom:48GiB`.
@@ -41,6 +46,300 @@ impl fmt::Display for ComputeCapability {
     }
 }
 
+/// A line of the table below.
+struct Row {
+    name: &'static str,
+    product: &'static str,
+    memory_bytes: u64,
+    capability: (u8, u8),
+    multiprocessors: u32,
+    threads: u32,
+    l2_mib: u64,
+    shared_kib: u32,
+}
+
+impl Row {
+    const fn new(name: &'static str, product: &'static str, capability: (u8, u8), memory_bytes: u64) -> Self {
+        Self { name, product, memory_bytes, capability, multiprocessors: 0, threads: 0, l2_mib: 0, shared_kib: 0 }
+    }
+
+    const fn with(self, multiprocessors: u32, threads: u32, l2_mib: u64, shared_kib: u32) -> Self {
+        Self { multiprocessors, threads, l2_mib, shared_kib, ..self }
+    }
+}
+
+const MIB: u64 = 1 << 20;
+
+/// The cards that have a name, by memory.
+///
+/// Totals come from `torch.cuda.get_device_properties` and from out-of-memory messages in public issues, the most
+/// frequent value of recent drivers; the rest is NVIDIA's CUDA programming guide and the cards' data sheets.
+/// After the bytes stand multiprocessors, threads of each, L2 in MiB, and shared memory of a block in KiB.
+const TABLE: &[Row] = &[
+    Row::new("t4-16gb", "Tesla T4", (7, 5), 14_930 * MIB).with(40, 1024, 4, 64),
+    Row::new("l4-24gb", "NVIDIA L4", (8, 9), 22_563 * MIB).with(58, 1536, 48, 99),
+    Row::new("rtx4090-24gb", "NVIDIA GeForce RTX 4090", (8, 9), 24_210 * MIB).with(128, 1536, 72, 99),
+    Row::new("rtx5090-32gb", "NVIDIA GeForce RTX 5090", (12, 0), 33_680_457_728).with(170, 1536, 96, 99),
+    Row::new("v100-32gb", "Tesla V100-SXM2-32GB", (7, 0), 32_510 * MIB).with(80, 2048, 6, 96),
+    Row::new("a100-40gb", "NVIDIA A100-SXM4-40GB", (8, 0), 42_298_834_944).with(108, 2048, 40, 163),
+    Row::new("l40s-48gb", "NVIDIA L40S", (8, 9), 45_457 * MIB).with(142, 1536, 96, 99),
+    Row::new("a100-80gb", "NVIDIA A100-SXM4-80GB", (8, 0), 81_050 * MIB).with(108, 2048, 40, 163),
+    Row::new("h100-80gb", "NVIDIA H100 80GB HBM3", (9, 0), 81_002 * MIB).with(132, 2048, 50, 227),
+    Row::new("h200-141gb", "NVIDIA H200", (9, 0), 143_156 * MIB).with(132, 2048, 60, 227),
+    Row::new("b200-180gb", "NVIDIA B200", (10, 0), 182_642 * MIB).with(148, 2048, 126, 227),
+];
+
+/// The card of those who name none: the commonest one to train on.
+const DEFAULT: &str = "a100-80gb";
+
+/// Each capability that a custom card can have, and the card whose other figures it takes.
+///
+/// 8.6 is that of cards for desktops before 8.9, which has the same multiprocessors.
+const KIN: &[((u8, u8), &str)] = &[
+    ((7, 0), "v100-32gb"),
+    ((7, 5), "t4-16gb"),
+    ((8, 0), DEFAULT),
+    ((8, 6), "l40s-48gb"),
+    ((8, 9), "l40s-48gb"),
+    ((9, 0), "h100-80gb"),
+    ((10, 0), "b200-180gb"),
+    ((12, 0), "rtx5090-32gb"),
+];
+
+/// The most memory of a custom card: a virtual GPU keeps that much address space for each.
+const MOST_MEMORY_BYTES: u64 = 1 << 40;
+
+/// The least memory of a custom card: a CUDA context alone takes more.
+const LEAST_MEMORY_BYTES: u64 = 256 * MIB;
+
+/// A text that names no card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardError(String);
+
+impl fmt::Display for CardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CardError {}
+
+impl Card {
+    /// All cards that have a name, by memory.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(Self::from_row)
+    }
+
+    /// The card with this name, or the one that `custom:48GiB` or `custom:48GiB:9.0` describes.
+    ///
+    /// A custom card without a capability has that of an A100.
+    ///
+    /// # Errors
+    ///
+    /// The text is neither; the message gives the nearest name.
+    pub fn named(text: &str) -> Result<Self, CardError> {
+        let text = text.trim();
+        if let Some(rest) = text.strip_prefix("custom:") {
+            return Self::custom(rest);
+        }
+        match TABLE.iter().find(|row| row.name.eq_ignore_ascii_case(text)) {
+            Some(row) => Ok(Self::from_row(row)),
+            None => Err(unknown(text)),
+        }
+    }
+
+    fn from_row(row: &Row) -> Self {
+        let (major, minor) = row.capability;
+        Self {
+            name: row.name.to_owned(),
+            product: row.product.to_owned(),
+            memory_bytes: row.memory_bytes,
+            capability: ComputeCapability { major, minor },
+            multiprocessors: row.multiprocessors,
+            threads_per_multiprocessor: row.threads,
+            l2_bytes: row.l2_mib * MIB,
+            shared_memory_per_block_bytes: row.shared_kib * 1024,
+        }
+    }
+
+    /// The card after `custom:`, its name written as [`Card::named`] reads it.
+    fn custom(text: &str) -> Result<Self, CardError> {
+        let (size_text, capability_text) = match text.split_once(':') {
+            Some((size_text, capability_text)) => (size_text.trim(), Some(capability_text.trim())),
+            None => (text.trim(), None),
+        };
+        let memory_bytes = size::parse(size_text)
+            .ok_or_else(|| CardError(format!("`{}` is no size of memory; write `custom:48GiB`", short(size_text))))?;
+        if !(LEAST_MEMORY_BYTES..=MOST_MEMORY_BYTES).contains(&memory_bytes) {
+            let (least, most) = (format::bytes(LEAST_MEMORY_BYTES), format::bytes(MOST_MEMORY_BYTES));
+            return Err(CardError(format!("a custom card has {least} to {most}, not `{}`", short(size_text))));
+        }
+        let (capability, kin) = capability_text.map_or(Ok(((8, 0), DEFAULT)), find_kin)?;
+        let kin = TABLE.iter().find(|row| row.name == kin).expect("each kin is in the table");
+        let name = ["custom", size_text].into_iter().chain(capability_text).collect::<Vec<_>>().join(":");
+        let (major, minor) = capability;
+        Ok(Self {
+            name,
+            product: format!("Virtual GPU {}", format::bytes(memory_bytes)),
+            memory_bytes,
+            capability: ComputeCapability { major, minor },
+            ..Self::from_row(kin)
+        })
+    }
+}
+
+impl Default for Card {
+    fn default() -> Self {
+        Self::named(DEFAULT).expect("the default card is in the table")
+    }
+}
+
+/// A capability, and the name of the card whose other figures go with it.
+fn find_kin(text: &str) -> Result<((u8, u8), &'static str), CardError> {
+    let written = |(major, minor): (u8, u8)| format!("{major}.{minor}");
+    KIN.iter().copied().find(|(capability, _)| written(*capability) == text).ok_or_else(|| {
+        let known = KIN.iter().map(|(capability, _)| written(*capability)).collect::<Vec<_>>().join(", ");
+        CardError(format!("`{}` is no compute capability that can be had; there are {known}", short(text)))
+    })
+}
+
+fn unknown(text: &str) -> CardError {
+    let names = TABLE.iter().map(|row| row.name);
+    if let Some(hint) = did_you_mean(text, names.clone()) {
+        return CardError(format!("no card is called `{}`; {hint}", short(text)));
+    }
+    let names = names.collect::<Vec<_>>().join(", ");
+    CardError(format!("no card is called `{}`; there are {names}, and custom:48GiB", short(text)))
+}
+
+/// As much of a foreign text as a message needs.
+fn short(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
 /// The cards of a machine: device index to card. There is at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cards(pub Vec<Card>);
+
+impl Cards {
+    /// The most cards of a machine.
+    pub const MOST: usize = 64;
+
+    /// Reads a list of cards: `h100-80gb`, `4x h100-80gb`, `a100-80gb,t4-16gb`.
+    ///
+    /// # Errors
+    ///
+    /// A name is unknown, the list is empty, or there are more than [`Cards::MOST`].
+    pub fn parse(text: &str) -> Result<Self, CardError> {
+        let mut cards = Vec::new();
+        for item in text.split(',') {
+            let (count, name) = counted(item.trim());
+            let card = Card::named(name)?;
+            if count == 0 || count > Self::MOST - cards.len() {
+                return Err(CardError(format!("a machine has 1 to {} cards", Self::MOST)));
+            }
+            cards.extend(iter::repeat_n(card, count));
+        }
+        Ok(Self(cards))
+    }
+}
+
+/// Splits `4x h100-80gb` into 4 and the name; a name alone counts once.
+fn counted(item: &str) -> (usize, &str) {
+    let digits = item.bytes().take_while(u8::is_ascii_digit).count();
+    match item[digits..].trim_start().strip_prefix('x') {
+        Some(name) if digits > 0 => (item[..digits].parse().unwrap_or(usize::MAX), name),
+        _ => (1, item),
+    }
+}
+
+impl fmt::Display for Cards {
+    /// Writes what [`Cards::parse`] reads: equal neighbours are counted.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, run) in self.0.chunk_by(|a, b| a.name == b.name).enumerate() {
+            let separator = if index == 0 { "" } else { "," };
+            match run.len() {
+                1 => write!(f, "{separator}{}", run[0].name)?,
+                count => write!(f, "{separator}{count}x {}", run[0].name)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, written: &str, memory_bytes: &[u64]) {
+        let cards = Cards::parse(text).unwrap();
+        assert_eq!(cards.to_string(), written);
+        assert_eq!(cards.0.iter().map(|card| card.memory_bytes).collect::<Vec<_>>(), memory_bytes);
+        assert_eq!(Cards::parse(written).unwrap(), cards, "what is written can be read");
+    }
+
+    #[track_caller]
+    fn check_error(text: &str, message: &str) {
+        assert_eq!(Cards::parse(text).unwrap_err().to_string(), message);
+    }
+
+    #[test]
+    fn lists_of_cards_are_read_and_written() {
+        check("H100-80GB", "h100-80gb", &[81_002 * MIB]);
+        check("2x h100-80gb", "2x h100-80gb", &[81_002 * MIB; 2]);
+        check("2xt4-16gb, 1x t4-16gb", "3x t4-16gb", &[14_930 * MIB; 3]);
+        check(" t4-16gb,a100-40gb ", "t4-16gb,a100-40gb", &[14_930 * MIB, 42_298_834_944]);
+        check("custom:48GiB", "custom:48GiB", &[48 << 30]);
+        check(
+            "2x custom:47.5GB:9.0,l4-24gb",
+            "2x custom:47.5GB:9.0,l4-24gb",
+            &[47_500_000_000, 47_500_000_000, 22_563 * MIB],
+        );
+    }
+
+    #[test]
+    fn errors_say_what_to_write() {
+        check_error("h100", "no card is called `h100`; did you mean `h100-80gb`?");
+        check_error("h100-80", "no card is called `h100-80`; did you mean `h100-80gb`?");
+        check_error("2x a10-40gb", "no card is called `a10-40gb`; did you mean `a100-40gb`?");
+        check_error("custom:lots", "`lots` is no size of memory; write `custom:48GiB`");
+        check_error("custom:2TiB", "a custom card has 256 MiB to 1.00 TiB, not `2TiB`");
+        check_error(
+            "custom:48GiB:5.0",
+            "`5.0` is no compute capability that can be had; there are 7.0, 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 12.0",
+        );
+        check_error("0x t4-16gb", "a machine has 1 to 64 cards");
+        check_error("99999999999999999999999x t4-16gb", "a machine has 1 to 64 cards");
+        check_error("60x t4-16gb,5x t4-16gb", "a machine has 1 to 64 cards");
+        assert!(Cards::parse("").unwrap_err().to_string().contains("there are t4-16gb, l4-24gb"));
+    }
+
+    #[test]
+    fn custom_cards_take_the_figures_of_their_kin() {
+        let card = Card::named("custom:80GiB:9.0").unwrap();
+        let h100 = Card::named("h100-80gb").unwrap();
+        assert_eq!(card.product, "Virtual GPU 80.0 GiB");
+        assert_eq!((card.capability, card.multiprocessors), (h100.capability, h100.multiprocessors));
+        let desktop = Card::named("custom:24GiB:8.6").unwrap();
+        assert_eq!((desktop.capability.to_string().as_str(), desktop.threads_per_multiprocessor), ("8.6", 1536));
+        assert_eq!(Card::named("custom:1TiB").unwrap().capability, Card::default().capability);
+    }
+
+    #[test]
+    fn the_table_is_complete_and_in_order() {
+        let cards = Card::all().collect::<Vec<_>>();
+        assert!(cards.iter().all(|card| Card::named(&card.name).as_ref() == Ok(card)));
+        assert!(cards.iter().all(|card| card.multiprocessors > 0 && card.l2_bytes >= 4 * MIB));
+        let boxes = cards.iter().map(|card| {
+            let size = card.name.rsplit('-').next().unwrap().strip_suffix("gb").unwrap();
+            size.parse::<u64>().unwrap()
+        });
+        let boxes = boxes.collect::<Vec<_>>();
+        assert!(boxes.is_sorted(), "by what the box says: {boxes:?}");
+        // What PyTorch sees is within a tenth of what the box says.
+        let near =
+            |(card, size): (&Card, &u64)| (size << 30) * 9 / 10 < card.memory_bytes && card.memory_bytes < size << 30;
+        assert!(cards.iter().zip(&boxes).all(near));
+    }
+}

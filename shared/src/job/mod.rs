@@ -6,9 +6,11 @@
 
 mod card;
 mod model;
+mod nearest;
+mod size;
 mod training;
 
-pub use card::{Card, Cards, ComputeCapability};
+pub use card::{Card, CardError, Cards, ComputeCapability};
 pub use model::{
     Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
     TransformerFamily,
