@@ -1,1 +1,17 @@
-//! r
+//! Runs a training job on libtorch, and writes the snapshot that PyTorch's own allocator makes of it.
+//!
+//! Every allocation knows its [`place`]: step, phase, module and operation.
+//! On a machine without a GPU the same code runs on the virtual GPU; nothing in here knows which of the two it is.
+
+pub mod shim;
+
+pub mod place;
+
+pub mod builder;
+
+pub mod pass;
+
+pub mod model;
+
+/// What an operation of libtorch yields: its value, or the message of its exception.
+pub type Result<T> = std::result::Result<T, tch::TchError>;

@@ -1,0 +1,42 @@
+//! Compiles the shim against libtorch, and links the parts of it that tch does not.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+const HINT: &str = "run `./dev build`, which fetches libtorch and lays target/libtorch and target/cuda-headers";
+
+fn main() {
+    let libtorch = folder("LIBTORCH", "lib/libtorch_cuda.so");
+    let cuda = folder("SNAPSCOPE_CUDA_HEADERS", "cuda_runtime_api.h");
+    let sources = ["place", "memory", "autograd"].map(|name| format!("shim/{name}.cpp"));
+    println!("cargo:rerun-if-changed=shim");
+    cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .flag("-isystem")
+        .flag(libtorch.join("include").display().to_string())
+        .flag("-isystem")
+        .flag(libtorch.join("include/torch/csrc/api/include").display().to_string())
+        .flag("-isystem")
+        .flag(cuda.display().to_string())
+        .files(sources)
+        .compile("snapscope_shim");
+    println!("cargo:rustc-link-search=native={}", libtorch.join("lib").display());
+    // Nothing of ours names a symbol of libtorch_cuda that the linker would keep it for, and without it torch has no GPU.
+    println!("cargo:rustc-link-arg=-Wl,--no-as-needed");
+    for library in ["torch_cuda", "torch_cpu", "torch", "c10_cuda", "c10"] {
+        println!("cargo:rustc-link-arg=-l{library}");
+    }
+    println!("cargo:rustc-link-arg=-Wl,--as-needed");
+    // The CUDA libraries come with the machine, or from the virtual GPU.
+    println!("cargo:rustc-link-arg=-Wl,--allow-shlib-undefined");
+}
+
+/// The folder that a variable names, in which a file has to be.
+fn folder(variable: &str, file: &str) -> PathBuf {
+    println!("cargo:rerun-if-env-changed={variable}");
+    let Some(folder) = env::var_os(variable) else { panic!("{variable} is not set: {HINT}") };
+    let folder = Path::new(&folder).to_owned();
+    assert!(folder.join(file).exists(), "{variable} has no {file}: {HINT}");
+    folder
+}

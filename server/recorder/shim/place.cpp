@@ -1,0 +1,235 @@
+// Which module, phase and operation an allocation belongs to.
+//
+// The memory history asks a `CapturedTraceback::Python` for the stack of each event.
+// Ours answers with the place of the asking thread: the operations under way, the module and its parents, the phase.
+// Modules and phases are set from Rust; operations by a callback of the dispatcher.
+// Backward runs on threads of the autograd engine. There the module is that of the forward operation whose gradient
+// is computed: both carry the same sequence number.
+#include "shim.h"
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <ATen/record_function.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <torch/csrc/profiler/combined_traceback.h>
+
+namespace {
+
+// The order is that of `Phase` in place.rs.
+constexpr const char* kPhases[] = {"setup",    "data",      "forward",    "loss",
+                                   "backward", "optimizer", "evaluation", "recompute"};
+constexpr int kBackward = 4;
+// What stands in a frame instead of a phase where it names an operation.
+constexpr int kOperation = -1;
+// Gradients of one step look their forward operation up; a longer memory would only grow.
+constexpr size_t kMostOperations = 1 << 22;
+
+struct Module {
+  const Module* parent;
+  std::string path;
+};
+
+// Names live until the process ends, since frames point to them.
+const char* interned(std::string_view name) {
+  static std::mutex mutex;
+  static std::unordered_set<std::string> names;
+  std::lock_guard<std::mutex> lock(mutex);
+  return names.emplace(name).first->c_str();
+}
+
+std::mutex modules_mutex;
+std::deque<Module> modules;  // a deque, so that addresses stay
+
+const Module* module_of(uint32_t id) {
+  std::lock_guard<std::mutex> lock(modules_mutex);
+  return &modules.at(id);
+}
+
+struct ThreadPlace {
+  const Module* module = nullptr;
+  int phase = 0;
+  const char* node = nullptr;            // the backward node under way, or the last one
+  std::vector<const char*> operations;   // outermost first
+  uint64_t step_told = 0;                // whose text the allocator was given, with the phase
+  int phase_told = -1;
+};
+thread_local ThreadPlace here;
+
+// 0 while the model is built, else the step under way, counted from 1.
+std::atomic<uint64_t> step{0};
+
+std::mutex forward_mutex;
+std::unordered_map<uint64_t, const Module*> forward_modules;
+
+struct BackwardPlace {
+  const Module* module = nullptr;
+  const char* node = nullptr;
+};
+std::mutex backward_mutex;
+BackwardPlace last_backward;
+
+// The text that the events of this thread carry as `user_metadata`.
+void tell_allocator() {
+  const uint64_t now = step.load(std::memory_order_relaxed);
+  if (here.step_told == now && here.phase_told == here.phase) return;
+  here.step_told = now;
+  here.phase_told = here.phase;
+  const std::string phase = kPhases[here.phase];
+  c10::cuda::CUDACachingAllocator::setUserMetadata(
+      now == 0 ? phase : "step " + std::to_string(now - 1) + " · " + phase);
+}
+
+uint64_t forward_key(uint64_t thread, int64_t sequence) {
+  return thread << 48 | static_cast<uint64_t>(sequence);
+}
+
+void enter_operation(const at::RecordFunction& function) {
+  here.operations.push_back(function.name());
+  if (function.seqNr() < 0 || here.module == nullptr) return;
+  const uint64_t key = forward_key(at::RecordFunction::currentThreadId(), function.seqNr());
+  std::lock_guard<std::mutex> lock(forward_mutex);
+  if (forward_modules.size() > kMostOperations) forward_modules.clear();
+  forward_modules[key] = here.module;
+}
+
+void enter_node(const at::RecordFunction& function) {
+  std::string_view name = function.name();
+  if (const size_t colon = name.rfind(": "); colon != name.npos) name.remove_prefix(colon + 2);
+  here.node = interned(name);
+  here.phase = kBackward;
+  tell_allocator();
+  if (function.seqNr() >= 0) {
+    std::lock_guard<std::mutex> lock(forward_mutex);
+    const auto found = forward_modules.find(forward_key(function.forwardThreadId(), function.seqNr()));
+    if (found != forward_modules.end()) here.module = found->second;
+  }
+  std::lock_guard<std::mutex> lock(backward_mutex);
+  last_backward = {here.module, here.node};
+}
+
+std::unique_ptr<at::ObserverContext> on_enter(const at::RecordFunction& function) {
+  if (function.scope() == at::RecordScope::BACKWARD_FUNCTION) {
+    enter_node(function);
+  } else {
+    enter_operation(function);
+  }
+  return nullptr;
+}
+
+// A node stays in place after its end: the engine adds up gradients between nodes, and those sums are of the last one.
+void on_leave(const at::RecordFunction& function, at::ObserverContext*) {
+  if (function.scope() != at::RecordScope::BACKWARD_FUNCTION && !here.operations.empty()) here.operations.pop_back();
+}
+
+// Makes room, and says nothing about why.
+bool is_allocation(std::string_view operation) { return operation.substr(0, 11) == "aten::empty"; }
+
+// The operation that a person would name: not the one that makes room for another's result.
+const char* innermost_operation() {
+  for (auto name = here.operations.rbegin(); name != here.operations.rend(); ++name) {
+    if (!is_allocation(*name)) return *name;
+  }
+  return here.operations.empty() ? nullptr : here.operations.back();
+}
+
+// A frame's `code` is a `const char*` where `lasti` is `kOperation`, else a `const Module*` or null for the phase.
+struct Unwinder final : torch::CapturedTraceback::Python {
+  using Frame = torch::CapturedTraceback::PyFrame;
+
+  bool canGather() override { return true; }
+
+  std::vector<Frame> gather() override {
+    std::vector<Frame> frames;
+    const auto operation = [&](const char* name) { frames.push_back({const_cast<char*>(name), kOperation}); };
+    for (auto name = here.operations.rbegin(); name != here.operations.rend(); ++name) {
+      if (!is_allocation(*name) || here.operations.size() == 1) operation(*name);
+    }
+    if (here.phase == kBackward && here.node != nullptr) operation(here.node);
+    for (const Module* module = here.module; module != nullptr; module = module->parent) {
+      frames.push_back({const_cast<Module*>(module), here.phase});
+    }
+    frames.push_back({nullptr, here.phase});
+    return frames;
+  }
+
+  void appendSymbolized(const std::vector<Frame>& frames, torch::SymbolizedTracebacks& symbolized) override {
+    for (const Frame& frame : frames) {
+      symbolized.tracebacks.push_back({symbolized.all_frames.size()});
+      symbolized.all_frames.push_back(described(frame));
+    }
+  }
+
+  void release(std::vector<Frame>&) override {}
+  int traverse(std::vector<Frame>&, torch::CapturedTraceback::visitproc, void*) override { return 0; }
+  int clear(std::vector<Frame>&) override { return 0; }
+
+  // The words of `frame_rules` in the crate `shared`.
+  static torch::unwind::Frame described(const Frame& frame) {
+    if (frame.lasti == kOperation) return {"operator", static_cast<const char*>(frame.code), 0};
+    const char* phase = kPhases[frame.lasti];
+    if (frame.code == nullptr) return {"phase", phase, 0};
+    return {"module", static_cast<const Module*>(frame.code)->path + " · " + phase, 0};
+  }
+};
+
+}  // namespace
+
+namespace snapscope {
+
+Place place() {
+  const char* operation = innermost_operation();
+  if (operation == nullptr && here.phase == kBackward) operation = here.node;
+  return {here.module == nullptr ? "" : here.module->path, here.phase, operation == nullptr ? "" : operation};
+}
+
+Place last_backward_place() {
+  std::lock_guard<std::mutex> lock(backward_mutex);
+  return {last_backward.module == nullptr ? "" : last_backward.module->path, kBackward,
+          last_backward.node == nullptr ? "" : last_backward.node};
+}
+
+void install_places() {
+  // The unwinder must never be destroyed: torch keeps the pointer.
+  torch::CapturedTraceback::addPythonUnwinder(new Unwinder);
+  at::addGlobalCallback(at::RecordFunctionCallback(on_enter, on_leave)
+                            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+}
+
+}  // namespace snapscope
+
+// Adds a module below another (`parent` is -1 for none) and returns its number.
+SNAPSCOPE_API uint32_t snapscope_module(int64_t parent, const char* path) {
+  std::lock_guard<std::mutex> lock(modules_mutex);
+  modules.push_back({parent < 0 ? nullptr : &modules.at(static_cast<size_t>(parent)), path});
+  return static_cast<uint32_t>(modules.size() - 1);
+}
+
+// Puts the calling thread into a module; what it was in before is returned, for `snapscope_leave`.
+SNAPSCOPE_API const void* snapscope_enter(uint32_t module) {
+  const void* before = here.module;
+  here.module = module_of(module);
+  return before;
+}
+
+SNAPSCOPE_API void snapscope_leave(const void* before) { here.module = static_cast<const Module*>(before); }
+
+// Sets the phase of the calling thread; the one before is returned.
+SNAPSCOPE_API int snapscope_set_phase(int phase) {
+  const int before = here.phase;
+  here.phase = phase;
+  tell_allocator();
+  return before;
+}
+
+// Begins a step: 0 while the model is built, then counted from 1.
+SNAPSCOPE_API void snapscope_set_step(uint64_t now) {
+  step.store(now, std::memory_order_relaxed);
+  tell_allocator();
+  std::lock_guard<std::mutex> lock(forward_mutex);
+  forward_modules.clear();
+}

@@ -1,0 +1,34 @@
+//! `torch.nn.Linear`.
+
+use tch::Tensor;
+
+use crate::Result;
+use crate::builder::{Builder, Init};
+use crate::place::Module;
+
+/// `torch.nn.Linear`: a weight of (outputs, inputs), and perhaps a bias.
+#[derive(Debug)]
+pub(in crate::model) struct Linear {
+    module: Module,
+    weight: Tensor,
+    bias: Option<Tensor>,
+}
+
+impl Linear {
+    /// A linear layer; `builder` is the layer's own.
+    pub(in crate::model) fn new(builder: &Builder, inputs: i64, outputs: i64, bias: bool) -> Result<Self> {
+        let bound = Init::Uniform(1.0 / (inputs as f64).sqrt());
+        let weight = builder.parameter("weight", &[outputs, inputs], bound)?;
+        let bias = if bias { Some(builder.parameter("bias", &[outputs], bound)?) } else { None };
+        Ok(Self { module: builder.module(), weight, bias })
+    }
+
+    /// A linear layer without bias that reads a weight of (outputs, inputs) made elsewhere: a tied head.
+    pub(in crate::model) fn tied(builder: &Builder, weight: &Tensor) -> Self {
+        Self { module: builder.module(), weight: weight.shallow_clone(), bias: None }
+    }
+
+    pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        self.module.run(|| input.f_linear(&self.weight, self.bias.as_ref()))
+    }
+}

@@ -1,0 +1,83 @@
+//! Linear layers with an activation between them: `torch.nn.Sequential`.
+
+use shared::job::{self, MlpActivation};
+use tch::{Kind, Tensor};
+
+use super::layer::{Dropout, Linear};
+use super::{Batch, Network, Output};
+use crate::Result;
+use crate::builder::Builder;
+use crate::pass::Pass;
+use crate::place::Module;
+
+/// Linear layers with an activation between them.
+#[derive(Debug)]
+pub struct Mlp {
+    layers: Vec<Hidden>,
+    head: Linear,
+    inputs: i64,
+    classes: i64,
+    activation: MlpActivation,
+}
+
+#[derive(Debug)]
+struct Hidden {
+    linear: Linear,
+    activation: Module,
+    dropout: Option<Dropout>,
+}
+
+impl Mlp {
+    /// The model on the builder's device.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub fn new(config: &job::Mlp, builder: &Builder) -> Result<Self> {
+        let inputs = config.input_features.cast_signed();
+        let mut features = inputs;
+        let mut layers = Vec::new();
+        for (index, &hidden) in config.hidden_features.iter().enumerate() {
+            let layer = builder.child("layers").child(&index.to_string());
+            let linear = Linear::new(&layer.child("linear"), features, hidden.cast_signed(), config.bias)?;
+            let dropout = (config.dropout > 0.0).then(|| Dropout::new(&layer.child("dropout"), config.dropout));
+            layers.push(Hidden { linear, activation: layer.child("activation").module(), dropout });
+            features = hidden.cast_signed();
+        }
+        let classes = config.classes.cast_signed();
+        let head = Linear::new(&builder.child("head"), features, classes, config.bias)?;
+        Ok(Self { layers, head, inputs, classes, activation: config.activation })
+    }
+
+    fn activate(&self, input: &Tensor) -> Result<Tensor> {
+        match self.activation {
+            MlpActivation::Relu => input.f_relu(),
+            MlpActivation::Gelu => input.f_gelu("none"),
+            MlpActivation::Tanh => input.f_tanh(),
+        }
+    }
+}
+
+impl Network for Mlp {
+    fn batch(&self, samples: i64) -> Result<Batch> {
+        let inputs = Tensor::f_randn([samples, self.inputs], (Kind::Float, tch::Device::Cpu))?;
+        let labels = Tensor::f_randint(self.classes, [samples], (Kind::Int64, tch::Device::Cpu))?;
+        Ok(vec![("inputs", inputs), ("labels", labels)])
+    }
+
+    fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
+        let mut features = batch[0].1.shallow_clone();
+        for layer in &self.layers {
+            features = layer.linear.forward(&features)?;
+            features = layer.activation.run(|| self.activate(&features))?;
+            if let Some(dropout) = &layer.dropout {
+                features = dropout.forward(&features, pass)?;
+            }
+        }
+        Ok(Output { logits: self.head.forward(&features)?, kept: Vec::new() })
+    }
+
+    fn loss(&self, output: Output, batch: &Batch) -> Result<Tensor> {
+        output.logits.f_cross_entropy_loss::<Tensor>(&batch[1].1, None, tch::Reduction::Mean, -100, 0.0)
+    }
+}

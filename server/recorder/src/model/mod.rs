@@ -1,0 +1,61 @@
+//! The models, each following a Python implementation operation by operation.
+
+mod layer;
+mod mlp;
+
+pub use mlp::Mlp;
+
+use shared::job;
+use tch::Tensor;
+
+use crate::Result;
+use crate::builder::Builder;
+use crate::pass::Pass;
+
+/// The tensors of a batch by name, in host memory or on the device.
+pub type Batch = Vec<(&'static str, Tensor)>;
+
+/// What a forward pass leaves.
+#[derive(Debug)]
+pub struct Output {
+    /// What the loss is computed from.
+    pub logits: Tensor,
+    /// What else Python's output object keeps alive until the loss is there, such as a key-value cache.
+    pub kept: Vec<Tensor>,
+}
+
+/// A model, its data, and its loss.
+pub trait Network {
+    /// Random samples in host memory.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for them.
+    fn batch(&self, samples: i64) -> Result<Batch>;
+
+    /// The forward pass; each layer runs in its module.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output>;
+
+    /// The loss of an output, a scalar.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    fn loss(&self, output: Output, batch: &Batch) -> Result<Tensor>;
+}
+
+/// Builds the model of a job on the device.
+///
+/// # Errors
+///
+/// There is no memory for it.
+pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
+    match &job.model {
+        job::Model::Mlp(config) => Ok(Box::new(Mlp::new(config, builder)?)),
+        job::Model::ResNet(_) | job::Model::Transformer(_) => unimplemented!(),
+    }
+}

@@ -1,0 +1,128 @@
+//! Activation checkpointing: a closure of Rust as a node of the autograd graph.
+#![allow(unsafe_code, reason = "the closure crosses to C++ and back, on another thread")]
+
+use std::ffi::{c_char, c_void};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use tch::{TchError, Tensor};
+
+use crate::Result;
+use crate::shim::check;
+
+/// A layer that a checkpointed closure can take along to the thread that runs it again.
+#[derive(Debug)]
+pub struct Shared<T>(Arc<T>);
+
+// SAFETY: a layer is read by one thread at a time: the program waits in `backward` while a thread of the engine runs a
+// segment again. Tensors are reference-counted atomically, so that either thread may drop the last handle.
+unsafe impl<T> Send for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// Makes a layer shareable.
+    pub fn new(layer: T) -> Self {
+        Self(Arc::new(layer))
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+type Segment = Box<dyn FnMut(&[&Tensor]) -> Result<Tensor> + Send>;
+type Pointer = *mut c_void;
+
+unsafe extern "C" {
+    fn snapscope_checkpoint(
+        run: extern "C" fn(Pointer, *const Pointer, usize, *mut *mut c_char) -> Pointer,
+        drop: extern "C" fn(Pointer),
+        data: Pointer,
+        inputs: *const Pointer,
+        count: usize,
+        out: *mut Pointer,
+    ) -> *mut c_char;
+    fn strdup(text: *const c_char) -> *mut c_char;
+}
+
+/// Runs a segment without keeping its activations; backward runs it a second time.
+///
+/// # Errors
+///
+/// Those of the segment.
+pub(super) fn checkpoint(
+    inputs: &[&Tensor],
+    segment: impl FnMut(&[&Tensor]) -> Result<Tensor> + Send + 'static,
+) -> Result<Tensor> {
+    let segment: Box<Segment> = Box::new(Box::new(segment));
+    let pointers: Vec<Pointer> = inputs.iter().map(|tensor| tensor.as_ptr().cast_mut().cast()).collect();
+    let mut out: Pointer = std::ptr::null_mut();
+    // SAFETY: the shim owns `data` and gives it back to `drop_segment` once; inputs are copied before it returns.
+    let message = unsafe {
+        snapscope_checkpoint(
+            run_segment,
+            drop_segment,
+            Box::into_raw(segment).cast(),
+            pointers.as_ptr(),
+            pointers.len(),
+            &mut out,
+        )
+    };
+    check(message)?;
+    // SAFETY: without a message `out` is a new tensor that belongs to the caller.
+    Ok(unsafe { Tensor::from_ptr(out.cast()) })
+}
+
+/// Runs the closure on tensors that stay the caller's; returns a new tensor, or null with a message.
+extern "C" fn run_segment(
+    data: Pointer,
+    inputs: *const Pointer,
+    count: usize,
+    message: *mut *mut c_char,
+) -> Pointer {
+    // SAFETY: `data` is the box of `checkpoint`; one thread at a time runs it, as autograd runs a node once.
+    let segment = unsafe { &mut *data.cast::<Segment>() };
+    // SAFETY: the shim passes `count` pointers to live tensors; the clones are our own.
+    let inputs: Result<Vec<Tensor>> = unsafe { std::slice::from_raw_parts(inputs, count) }
+        .iter()
+        .map(|&pointer| unsafe { Ok(Tensor::clone_from_ptr(pointer.cast())) })
+        .collect();
+    let output = inputs.and_then(|inputs| segment(&inputs.iter().collect::<Vec<_>>()));
+    match output {
+        Ok(mut tensor) => {
+            let pointer = tensor.as_mut_ptr().cast();
+            std::mem::forget(tensor);
+            pointer
+        }
+        Err(error) => {
+            // SAFETY: the shim frees the copy that strdup makes.
+            unsafe { *message = duplicate(&error) };
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// The message in memory that C frees.
+fn duplicate(error: &TchError) -> *mut c_char {
+    let text = match error {
+        TchError::Torch(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let text = std::ffi::CString::new(text.replace('\0', " ")).unwrap_or_default();
+    // SAFETY: `text` ends with a zero byte.
+    unsafe { strdup(text.as_ptr()) }
+}
+
+extern "C" fn drop_segment(data: Pointer) {
+    // SAFETY: the shim calls this once, with the box of `checkpoint`.
+    drop(unsafe { Box::from_raw(data.cast::<Segment>()) });
+}

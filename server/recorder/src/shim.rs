@@ -1,0 +1,265 @@
+//! The C functions of `shim/`, and the few wrappers that hide their pointers.
+#![allow(unsafe_code, reason = "every call into the shim is here")]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+use tch::TchError;
+
+use crate::Result;
+
+/// Bytes that the shim has allocated.
+#[repr(C)]
+struct Bytes {
+    data: *mut c_char,
+    size: usize,
+}
+
+#[repr(C)]
+struct RawPlace {
+    module: *mut c_char,
+    phase: c_int,
+    operation: *mut c_char,
+}
+
+/// The allocator's own counters of a device, in bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Requested bytes of what is alive.
+    pub live: i64,
+    /// Highest rounded bytes of blocks in use.
+    pub allocated_peak: i64,
+    /// Bytes of segments.
+    pub reserved: i64,
+    /// Highest bytes of segments.
+    pub reserved_peak: i64,
+}
+
+/// Which module, phase and operation a thread is in; empty texts where there is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The module's path, such as `layers.3.attention`.
+    pub module: String,
+    /// The number of a [`Phase`](crate::place::Phase).
+    pub phase: i32,
+    /// The operation, such as `aten::mm`.
+    pub operation: String,
+}
+
+type Message = *mut c_char;
+
+unsafe extern "C" {
+    fn snapscope_free(memory: *mut c_void);
+    fn snapscope_module(parent: i64, path: *const c_char) -> u32;
+    fn snapscope_enter(module: u32) -> *const c_void;
+    fn snapscope_leave(before: *const c_void);
+    fn snapscope_set_phase(phase: c_int) -> c_int;
+    fn snapscope_set_step(now: u64);
+    fn snapscope_start_recording() -> Message;
+    fn snapscope_snapshot(out: *mut Bytes) -> Message;
+    fn snapscope_out_of_memory(place: *mut RawPlace, snapshot: *mut Bytes) -> bool;
+    fn snapscope_backward_place(out: *mut RawPlace);
+    fn snapscope_place(out: *mut RawPlace);
+    fn snapscope_statistics(device: c_int, out: *mut Statistics) -> Message;
+    fn snapscope_set_memory_fraction(device: c_int, fraction: f64) -> Message;
+    fn snapscope_annotate(name: *const c_char, stage: *const c_char);
+    fn snapscope_device(device: c_int, name: *mut *mut c_char, memory: *mut u64) -> Message;
+    fn snapscope_synchronize() -> Message;
+    fn snapscope_autocast_enter(half: c_int);
+    fn snapscope_autocast_leave();
+}
+
+/// A text for C; what follows a zero byte is lost.
+fn c_text(text: &str) -> CString {
+    let end = text.find('\0').unwrap_or(text.len());
+    CString::new(&text[..end]).unwrap_or_default()
+}
+
+/// Takes a text that the shim has allocated.
+fn take_text(text: *mut c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: the shim returns texts that end with a zero byte and belong to the caller.
+    unsafe {
+        let owned = CStr::from_ptr(text).to_string_lossy().into_owned();
+        snapscope_free(text.cast());
+        owned
+    }
+}
+
+fn take_bytes(bytes: Bytes) -> Vec<u8> {
+    if bytes.data.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the shim allocated `size` bytes at `data`, which belong to the caller.
+    unsafe {
+        let owned = std::slice::from_raw_parts(bytes.data.cast::<u8>(), bytes.size).to_vec();
+        snapscope_free(bytes.data.cast());
+        owned
+    }
+}
+
+fn take_place(raw: RawPlace) -> Place {
+    Place { module: take_text(raw.module), phase: raw.phase, operation: take_text(raw.operation) }
+}
+
+/// Turns a message of the shim into a result.
+pub(crate) fn check(message: *mut c_char) -> Result<()> {
+    if message.is_null() { Ok(()) } else { Err(TchError::Torch(take_text(message))) }
+}
+
+const NO_BYTES: Bytes = Bytes { data: std::ptr::null_mut(), size: 0 };
+const NO_PLACE: RawPlace = RawPlace { module: std::ptr::null_mut(), phase: 0, operation: std::ptr::null_mut() };
+
+/// Adds a module below another and returns its number.
+pub(crate) fn module(parent: Option<u32>, path: &str) -> u32 {
+    let path = c_text(path);
+    // SAFETY: the path is copied; parents are numbers that this function returned.
+    unsafe { snapscope_module(parent.map_or(-1, i64::from), path.as_ptr()) }
+}
+
+/// The module that the calling thread was in before; see [`enter`].
+pub(crate) struct Before(*const c_void);
+
+/// Puts the calling thread into a module.
+pub(crate) fn enter(module: u32) -> Before {
+    // SAFETY: the number comes from `module`.
+    Before(unsafe { snapscope_enter(module) })
+}
+
+/// Puts the calling thread back.
+pub(crate) fn leave(before: Before) {
+    // SAFETY: the pointer comes from `enter`, and modules live for ever.
+    unsafe { snapscope_leave(before.0) }
+}
+
+/// Sets the phase of the calling thread and returns the one before.
+pub(crate) fn set_phase(phase: i32) -> i32 {
+    // SAFETY: no pointer is passed.
+    unsafe { snapscope_set_phase(phase) }
+}
+
+/// Begins a step; 0 is the time before the first.
+pub(crate) fn set_step(now: u64) {
+    // SAFETY: no pointer is passed.
+    unsafe { snapscope_set_step(now) }
+}
+
+/// Starts CUDA and the memory history of every device.
+///
+/// # Errors
+///
+/// CUDA does not start.
+pub fn start_recording() -> Result<()> {
+    // SAFETY: no pointer is passed.
+    check(unsafe { snapscope_start_recording() })
+}
+
+/// The snapshot of all devices, as a pickle.
+///
+/// # Errors
+///
+/// PyTorch cannot make one.
+pub fn snapshot() -> Result<Vec<u8>> {
+    let mut bytes = NO_BYTES;
+    // SAFETY: `bytes` is written before the call returns without a message.
+    check(unsafe { snapscope_snapshot(&mut bytes) })?;
+    Ok(take_bytes(bytes))
+}
+
+/// Where memory ran out first, with the snapshot of that moment; `None` if it never did.
+pub fn out_of_memory() -> Option<(Place, Vec<u8>)> {
+    let (mut place, mut bytes) = (NO_PLACE, NO_BYTES);
+    // SAFETY: both are written where the answer is true.
+    let happened = unsafe { snapscope_out_of_memory(&mut place, &mut bytes) };
+    happened.then(|| (take_place(place), take_bytes(bytes)))
+}
+
+/// The place of the backward node that began last, on any thread.
+pub fn backward_place() -> Place {
+    let mut place = NO_PLACE;
+    // SAFETY: the place is always written.
+    unsafe { snapscope_backward_place(&mut place) };
+    take_place(place)
+}
+
+/// The place of the calling thread.
+pub fn place() -> Place {
+    let mut place = NO_PLACE;
+    // SAFETY: the place is always written.
+    unsafe { snapscope_place(&mut place) };
+    take_place(place)
+}
+
+/// The allocator's own counters.
+///
+/// # Errors
+///
+/// There is no such device.
+pub fn statistics(device: u32) -> Result<Statistics> {
+    let mut statistics = Statistics::default();
+    // SAFETY: `statistics` has the layout of the shim's struct.
+    check(unsafe { snapscope_statistics(device.cast_signed(), &mut statistics) })?;
+    Ok(statistics)
+}
+
+/// Limits PyTorch to a share of the device's memory.
+///
+/// # Errors
+///
+/// There is no such device, or the share is not above 0 and at most 1.
+pub fn set_memory_fraction(device: u32, fraction: f64) -> Result<()> {
+    // SAFETY: no pointer is passed.
+    check(unsafe { snapscope_set_memory_fraction(device.cast_signed(), fraction) })
+}
+
+/// Marks the beginning of a span in the snapshot's annotations.
+pub fn annotate_start(name: &str) {
+    annotate(name, c"START");
+}
+
+/// Marks the end of a span in the snapshot's annotations.
+pub fn annotate_end(name: &str) {
+    annotate(name, c"END");
+}
+
+fn annotate(name: &str, stage: &CStr) {
+    let name = c_text(name);
+    // SAFETY: both texts are copied.
+    unsafe { snapscope_annotate(name.as_ptr(), stage.as_ptr()) }
+}
+
+/// Name and total memory, in bytes, of a device.
+///
+/// # Errors
+///
+/// There is no such device.
+pub fn device(device: u32) -> Result<(String, u64)> {
+    let (mut name, mut memory) = (std::ptr::null_mut(), 0);
+    // SAFETY: both are written before the call returns without a message.
+    check(unsafe { snapscope_device(device.cast_signed(), &mut name, &mut memory) })?;
+    Ok((take_text(name), memory))
+}
+
+/// Waits until everything asked of the current device is done.
+///
+/// # Errors
+///
+/// A kernel failed.
+pub fn synchronize() -> Result<()> {
+    // SAFETY: no pointer is passed.
+    check(unsafe { snapscope_synchronize() })
+}
+
+/// Turns autocast on (`half` 1 is float16, 2 bfloat16) or off (0) on the calling thread.
+pub(crate) fn autocast_enter(half: i32) {
+    // SAFETY: no pointer is passed.
+    unsafe { snapscope_autocast_enter(half) }
+}
+
+/// Ends what [`autocast_enter`] began.
+pub(crate) fn autocast_leave() {
+    // SAFETY: no pointer is passed.
+    unsafe { snapscope_autocast_leave() }
+}
