@@ -28,7 +28,6 @@ std::optional<Exhaustion> exhaustion;
 // Runs on the thread that asked for memory, before its exception: everything is still alive.
 void on_out_of_memory(int64_t, size_t, size_t, size_t) {
   std::lock_guard<std::mutex> lock(exhaustion_mutex);
-  if (exhaustion.has_value()) return;
   std::string snapshot;
   try {
     snapshot = torch::cuda::_memory_snapshot_pickled();
@@ -81,7 +80,8 @@ SNAPSCOPE_API char* snapscope_start_recording() {
     snapscope::install_places();
     allocator::attachOutOfMemoryObserver(on_out_of_memory);
     const std::optional<std::string> all("all");
-    torch::cuda::_record_memory_history(all, all, "python", SIZE_MAX);
+    // A snapshot is no event of the training: those that are taken on the way would differ from run to run.
+    torch::cuda::_record_memory_history(all, all, "python", SIZE_MAX, false, false, false, {"snapshot"});
   });
 }
 
@@ -90,7 +90,7 @@ SNAPSCOPE_API char* snapscope_snapshot(SnapscopeBytes* out) {
   return snapscope::guarded([&] { *out = bytes(torch::cuda::_memory_snapshot_pickled()); });
 }
 
-// Where memory ran out first and the snapshot of that moment; false if it never did.
+// Where memory ran out last and the snapshot of that moment; false if it never did.
 SNAPSCOPE_API bool snapscope_out_of_memory(SnapscopePlace* place, SnapscopeBytes* snapshot) {
   std::lock_guard<std::mutex> lock(exhaustion_mutex);
   if (!exhaustion.has_value()) return false;
@@ -138,3 +138,6 @@ SNAPSCOPE_API char* snapscope_device(int device, char** name, uint64_t* memory) 
 SNAPSCOPE_API char* snapscope_synchronize() {
   return snapscope::guarded([] { c10::cuda::device_synchronize(); });
 }
+
+// `torch.backends.cuda.matmul.allow_tf32`; cuDNN has it on by default, as in Python.
+SNAPSCOPE_API void snapscope_allow_tf32(bool allow) { at::globalContext().setAllowTF32CuBLAS(allow); }

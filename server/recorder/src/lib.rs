@@ -13,5 +13,7 @@ pub mod pass;
 
 pub mod model;
 
+pub mod report;
+
 /// What an operation of libtorch yields: its value, or the message of its exception.
 pub type Result<T> = std::result::Result<T, tch::TchError>;

@@ -93,6 +93,15 @@ impl Module {
         Self::add(None, name.to_owned())
     }
 
+    /// The module with no parent of this name; it is made where there is none.
+    pub fn named(name: &str) -> Self {
+        let known = lock(&PATHS).iter().position(|path| path == name);
+        match known.map(u32::try_from) {
+            Some(Ok(number)) => Self(number),
+            _ => Self::root(name),
+        }
+    }
+
     /// A module inside this one: `layers.3` and `attention` make `layers.3.attention`.
     pub fn child(self, name: &str) -> Self {
         Self::add(Some(self.0), format!("{}.{name}", self.path()))

@@ -65,6 +65,7 @@ unsafe extern "C" {
     fn snapscope_annotate(name: *const c_char, stage: *const c_char);
     fn snapscope_device(device: c_int, name: *mut *mut c_char, memory: *mut u64) -> Message;
     fn snapscope_synchronize() -> Message;
+    fn snapscope_allow_tf32(allow: bool);
     fn snapscope_autocast_enter(half: c_int);
     fn snapscope_autocast_leave();
 }
@@ -168,7 +169,7 @@ pub fn snapshot() -> Result<Vec<u8>> {
     Ok(take_bytes(bytes))
 }
 
-/// Where memory ran out first, with the snapshot of that moment; `None` if it never did.
+/// Where memory ran out last, with the snapshot of that moment; `None` if it never did.
 pub fn out_of_memory() -> Option<(Place, Vec<u8>)> {
     let (mut place, mut bytes) = (NO_PLACE, NO_BYTES);
     // SAFETY: both are written where the answer is true.
@@ -250,6 +251,12 @@ pub fn device(device: u32) -> Result<(String, u64)> {
 pub fn synchronize() -> Result<()> {
     // SAFETY: no pointer is passed.
     check(unsafe { snapscope_synchronize() })
+}
+
+/// Lets matrix products of 32-bit floats run in TF32, or not.
+pub(crate) fn allow_tf32(allow: bool) {
+    // SAFETY: no pointer is passed.
+    unsafe { snapscope_allow_tf32(allow) }
 }
 
 /// Turns autocast on (`half` 1 is float16, 2 bfloat16) or off (0) on the calling thread.

@@ -1,0 +1,105 @@
+//! What the recorder says: lines on standard output, and the snapshot file.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use shared::api::{Progress, RecorderLine, Written};
+
+use crate::place::Phase;
+use crate::shim;
+
+/// The least time between two lines of progress.
+const BETWEEN_PROGRESS: Duration = Duration::from_millis(50);
+
+/// Where the run is, for whoever has to say so from another thread.
+#[derive(Debug, Clone, Copy)]
+pub struct Now {
+    /// The step under way, from 0; `None` while the model is built.
+    pub step: Option<u64>,
+    /// The part of the step.
+    pub phase: Phase,
+    /// Steps that were completed.
+    pub steps_done: u64,
+}
+
+static NOW: Mutex<Now> = Mutex::new(Now { step: None, phase: Phase::Setup, steps_done: 0 });
+
+/// Held while a file is written, so that two threads do not write one file.
+static WRITING: Mutex<()> = Mutex::new(());
+
+impl Now {
+    /// Where the run is.
+    pub fn get() -> Self {
+        *lock(&NOW)
+    }
+
+    /// Says where the run is from now on.
+    pub fn update(change: impl FnOnce(&mut Self)) {
+        change(&mut lock(&NOW));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says how a run goes on.
+#[derive(Debug)]
+pub struct Reporter {
+    device: u32,
+    output: PathBuf,
+    last_progress: Option<Instant>,
+}
+
+impl Reporter {
+    /// Reports on a device; snapshots go to `output`.
+    pub fn new(device: u32, output: &Path) -> Self {
+        Self { device, output: output.to_owned(), last_progress: None }
+    }
+
+    /// Prints a line. Nobody reading it is no reason to stop: the snapshot counts.
+    pub fn say(line: &RecorderLine) {
+        let mut stdout = io::stdout().lock();
+        let _ = serde_json::to_writer(&mut stdout, line);
+        let _ = stdout.write_all(b"\n");
+        let _ = stdout.flush();
+    }
+
+    /// Says where the run is, if the last such line is a while ago.
+    pub fn progress(&mut self) {
+        if self.last_progress.is_some_and(|last| last.elapsed() < BETWEEN_PROGRESS) {
+            return;
+        }
+        self.last_progress = Some(Instant::now());
+        let Ok(statistics) = shim::statistics(self.device) else { return };
+        let now = Now::get();
+        Self::say(&RecorderLine::Progress(Progress {
+            step: now.step,
+            phase: now.phase.to_string(),
+            live_bytes: statistics.live.cast_unsigned(),
+            reserved_bytes: statistics.reserved.cast_unsigned(),
+        }));
+    }
+
+    /// Replaces the snapshot file, and says so. A reader sees the old file or the new one, never half of one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write(&self, snapshot: &[u8], partial: bool) -> io::Result<()> {
+        let _writing = lock(&WRITING);
+        write_whole(&self.output, snapshot)?;
+        Self::say(&RecorderLine::Snapshot(Written { steps: Now::get().steps_done, partial }));
+        Ok(())
+    }
+}
+
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    fs::write(&beside, bytes)?;
+    fs::rename(&beside, path)
+}

@@ -1,0 +1,286 @@
+//! The training loop: a job becomes a snapshot.
+//!
+//! The loop is that of a plain PyTorch script, with Python's lifetimes: a batch and a loss live until the next ones
+//! take their names.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use shared::api::{Finished, OutOfMemory, RecorderLine, Started};
+use shared::job::{Device as JobDevice, Evaluation, Job, Precision};
+use tch::{Device, Kind, TchError, Tensor};
+
+use crate::Result;
+use crate::builder::Builder;
+use crate::model::{self, Batch, Network};
+use crate::optimizer::{GradScaler, Optimizer};
+use crate::pass::Pass;
+use crate::place::{Failure, Module, Phase};
+use crate::report::{Now, Reporter};
+use crate::shim;
+
+/// How long a run goes on before it writes down what there is, should it be killed.
+const BETWEEN_SNAPSHOTS: Duration = Duration::from_secs(10);
+
+/// Why a run has no result.
+#[derive(Debug)]
+pub enum Stop {
+    /// PyTorch or the recorder itself failed.
+    Failed(String),
+    /// The snapshot could not be written.
+    Output(io::Error),
+}
+
+impl From<TchError> for Stop {
+    fn from(error: TchError) -> Self {
+        Self::Failed(message(error))
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+fn message(error: TchError) -> String {
+    match error {
+        TchError::Torch(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// A job under way.
+pub struct Run<'a> {
+    job: &'a Job,
+    device: u32,
+    reporter: Reporter,
+    last_snapshot: Instant,
+}
+
+/// What training changes from step to step.
+struct Training {
+    network: Box<dyn Network>,
+    optimizer: Optimizer,
+    scaler: Option<GradScaler>,
+    batch: Batch,
+    loss: Option<Tensor>,
+}
+
+impl<'a> Run<'a> {
+    /// A run that writes its snapshot through `reporter`.
+    pub fn new(job: &'a Job, device: u32, reporter: Reporter) -> Self {
+        Self { job, device, reporter, last_snapshot: Instant::now() }
+    }
+
+    /// Trains, writes the snapshot and says how it ended. Running out of memory is a way to end.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails for another reason, or the snapshot cannot be written.
+    pub fn record(&mut self) -> std::result::Result<(), Stop> {
+        match self.train() {
+            Ok(training) => {
+                let snapshot = shim::snapshot()?;
+                drop(training);
+                self.finish(&snapshot, None)
+            }
+            Err(Stop::Failed(message)) => match exhaustion(&message) {
+                Some((oom, snapshot)) => self.finish(&snapshot, Some(oom)),
+                None => Err(Stop::Failed(message)),
+            },
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn finish(&self, snapshot: &[u8], oom: Option<OutOfMemory>) -> std::result::Result<(), Stop> {
+        self.reporter.write(snapshot, false)?;
+        let statistics = shim::statistics(self.device)?;
+        Reporter::say(&RecorderLine::Finished(Finished {
+            steps: Now::get().steps_done,
+            peak_allocated_bytes: statistics.allocated_peak.cast_unsigned(),
+            peak_reserved_bytes: statistics.reserved_peak.cast_unsigned(),
+            oom,
+        }));
+        Ok(())
+    }
+
+    fn train(&mut self) -> std::result::Result<Training, Stop> {
+        self.start()?;
+        self.reporter.progress();
+        let mut training = Phase::Setup.run(|| Training::new(self.job, Device::Cuda(self.device as usize)))?;
+        for step in 0..self.job.steps {
+            self.begin_step(step);
+            self.train_step(&mut training)?;
+            if let Some(evaluation) = self.job.evaluation.filter(|evaluation| (step + 1) % evaluation.every == 0) {
+                self.evaluate(&mut training, evaluation)?;
+            }
+            self.end_step(step)?;
+        }
+        shim::synchronize()?;
+        Ok(training)
+    }
+
+    /// Starts CUDA and its memory history, and says what it runs on.
+    fn start(&self) -> Result<()> {
+        tch::manual_seed(0);
+        shim::start_recording()?;
+        shim::allow_tf32(self.job.precision == Precision::Tf32);
+        if let Some(fraction) = self.job.memory_fraction {
+            shim::set_memory_fraction(self.device, fraction)?;
+        }
+        let (device, memory_bytes) = shim::device(self.device)?;
+        Reporter::say(&RecorderLine::Started(Started {
+            device,
+            memory_bytes,
+            parameters: self.job.parameters(),
+            steps: self.job.steps,
+        }));
+        Ok(())
+    }
+
+    fn begin_step(&mut self, step: u64) {
+        Now::update(|now| now.step = Some(step));
+        shim::set_step(step + 1);
+        shim::annotate_start(&step_name(step));
+    }
+
+    /// Ends a step; now and then what is recorded so far is written down.
+    fn end_step(&mut self, step: u64) -> std::result::Result<(), Stop> {
+        shim::annotate_end(&step_name(step));
+        let done = step + 1;
+        Now::update(|now| now.steps_done = done);
+        if done < self.job.steps && (done.is_power_of_two() || self.last_snapshot.elapsed() > BETWEEN_SNAPSHOTS) {
+            self.reporter.write(&shim::snapshot()?, true)?;
+            self.last_snapshot = Instant::now();
+        }
+        Ok(())
+    }
+
+    fn train_step(&mut self, training: &mut Training) -> Result<()> {
+        let job = self.job;
+        let pass = Pass { training: true, checkpointing: job.checkpointing, precision: job.precision };
+        for _ in 0..job.accumulation {
+            self.phase(Phase::Data, || training.load(job.batch, self.device))?;
+            let output = self.phase(Phase::Forward, || pass.run(|| training.network.forward(&training.batch, &pass)))?;
+            let loss = self.phase(Phase::Loss, || {
+                let loss = pass.run(|| training.network.loss(output, &training.batch))?;
+                if job.accumulation == 1 { Ok(loss) } else { loss.f_div_scalar(job.accumulation.cast_signed()) }
+            })?;
+            training.loss = Some(loss);
+            self.phase(Phase::Backward, || training.backward())?;
+        }
+        self.phase(Phase::Optimizer, || training.update(job))
+    }
+
+    fn evaluate(&mut self, training: &mut Training, evaluation: Evaluation) -> Result<()> {
+        let pass = Pass { training: false, checkpointing: false, precision: self.job.precision };
+        self.phase(Phase::Evaluation, || {
+            for _ in 0..evaluation.batches {
+                training.load(evaluation.batch, self.device)?;
+                let loss = || {
+                    pass.run(|| training.network.loss(training.network.forward(&training.batch, &pass)?, &training.batch))
+                };
+                training.loss = Some(if evaluation.no_grad { tch::no_grad(loss)? } else { loss()? });
+            }
+            Ok(())
+        })
+    }
+
+    /// Runs a part of the step: it has its phase, its span among the annotations, and its line of progress.
+    fn phase<T>(&mut self, phase: Phase, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let name = phase.to_string();
+        shim::annotate_start(&name);
+        Now::update(|now| now.phase = phase);
+        let result = phase.run(work);
+        self.reporter.progress();
+        shim::annotate_end(&name);
+        result
+    }
+}
+
+impl Training {
+    fn new(job: &Job, device: Device) -> Result<Self> {
+        let kind = if job.precision == Precision::Bf16 { Kind::BFloat16 } else { Kind::Float };
+        let builder = Builder::new(device, kind);
+        let network = model::build(job, &builder)?;
+        let optimizer = Optimizer::new(job.optimizer, builder.into_parameters());
+        let scaler = match job.precision {
+            Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),
+            _ => None,
+        };
+        Ok(Self { network, optimizer, scaler, batch: Vec::new(), loss: None })
+    }
+
+    /// Brings the next batch to the device, tensor by tensor: each takes the place of its predecessor.
+    fn load(&mut self, samples: u64, device: u32) -> Result<()> {
+        let batch = self.network.batch(samples.cast_signed())?;
+        for (index, (name, tensor)) in batch.into_iter().enumerate() {
+            let tensor = Module::named(name).run(|| tensor.f_to_device(Device::Cuda(device as usize)))?;
+            match self.batch.get_mut(index) {
+                Some(slot) => slot.1 = tensor,
+                None => self.batch.push((name, tensor)),
+            }
+        }
+        Ok(())
+    }
+
+    fn backward(&mut self) -> Result<()> {
+        let Some(loss) = &self.loss else { return Ok(()) };
+        match &mut self.scaler {
+            Some(scaler) => scaler.scale(loss)?.f_backward(),
+            None => loss.f_backward(),
+        }
+    }
+
+    fn update(&mut self, job: &Job) -> Result<()> {
+        if let Some(max_norm) = job.clip_grad_norm {
+            if let Some(scaler) = &mut self.scaler {
+                scaler.unscale(&self.optimizer)?;
+            }
+            self.optimizer.clip_grad_norm(max_norm)?;
+        }
+        match &mut self.scaler {
+            Some(scaler) => {
+                scaler.step(&mut self.optimizer)?;
+                scaler.update()?;
+            }
+            None => self.optimizer.step()?,
+        }
+        self.optimizer.zero_grad(job.zero_grad)
+    }
+}
+
+/// The name that PyTorch's profiler gives a step.
+fn step_name(step: u64) -> String {
+    format!("ProfilerStep#{step}")
+}
+
+/// What ran out of memory, and the snapshot of that moment, where this is what a message is about.
+fn exhaustion(message: &str) -> Option<(OutOfMemory, Vec<u8>)> {
+    if !message.contains("out of memory") {
+        return None;
+    }
+    let (place, snapshot) = shim::out_of_memory()?;
+    let oom = OutOfMemory {
+        message: message.to_owned(),
+        step: Now::get().step,
+        phase: Phase::from_number(place.phase).to_string(),
+        module: place.module,
+        operation: place.operation,
+    };
+    Some((oom, snapshot))
+}
+
+/// The device index that a job runs on.
+pub fn device_index(device: &JobDevice) -> u32 {
+    match device {
+        JobDevice::Virtual(_) => 0,
+        JobDevice::Cuda(index) => *index,
+    }
+}
+
+/// Where a failed run was: step, phase, and module.
+pub fn failure_place() -> (Phase, String) {
+    Failure::first().map_or((Phase::Setup, String::new()), |failure| (failure.phase, failure.module))
+}
