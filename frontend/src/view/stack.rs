@@ -55,9 +55,9 @@ pub fn frame_title(frame: &FrameText) -> String {
 
 /// Where a frame is, with the last two folders of its path: `gpt2/modeling_gpt2.py:412`.
 ///
-/// It is empty where the file is not known.
+/// It is empty where the file is not known, and where the name says everything.
 pub fn short_place(frame: &FrameText) -> String {
-    if frame.filename.is_empty() || frame.filename == "??" {
+    if frame.filename.is_empty() || frame.filename == "??" || frame_rules::is_recorded(&frame.filename) {
         return String::new();
     }
     with_line(&last_parts(&frame.filename, 2), frame.line)
@@ -71,8 +71,13 @@ pub fn callee(frames: &[FrameText]) -> Option<String> {
     let called = &frames[..position];
     let is_function = |frame: &&FrameText| frame.filename.ends_with(".py") && !PLUMBING.contains(&frame.name.as_str());
     let function = called.iter().rev().find(is_function).map(function_title);
-    let operation = || called.iter().rev().find_map(|frame| frame_rules::operation(&frame.name));
+    let operation = || called.iter().rev().find_map(called_operation);
     function.or_else(operation).filter(|name| *name != frame_title(&frames[position]))
+}
+
+fn called_operation(frame: &FrameText) -> Option<String> {
+    let is_recorded = frame.filename == frame_rules::RECORDED_OPERATOR;
+    if is_recorded { Some(frame.name.clone()) } else { frame_rules::operation(&frame.name) }
 }
 
 /// What every call of a module or an optimizer goes through.
@@ -94,8 +99,11 @@ fn function_title(frame: &FrameText) -> String {
     if frame.name == "forward" { file.trim_end_matches(".py").to_owned() } else { frame.name.clone() }
 }
 
-/// Where a frame is, in full.
+/// Where a frame is, in full; it is empty where the name says everything.
 pub fn full_place(frame: &FrameText) -> String {
+    if frame_rules::is_recorded(&frame.filename) {
+        return String::new();
+    }
     with_line(&frame.filename, frame.line)
 }
 
@@ -169,6 +177,22 @@ mod tests {
         assert_eq!(callee(&frames).as_deref(), Some("linear"));
         assert_eq!(callee(&[torch("dropout"), torch("wrapper"), program.clone()]).as_deref(), Some("dropout"));
         assert_eq!(callee(&[program]), None);
+    }
+
+    #[test]
+    fn a_recorded_stack_is_named_by_its_module() {
+        let module = frame("layers.3.mlp.up · backward", "module", 0);
+        let frames = [
+            frame("aten::mm", "operator", 0),
+            frame("AddmmBackward0", "operator", 0),
+            module,
+            frame("backward", "phase", 0),
+        ];
+        assert_eq!(title_position(&frames), Some(2));
+        assert_eq!(frame_title(&frames[2]), "layers.3.mlp.up · backward");
+        assert_eq!((short_place(&frames[2]), full_place(&frames[2])), (String::new(), String::new()));
+        assert_eq!(callee(&frames).as_deref(), Some("AddmmBackward0"));
+        assert_eq!(as_text(&frames[1..3]), "AddmmBackward0\nlayers.3.mlp.up · backward\n");
     }
 
     #[test]

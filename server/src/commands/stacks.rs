@@ -38,6 +38,7 @@ fn place(name: &str, filename: &str, line: u64) -> String {
     let file = filename.rsplit(['/', '\\']).next().unwrap_or(filename);
     match (file, line) {
         ("" | "??", _) => name.to_owned(),
+        _ if frame_rules::is_recorded(filename) => name.to_owned(),
         (_, 0) => format!("{name} ({file})"),
         _ => format!("{name} ({file}:{line})"),
     }

@@ -4,11 +4,25 @@
 //! them out: PyTorch's Python and C++, the interpreter, the thread library.
 //! The rules go by file and symbol names, since snapshots hold nothing else.
 
+/// What stands in place of a file in frames of our recorder: the name is an operation, such as `aten::addmm`.
+pub const RECORDED_OPERATOR: &str = "operator";
+
+/// What stands in place of a file in frames of our recorder: the name is a module's path and the phase of the step.
+pub const RECORDED_MODULE: &str = "module";
+
+/// What stands in place of a file in frames of our recorder: the name is the phase of the step.
+pub const RECORDED_PHASE: &str = "phase";
+
+/// Whether a frame is one of our recorder's, whose name says everything.
+pub fn is_recorded(filename: &str) -> bool {
+    matches!(filename, RECORDED_OPERATOR | RECORDED_MODULE | RECORDED_PHASE)
+}
+
 /// Whether a frame belongs to the machinery under the user's program and its libraries.
 ///
 /// Libraries on top of PyTorch, such as `transformers`, are not machinery: their frames say which layer it was.
 pub fn is_runtime(filename: &str) -> bool {
-    if is_native(filename) {
+    if is_native(filename) || filename == RECORDED_OPERATOR {
         return true;
     }
     let path = filename.replace('\\', "/");
@@ -152,6 +166,14 @@ mod tests {
         program("/tmp/ipykernel_71/2983.py");
         program("<eval_with_key>.3");
         program("/home/me/torch/mine.py");
+    }
+
+    #[test]
+    fn recorded_modules_are_the_program_and_operations_are_not() {
+        runtime(RECORDED_OPERATOR);
+        program(RECORDED_MODULE);
+        program(RECORDED_PHASE);
+        title(&[("aten::mm", "operator"), ("layers.3.mlp.up · forward", "module"), ("forward", "phase")], Some(1));
     }
 
     #[test]
