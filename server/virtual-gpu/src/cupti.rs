@@ -1,1 +1,59 @@
-//! CUPTI, as far as PyTorch calls it.
+//! CUPTI, as far as PyTorch's profiler calls it.
+//!
+//! A profile with CUDA activities runs to its end and has the host's side; there are no events of a device.
+
+use std::ffi::{c_char, c_int};
+
+use crate::answers::creators;
+use crate::ffi::{Handle, Out};
+use crate::stub::harmless;
+
+/// `CUPTI_API_VERSION` of CUDA 13.0.
+const VERSION: u32 = 130_001;
+
+/// `CUPTI_ERROR_MAX_LIMIT_REACHED`: there are no more records.
+const NO_MORE_RECORDS: c_int = 12;
+
+#[unsafe(no_mangle)]
+extern "C" fn cuptiGetVersion(version: Out<u32>) -> c_int {
+    version.put_if_wanted(VERSION);
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuptiGetResultString(result: c_int, text: Out<*const c_char>) -> c_int {
+    let known = match result {
+        0 => c"CUPTI_SUCCESS",
+        NO_MORE_RECORDS => c"CUPTI_ERROR_MAX_LIMIT_REACHED",
+        _ => c"CUPTI_ERROR_UNKNOWN",
+    };
+    text.put_if_wanted(known.as_ptr());
+    0
+}
+
+creators! { cuptiSubscribe }
+
+harmless! {
+    cuptiActivityDisable, cuptiActivityEnable, cuptiActivityEnableCudaEventDeviceTimestamps,
+    cuptiActivityEnableDriverApi, cuptiActivityEnableRuntimeApi, cuptiActivityFlushAll,
+    cuptiActivityPushExternalCorrelationId, cuptiActivityRegisterCallbacks, cuptiActivityRegisterTimestampCallback,
+    cuptiActivitySetAttribute, cuptiEnableCallback, cuptiEnableDomain, cuptiFinalize, cuptiUnsubscribe,
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuptiActivityGetNextRecord(_buffer: Handle, _size: usize, record: Out<Handle>) -> c_int {
+    record.put_if_wanted(std::ptr::null_mut());
+    NO_MORE_RECORDS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuptiActivityGetNumDroppedRecords(_context: Handle, _stream: u32, dropped: Out<usize>) -> c_int {
+    dropped.put_if_wanted(0);
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuptiActivityPopExternalCorrelationId(_kind: c_int, last: Out<u64>) -> c_int {
+    last.put_if_wanted(0);
+    0
+}

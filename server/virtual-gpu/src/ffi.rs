@@ -26,6 +26,11 @@ impl<T> Out<T> {
         let _ = self.put(value);
     }
 
+    /// The same place for a value of another type, which another parameter names.
+    pub(crate) fn cast<U>(self) -> Out<U> {
+        Out(self.0.cast())
+    }
+
     /// Whether the caller does not want the value.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()

@@ -1,1 +1,48 @@
-//! NVSHMEM, as far as PyTorch calls it.
+//! NVSHMEM: memory that several GPUs share, which is not modelled.
+//!
+//! The library is there, since PyTorch's own needs it to load, and says that it is not set up.
+
+use std::ffi::c_int;
+use std::sync::Once;
+
+use crate::ffi::{Handle, Out};
+use crate::stub::unmodelled;
+
+/// The version of the interface, and of the library that this one stands in for.
+#[unsafe(no_mangle)]
+extern "C" fn nvshmem_info_get_version(major: Out<c_int>, minor: Out<c_int>) {
+    major.put_if_wanted(1);
+    minor.put_if_wanted(3);
+}
+
+/// Not set up (`NVSHMEM_STATUS_NOT_INITIALIZED`).
+#[unsafe(no_mangle)]
+extern "C" fn nvshmemid_init_status() -> c_int {
+    0
+}
+
+// `NVSHMEMX_ERROR_NOT_SUPPORTED`.
+unmodelled! { "nvshmem", 3 =>
+    nvshmem_init, nvshmem_free, nvshmem_team_n_pes, nvshmem_team_split_strided, nvshmemid_hostlib_finalize,
+    nvshmemid_hostlib_init_attr, nvshmemx_alltoallmem_on_stream, nvshmemx_broadcastmem_on_stream,
+    nvshmemx_cumodule_init, nvshmemx_get_uniqueid, nvshmemx_getmem_on_stream, nvshmemx_putmem_on_stream,
+    nvshmemx_putmem_signal_on_stream, nvshmemx_set_attr_uniqueid_args, nvshmemx_signal_wait_until_on_stream,
+}
+
+/// Defines functions that would give an address.
+macro_rules! no_memory {
+    { $($name:ident),* $(,)? } => {
+        $(
+            #[unsafe(no_mangle)]
+            extern "C" fn $name() -> Handle {
+                static SAID: Once = Once::new();
+                SAID.call_once(|| {
+                    crate::log::line(format_args!("{} (nvshmem) is not modelled; it gave no memory", stringify!($name)));
+                });
+                std::ptr::null_mut()
+            }
+        )*
+    };
+}
+
+no_memory! { nvshmem_malloc, nvshmem_ptr, nvshmemx_mc_ptr }

@@ -1,0 +1,75 @@
+//! Arrays that cross the C interface.
+
+use std::{ptr, slice};
+
+/// An array that a caller hands in; how long it is, another parameter says.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub(crate) struct Array<T>(*const T);
+
+impl<T: Copy> Array<T> {
+    /// Copies the first elements; none where the pointer is null or the count is negative.
+    ///
+    /// The caller's promise, as in C, is that a pointer which is not null points to as many elements as it says.
+    pub(crate) fn copy(self, count: impl TryInto<usize>) -> Vec<T> {
+        let count = count.try_into().unwrap_or(0);
+        if self.0.is_null() || count == 0 {
+            return Vec::new();
+        }
+        // SAFETY: the C caller passes null, which was handled, or that many elements.
+        unsafe { slice::from_raw_parts(self.0, count) }.to_vec()
+    }
+
+    /// The same elements under another type, which another parameter names.
+    pub(crate) fn cast<U>(self) -> Array<U> {
+        Array(self.0.cast())
+    }
+
+    /// For calls from Rust: the elements themselves.
+    #[cfg(test)]
+    pub(crate) fn of(elements: &[T]) -> Self {
+        Self(elements.as_ptr())
+    }
+}
+
+/// An array that a caller wants filled.
+#[repr(transparent)]
+pub(crate) struct OutArray<T>(*mut T);
+
+impl<T> OutArray<T> {
+    /// The same place for elements of another type, which another parameter names.
+    pub(crate) fn cast<U>(self) -> OutArray<U> {
+        OutArray(self.0.cast())
+    }
+
+    /// Takes what stands in the first places; nothing where the pointer is null.
+    ///
+    /// For arrays of pointers into which a function writes: the caller's promise is that each is valid or null.
+    pub(crate) fn take(self, count: usize) -> Vec<T> {
+        if self.0.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: the C caller passes null, which was handled, or that many elements; they are pointers, of which the
+        // caller uses no copy during the call.
+        (0..count).map(|index| unsafe { self.0.add(index).read() }).collect()
+    }
+
+    /// For calls from Rust: the place itself.
+    #[cfg(test)]
+    pub(crate) fn to(place: &mut [T]) -> Self {
+        Self(place.as_mut_ptr())
+    }
+}
+
+impl<T: Copy> OutArray<T> {
+    /// Writes the elements, unless the pointer is null.
+    ///
+    /// The caller's promise, as in C, is that there is room for as many elements as it asked for.
+    pub(crate) fn put(self, elements: &[T]) {
+        if self.0.is_null() {
+            return;
+        }
+        // SAFETY: the C caller passes null, which was handled, or room for that many elements, which no one else has.
+        unsafe { ptr::copy(elements.as_ptr(), self.0, elements.len()) };
+    }
+}

@@ -1,0 +1,209 @@
+//! What descriptors of the graph interface hold, and what they answer.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use super::work_space;
+
+/// Kinds of descriptor (`cudnnBackendDescriptorType_t`), as far as answers depend on them.
+mod kind {
+    pub(super) const ENGINE: i32 = 2;
+    pub(super) const ENGINE_CONFIGURATION: i32 = 3;
+    pub(super) const HEURISTICS: i32 = 4;
+    pub(super) const PLAN: i32 = 5;
+    pub(super) const GRAPH: i32 = 15;
+    /// Convolution forward, backward to the filter, backward to the data.
+    pub(super) const CONVOLUTIONS: [i32; 3] = [10, 11, 12];
+}
+
+/// Attributes (`cudnnBackendAttributeName_t`), as far as answers depend on them.
+mod attribute {
+    pub(super) const HEURISTICS_GRAPH: i32 = 201;
+    pub(super) const HEURISTICS_RESULTS: i32 = 202;
+    pub(super) const CONFIGURATION_ENGINE: i32 = 300;
+    pub(super) const CONFIGURATION_WORK_SPACE: i32 = 303;
+    pub(super) const CONFIGURATION_SHARED_MEMORY: i32 = 304;
+    pub(super) const PLAN_CONFIGURATION: i32 = 401;
+    pub(super) const PLAN_WORK_SPACE: i32 = 402;
+    pub(super) const PLAN_JSON: i32 = 405;
+    pub(super) const GRAPH_OPERATIONS: i32 = 801;
+    pub(super) const GRAPH_ENGINES: i32 = 802;
+    pub(super) const ENGINE_GRAPH: i32 = 1300;
+    pub(super) const ENGINE_INDEX: i32 = 1301;
+}
+
+/// The values of one attribute.
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    /// Numbers, booleans, pointers: bytes as they came.
+    Plain { value_type: c_int, count: usize, bytes: Vec<u8> },
+    /// Other descriptors.
+    Descriptors(Vec<Arc<Content>>),
+}
+
+impl Value {
+    /// `CUDNN_TYPE_BACKEND_DESCRIPTOR`.
+    pub(super) const DESCRIPTOR: c_int = 15;
+
+    const INT64: c_int = 3;
+    const INT32: c_int = 23;
+    const CHAR: c_int = 24;
+
+    /// The bytes of an element of a `cudnnBackendAttributeType_t`.
+    pub(super) fn element_bytes(value_type: c_int) -> Option<usize> {
+        match value_type {
+            2 | Self::CHAR => Some(1),           // boolean
+            0 | Self::INT64 | 5 | 6 => Some(8),  // handle, double, pointer
+            26 => Some(16),                      // fraction: two int64
+            1 | 4 | 7..=14 | 16..=30 => Some(4), // float, int32 and every enumeration
+            _ => None,
+        }
+    }
+}
+
+/// What an attribute answers.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// As in [`Value`].
+    Plain { value_type: c_int, count: usize, bytes: Vec<u8> },
+    /// As in [`Value`].
+    Descriptors(Vec<Arc<Content>>),
+    /// No elements: an engine without knobs or notes, or what was never set.
+    Nothing,
+}
+
+impl Answer {
+    fn int64(value: usize) -> Self {
+        let value = i64::try_from(value).unwrap_or(i64::MAX);
+        Self::Plain { value_type: Value::INT64, count: 1, bytes: value.to_ne_bytes().to_vec() }
+    }
+
+    fn int32(value: i32) -> Self {
+        Self::Plain { value_type: Value::INT32, count: 1, bytes: value.to_ne_bytes().to_vec() }
+    }
+
+    fn text(text: &str) -> Self {
+        let bytes = [text.as_bytes(), b"\0"].concat();
+        Self::Plain { value_type: Value::CHAR, count: bytes.len(), bytes }
+    }
+}
+
+/// What a descriptor holds.
+#[derive(Debug, Clone)]
+pub(super) struct Content {
+    kind: c_int,
+    values: BTreeMap<c_int, Value>,
+}
+
+impl Content {
+    /// A descriptor of a kind, in which nothing is set.
+    pub(super) fn new(kind: c_int) -> Self {
+        Self { kind, values: BTreeMap::new() }
+    }
+
+    /// Sets an attribute.
+    pub(super) fn set(&mut self, attribute: c_int, value: Value) {
+        self.values.insert(attribute, value);
+    }
+
+    /// Answers: what this library knows of itself, or else what was set.
+    pub(super) fn get(&self, attribute: c_int) -> Answer {
+        match (self.kind, attribute) {
+            (kind::GRAPH, attribute::GRAPH_ENGINES) => Answer::int64(1),
+            (kind::HEURISTICS, attribute::HEURISTICS_RESULTS) => match self.only(attribute::HEURISTICS_GRAPH) {
+                Some(graph) => Answer::Descriptors(vec![Arc::new(Self::configuration_of(graph))]),
+                None => Answer::Nothing,
+            },
+            (kind::ENGINE_CONFIGURATION, attribute::CONFIGURATION_WORK_SPACE)
+            | (kind::PLAN, attribute::PLAN_WORK_SPACE) => Answer::int64(self.work_space_bytes()),
+            (kind::ENGINE_CONFIGURATION, attribute::CONFIGURATION_SHARED_MEMORY) => Answer::int32(0),
+            (kind::PLAN, attribute::PLAN_JSON) => Answer::text("{}"),
+            _ => self.stored(attribute),
+        }
+    }
+
+    fn stored(&self, attribute: c_int) -> Answer {
+        match self.values.get(&attribute) {
+            Some(Value::Plain { value_type, count, bytes }) => {
+                Answer::Plain { value_type: *value_type, count: *count, bytes: bytes.clone() }
+            }
+            Some(Value::Descriptors(descriptors)) => Answer::Descriptors(descriptors.clone()),
+            None => Answer::Nothing,
+        }
+    }
+
+    /// The configuration of the only engine for a graph.
+    fn configuration_of(graph: &Arc<Self>) -> Self {
+        let mut engine = Self::new(kind::ENGINE);
+        engine.set(attribute::ENGINE_GRAPH, Value::Descriptors(vec![Arc::clone(graph)]));
+        let index = 0_i64.to_ne_bytes().to_vec();
+        engine.set(attribute::ENGINE_INDEX, Value::Plain { value_type: Value::INT64, count: 1, bytes: index });
+        let mut configuration = Self::new(kind::ENGINE_CONFIGURATION);
+        configuration.set(attribute::CONFIGURATION_ENGINE, Value::Descriptors(vec![Arc::new(engine)]));
+        configuration
+    }
+
+    /// The descriptor in an attribute that has one.
+    fn only(&self, attribute: c_int) -> Option<&Arc<Self>> {
+        match self.values.get(&attribute)? {
+            Value::Descriptors(descriptors) => descriptors.first(),
+            Value::Plain { .. } => None,
+        }
+    }
+
+    /// The work space that the operations behind this descriptor ask for, in bytes.
+    fn work_space_bytes(&self) -> usize {
+        let convolves = |operation: &Arc<Self>| kind::CONVOLUTIONS.contains(&operation.kind);
+        if self.operations().iter().any(convolves) { work_space::of_convolution() } else { 0 }
+    }
+
+    /// The operations, behind however many descriptors they are.
+    fn operations(&self) -> &[Arc<Self>] {
+        let inner = match self.kind {
+            kind::PLAN => attribute::PLAN_CONFIGURATION,
+            kind::ENGINE_CONFIGURATION => attribute::CONFIGURATION_ENGINE,
+            kind::ENGINE => attribute::ENGINE_GRAPH,
+            kind::GRAPH => {
+                return match self.values.get(&attribute::GRAPH_OPERATIONS) {
+                    Some(Value::Descriptors(operations)) => operations,
+                    _ => &[],
+                };
+            }
+            _ => return &[],
+        };
+        self.only(inner).map_or(&[], |content| content.operations())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plan for a graph with one operation.
+    fn plan(operation: c_int) -> Content {
+        let mut graph = Content::new(kind::GRAPH);
+        graph.set(attribute::GRAPH_OPERATIONS, Value::Descriptors(vec![Arc::new(Content::new(operation))]));
+        let configuration = Content::configuration_of(&Arc::new(graph));
+        let mut plan = Content::new(kind::PLAN);
+        plan.set(attribute::PLAN_CONFIGURATION, Value::Descriptors(vec![Arc::new(configuration)]));
+        plan
+    }
+
+    #[test]
+    fn a_plan_knows_its_operations() {
+        let kinds = |plan: &Content| plan.operations().iter().map(|operation| operation.kind).collect::<Vec<_>>();
+        assert_eq!(kinds(&plan(11)), [11]);
+        assert_eq!(kinds(&Content::new(kind::PLAN)), [] as [c_int; 0]);
+    }
+
+    #[test]
+    fn engines_use_no_shared_memory_that_is_counted() {
+        let configuration = Content::new(kind::ENGINE_CONFIGURATION);
+        let Answer::Plain { value_type, count, bytes } = configuration.get(attribute::CONFIGURATION_SHARED_MEMORY)
+        else {
+            panic!("it has an answer");
+        };
+        assert_eq!((value_type, count, bytes), (Value::INT32, 1, vec![0; 4]));
+    }
+}

@@ -1,0 +1,92 @@
+//! The library's handle and its versions.
+
+use std::ffi::c_int;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::status::{BAD_PARAMETER, NULL_POINTER, SUCCESS};
+use crate::answers::set_stream;
+use crate::ffi::{Handle, Out};
+
+/// 9.19.0: PyTorch refuses an older library than it was built with, and chooses attention by it.
+const VERSION: [c_int; 3] = [9, 19, 0];
+
+/// The CUDA runtime that the library was built for.
+const CUDA_RUNTIME: usize = 13_000;
+
+/// A handle, which knows its stream.
+struct Context {
+    stream: AtomicPtr<std::ffi::c_void>,
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnGetVersion() -> usize {
+    let [major, minor, patch] = VERSION.map(|part| part.unsigned_abs() as usize);
+    major * 10_000 + minor * 100 + patch
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnGetCudartVersion() -> usize {
+    CUDA_RUNTIME
+}
+
+/// The parts of the version: 0 major, 1 minor, 2 patch.
+#[unsafe(no_mangle)]
+extern "C" fn cudnnGetProperty(property: c_int, value: Out<c_int>) -> c_int {
+    let Some(part) = usize::try_from(property).ok().and_then(|index| VERSION.get(index)) else {
+        return BAD_PARAMETER;
+    };
+    value.put_if_wanted(*part);
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnCreate(handle: Out<Box<Context>>) -> c_int {
+    handle.put_if_wanted(Box::new(Context { stream: AtomicPtr::new(null_mut()) }));
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnDestroy(handle: Option<Box<Context>>) -> c_int {
+    if handle.is_some() { SUCCESS } else { NULL_POINTER }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnSetStream(handle: Option<&Context>, stream: Handle) -> c_int {
+    let Some(context) = handle else { return NULL_POINTER };
+    context.stream.store(stream, Ordering::Relaxed);
+    set_stream(stream);
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnGetStream(handle: Option<&Context>, stream: Out<Handle>) -> c_int {
+    let Some(context) = handle else { return NULL_POINTER };
+    stream.put_if_wanted(context.stream.load(Ordering::Relaxed));
+    SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_and_its_parts_agree() {
+        let mut parts = [0; 3];
+        for (index, part) in parts.iter_mut().enumerate() {
+            assert_eq!(cudnnGetProperty(index as c_int, Out::to(part)), SUCCESS);
+        }
+        assert_eq!((cudnnGetVersion(), parts), (91_900, [9, 19, 0]));
+        assert_eq!(cudnnGetProperty(3, Out::to(&mut parts[0])), BAD_PARAMETER);
+    }
+
+    #[test]
+    fn a_handle_gives_back_its_stream() {
+        let (mut handle, mut stream) = (None, null_mut());
+        assert_eq!(cudnnCreate(Out::to(&mut handle).cast::<Box<Context>>()), SUCCESS);
+        assert_eq!(cudnnSetStream(handle.as_deref(), 0x40 as Handle), SUCCESS);
+        assert_eq!(cudnnGetStream(handle.as_deref(), Out::to(&mut stream)), SUCCESS);
+        assert_eq!(stream, 0x40 as Handle);
+        assert_eq!(cudnnDestroy(handle), SUCCESS);
+    }
+}

@@ -1,0 +1,187 @@
+//! Recurrent networks: their descriptors, and how much memory they ask for.
+//!
+//! How long the weights are is given by the network, exactly. Work space and what is kept for the backward pass are
+//! estimates: the library keeps its formulas to itself, so these count what an implementation has to keep.
+
+use std::ffi::c_int;
+
+use super::rnn_weights::{Cell, Network};
+use super::status::{NOT_SUPPORTED, NULL_POINTER, SUCCESS, element_bytes};
+use crate::answers::launches;
+use crate::ffi::{Handle, Out};
+
+/// The shape of a batch of sequences.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Sequences {
+    steps: usize,
+    batch: usize,
+}
+
+/// Dropout states: 48 bytes for each thread of a GPU with 108 multiprocessors.
+///
+/// The real number depends on the GPU; PyTorch allocates it once for each device.
+const DROPOUT_STATES_BYTES: usize = 108 * 2048 * 48;
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnDropoutGetStatesSize(_handle: Handle, size: Out<usize>) -> c_int {
+    size.put_if_wanted(DROPOUT_STATES_BYTES);
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnCreateRNNDescriptor(network: Out<Box<Network>>) -> c_int {
+    network.put_if_wanted(Box::default());
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnDestroyRNNDescriptor(_network: Option<Box<Network>>) -> c_int {
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnSetRNNDescriptor_v8(
+    network: Option<&mut Network>,
+    _algorithm: c_int,
+    cell: c_int,
+    bias: c_int,
+    direction: c_int,
+    input_mode: c_int,
+    data_type: c_int,
+    _math_precision: c_int,
+    _math_type: c_int,
+    input_size: i32,
+    hidden_size: i32,
+    output_size: i32,
+    layers: i32,
+    _dropout: Handle,
+    _flags: u32,
+) -> c_int {
+    let Some(network) = network else { return NULL_POINTER };
+    let (Some(cell), Some(_)) = (Cell::from_code(cell), element_bytes(data_type)) else { return NOT_SUPPORTED };
+    let size = |value: i32| usize::try_from(value).unwrap_or(0);
+    *network = Network {
+        cell,
+        // `CUDNN_RNN_SINGLE_INP_BIAS` 1, `CUDNN_RNN_DOUBLE_BIAS` 2, `CUDNN_RNN_SINGLE_REC_BIAS` 3.
+        input_bias: matches!(bias, 1 | 2),
+        recurrent_bias: matches!(bias, 2 | 3),
+        directions: if direction == 1 { 2 } else { 1 },
+        // `CUDNN_SKIP_INPUT` 1: the first layer has no input matrices.
+        skips_input: input_mode == 1,
+        data_type,
+        input_size: size(input_size),
+        hidden_size: size(hidden_size),
+        output_size: size(output_size),
+        layers: size(layers),
+    };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnCreateRNNDataDescriptor(sequences: Out<Box<Sequences>>) -> c_int {
+    sequences.put_if_wanted(Box::default());
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnDestroyRNNDataDescriptor(_sequences: Option<Box<Sequences>>) -> c_int {
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnSetRNNDataDescriptor(
+    sequences: Option<&mut Sequences>,
+    _data_type: c_int,
+    _layout: c_int,
+    steps: c_int,
+    batch: c_int,
+) -> c_int {
+    let Some(sequences) = sequences else { return NULL_POINTER };
+    let size = |value: c_int| usize::try_from(value).unwrap_or(0);
+    *sequences = Sequences { steps: size(steps), batch: size(batch) };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudnnGetRNNTempSpaceSizes(
+    _handle: Handle,
+    network: Option<&Network>,
+    forward_mode: c_int,
+    sequences: Option<&Sequences>,
+    work_space: Out<usize>,
+    reserve: Out<usize>,
+) -> c_int {
+    let (Some(network), Some(sequences)) = (network, sequences) else { return NULL_POINTER };
+    /// `CUDNN_FWD_MODE_TRAINING`.
+    const TRAINING: c_int = 1;
+    work_space.put_if_wanted(work_space_bytes(network, *sequences));
+    reserve.put_if_wanted(if forward_mode == TRAINING { reserve_bytes(network, *sequences) } else { 0 });
+    SUCCESS
+}
+
+/// The inputs of one layer's gates at every step, which one matrix product computes ahead.
+fn work_space_bytes(network: &Network, sequences: Sequences) -> usize {
+    let values = network.cell.gates() * network.hidden_size * network.directions;
+    values * sequences.steps * sequences.batch * network.element_bytes()
+}
+
+/// What the backward pass needs: of every layer its gates and cells, and what it gave the next one.
+fn reserve_bytes(network: &Network, sequences: Sequences) -> usize {
+    let states = network.layers * network.cell.kept() * network.hidden_size;
+    let between = network.layers.saturating_sub(1) * network.output_size;
+    (states + between) * network.directions * sequences.steps * sequences.batch * network.element_bytes()
+}
+
+launches! { cudnnRNNForward, cudnnRNNBackwardData_v8, cudnnRNNBackwardWeights_v8 }
+
+#[cfg(test)]
+mod tests {
+    use std::ptr::null_mut;
+
+    use super::*;
+
+    /// Work space and reserve through the C interface, in bytes.
+    fn sizes(cell: c_int, direction: c_int, layers: i32, forward_mode: c_int) -> (usize, usize) {
+        let mut network = Network::default();
+        let none = null_mut();
+        let set = cudnnSetRNNDescriptor_v8(
+            Some(&mut network),
+            0,
+            cell,
+            2,
+            direction,
+            0,
+            0,
+            0,
+            0,
+            10,
+            20,
+            20,
+            layers,
+            none,
+            0,
+        );
+        assert_eq!(set, SUCCESS);
+        let mut sequences = Sequences::default();
+        assert_eq!(cudnnSetRNNDataDescriptor(Some(&mut sequences), 0, 0, 7, 3), SUCCESS);
+        let (mut work_space, mut reserve) = (1, 1);
+        let outs = (Out::to(&mut work_space), Out::to(&mut reserve));
+        let status = cudnnGetRNNTempSpaceSizes(none, Some(&network), forward_mode, Some(&sequences), outs.0, outs.1);
+        assert_eq!(status, SUCCESS);
+        (work_space, reserve)
+    }
+
+    /// Seven steps of three sequences with a hidden size of 20, in floats.
+    const UNIT: usize = 7 * 3 * 20 * 4;
+
+    #[test]
+    fn an_lstm_keeps_gates_and_cells() {
+        assert_eq!(sizes(2, 0, 1, 1), (4 * UNIT, 5 * UNIT));
+        assert_eq!(sizes(2, 1, 2, 1), (2 * 4 * UNIT, 2 * (2 * 5 + 1) * UNIT));
+    }
+
+    #[test]
+    fn inference_keeps_nothing() {
+        assert_eq!(sizes(3, 0, 2, 0), (3 * UNIT, 0));
+    }
+}

@@ -1,1 +1,0 @@
-//! NCCL, as far as PyTorch calls it.

@@ -1,0 +1,287 @@
+//! Communicators: who is in them, and which of them this process is.
+
+use std::collections::hash_map::DefaultHasher;
+use std::ffi::{c_char, c_int};
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::arrays::{Array, OutArray};
+use crate::ffi::{Handle, Out};
+use crate::stub::{harmless, unmodelled};
+
+/// 2.28.9.
+const VERSION: c_int = 22_809;
+
+/// `ncclInvalidArgument`.
+pub(super) const INVALID_ARGUMENT: c_int = 4;
+
+/// `NCCL_SPLIT_NOCOLOR`: this rank is in no part.
+const NO_COLOR: c_int = -1;
+
+/// A communicator.
+#[derive(Debug)]
+pub(super) struct Communicator {
+    /// How many ranks there are, as far as this one can know.
+    pub(super) ranks: c_int,
+    /// Which of them this is.
+    pub(super) rank: c_int,
+    /// How many ranks there are at least.
+    ///
+    /// Of a part that was split off, only the other ranks know how large it is; what this one writes must fit.
+    pub(super) certain_ranks: c_int,
+}
+
+impl Communicator {
+    /// A communicator whose size was given.
+    fn new(ranks: c_int, rank: c_int) -> Option<Self> {
+        (0..ranks).contains(&rank).then_some(Self { ranks, rank, certain_ranks: ranks })
+    }
+
+    /// Hands a new communicator out.
+    fn give(self, place: Out<Box<Self>>) -> c_int {
+        if place.put(Box::new(self)) { 0 } else { INVALID_ARGUMENT }
+    }
+}
+
+/// What ranks agree on before they meet (`ncclUniqueId`).
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct UniqueId([u8; 128]);
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclGetVersion(version: Out<c_int>) -> c_int {
+    version.put_if_wanted(VERSION);
+    0
+}
+
+/// An identifier that no other call in this process was given, and that no other process is likely to have.
+#[unsafe(no_mangle)]
+extern "C" fn ncclGetUniqueId(id: Out<UniqueId>) -> c_int {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut bytes = [0; 128];
+    for (index, chunk) in bytes.chunks_exact_mut(8).enumerate() {
+        let mut hasher = DefaultHasher::new();
+        (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed), index).hash(&mut hasher);
+        chunk.copy_from_slice(&hasher.finish().to_ne_bytes());
+    }
+    id.put_if_wanted(UniqueId(bytes));
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommInitRank(
+    communicator: Out<Box<Communicator>>,
+    ranks: c_int,
+    _id: UniqueId,
+    rank: c_int,
+) -> c_int {
+    Communicator::new(ranks, rank).map_or(INVALID_ARGUMENT, |new| new.give(communicator))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommInitRankConfig(
+    communicator: Out<Box<Communicator>>,
+    ranks: c_int,
+    id: UniqueId,
+    rank: c_int,
+    _config: Handle,
+) -> c_int {
+    ncclCommInitRank(communicator, ranks, id, rank)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommInitRankScalable(
+    communicator: Out<Box<Communicator>>,
+    ranks: c_int,
+    rank: c_int,
+    _ids: c_int,
+    _id: Handle,
+    _config: Handle,
+) -> c_int {
+    Communicator::new(ranks, rank).map_or(INVALID_ARGUMENT, |new| new.give(communicator))
+}
+
+/// One communicator for each of several devices of this process.
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommInitAll(communicators: OutArray<usize>, devices: c_int, _ordinals: Handle) -> c_int {
+    let all: Option<Vec<_>> = (0..devices).map(|rank| Communicator::new(devices, rank)).collect();
+    let Some(all) = all.filter(|all| !all.is_empty()) else { return INVALID_ARGUMENT };
+    let addresses: Vec<_> = all.into_iter().map(|each| Box::into_raw(Box::new(each)).expose_provenance()).collect();
+    communicators.put(&addresses);
+    0
+}
+
+/// A part of a communicator; the rank in it is the key, with which PyTorch numbers its members.
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommSplit(
+    parent: Option<&Communicator>,
+    color: c_int,
+    key: c_int,
+    communicator: Out<Option<Box<Communicator>>>,
+) -> c_int {
+    let Some(parent) = parent else { return INVALID_ARGUMENT };
+    let rank = key.clamp(0, parent.ranks - 1);
+    let part = Communicator { ranks: parent.ranks, rank, certain_ranks: rank + 1 };
+    communicator.put_if_wanted((color != NO_COLOR).then(|| Box::new(part)));
+    0
+}
+
+/// The communicator without some ranks: those that stay are numbered anew.
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommShrink(
+    parent: Option<&Communicator>,
+    excluded: Array<c_int>,
+    count: c_int,
+    communicator: Out<Box<Communicator>>,
+) -> c_int {
+    let Some(parent) = parent else { return INVALID_ARGUMENT };
+    let excluded = excluded.copy(count);
+    let left = |ranks: std::ops::Range<c_int>| ranks.filter(|rank| !excluded.contains(rank)).count() as c_int;
+    if excluded.contains(&parent.rank) {
+        return INVALID_ARGUMENT;
+    }
+    Communicator::new(left(0..parent.ranks), left(0..parent.rank))
+        .map_or(INVALID_ARGUMENT, |new| new.give(communicator))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommDestroy(_communicator: Option<Box<Communicator>>) -> c_int {
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommAbort(_communicator: Option<Box<Communicator>>) -> c_int {
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommCount(communicator: Option<&Communicator>, count: Out<c_int>) -> c_int {
+    let Some(communicator) = communicator else { return INVALID_ARGUMENT };
+    count.put_if_wanted(communicator.ranks);
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommUserRank(communicator: Option<&Communicator>, rank: Out<c_int>) -> c_int {
+    let Some(communicator) = communicator else { return INVALID_ARGUMENT };
+    rank.put_if_wanted(communicator.rank);
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclCommGetAsyncError(_communicator: Handle, error: Out<c_int>) -> c_int {
+    error.put_if_wanted(0);
+    0
+}
+
+harmless! { ncclCommFinalize, ncclGroupStart, ncclGroupEnd }
+
+/// What a group would cost (`ncclSimInfo_t`).
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Simulation {
+    size: usize,
+    magic: u32,
+    version: u32,
+    seconds: f32,
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclGroupSimulateEnd(simulation: Option<&mut Simulation>) -> c_int {
+    if let Some(simulation) = simulation {
+        simulation.seconds = 0.0;
+    }
+    0
+}
+
+// Kernels that communicate by themselves: there are no kernels. `ncclInvalidUsage`.
+unmodelled! { "nccl", 5 => ncclDevCommCreate, ncclDevCommDestroy }
+
+#[unsafe(no_mangle)]
+extern "C" fn ncclGetErrorString(result: c_int) -> *const c_char {
+    let text = match result {
+        0 => c"no error",
+        1 => c"unhandled cuda error",
+        INVALID_ARGUMENT => c"invalid argument",
+        5 => c"invalid usage",
+        _ => c"unknown result code",
+    };
+    text.as_ptr()
+}
+
+/// The last error in words, which is empty: the log has what there is to say.
+#[unsafe(no_mangle)]
+extern "C" fn ncclGetLastError(_communicator: Handle) -> *const c_char {
+    c"".as_ptr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rank and number of ranks, through the C interface.
+    fn seen(communicator: Option<&Communicator>) -> (c_int, c_int) {
+        let (mut rank, mut ranks) = (-1, -1);
+        assert_eq!(ncclCommUserRank(communicator, Out::to(&mut rank)), 0);
+        assert_eq!(ncclCommCount(communicator, Out::to(&mut ranks)), 0);
+        (rank, ranks)
+    }
+
+    /// A communicator of `ranks`, of which this is `rank`.
+    fn init(ranks: c_int, rank: c_int) -> Option<Box<Communicator>> {
+        let mut communicator = None;
+        let status = ncclCommInitRank(Out::to(&mut communicator).cast(), ranks, UniqueId([0; 128]), rank);
+        assert_eq!(status == 0, communicator.is_some());
+        communicator
+    }
+
+    #[test]
+    fn a_rank_knows_itself_and_how_many_there_are() {
+        assert_eq!(seen(init(8, 3).as_deref()), (3, 8));
+        assert!(init(8, 8).is_none());
+    }
+
+    #[test]
+    fn ranks_that_stay_are_numbered_anew() {
+        let parent = init(8, 5);
+        let mut rest: Option<Box<Communicator>> = None;
+        let mut without = |excluded: &[c_int]| {
+            let place = Out::to(&mut rest).cast();
+            ncclCommShrink(parent.as_deref(), Array::of(excluded), excluded.len() as c_int, place)
+        };
+        assert_eq!((without(&[5]), without(&[0, 2, 7])), (INVALID_ARGUMENT, 0));
+        assert_eq!(seen(rest.as_deref()), (3, 5));
+    }
+
+    #[test]
+    fn a_part_is_as_large_as_its_rank_says_at_least() {
+        let parent = init(8, 5);
+        let mut part = None;
+        assert_eq!(ncclCommSplit(parent.as_deref(), 7, 1, Out::to(&mut part)), 0);
+        let part = part.expect("there is a color");
+        assert_eq!((part.rank, part.certain_ranks), (1, 2));
+        let mut none = Some(part);
+        assert_eq!(ncclCommSplit(parent.as_deref(), NO_COLOR, 1, Out::to(&mut none)), 0);
+        assert!(none.is_none());
+    }
+
+    #[test]
+    fn one_process_can_be_every_rank() {
+        let mut communicators = [0; 3];
+        assert_eq!(ncclCommInitAll(OutArray::to(&mut communicators), 3, std::ptr::null_mut()), 0);
+        for (index, address) in communicators.into_iter().enumerate() {
+            // SAFETY: the address is one that `ncclCommInitAll` has just given, and is given back once.
+            let communicator = unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<Communicator>(address)) };
+            assert_eq!(seen(Some(&communicator)), (index as c_int, 3));
+            assert_eq!(ncclCommDestroy(Some(communicator)), 0);
+        }
+    }
+
+    #[test]
+    fn identifiers_differ() {
+        let mut ids = [UniqueId([0; 128]); 2];
+        let [first, second] = &mut ids;
+        assert_eq!((ncclGetUniqueId(Out::to(first)), ncclGetUniqueId(Out::to(second))), (0, 0));
+        assert_ne!(ids[0].0, ids[1].0);
+    }
+}
