@@ -13,6 +13,8 @@ pub mod pass;
 
 pub mod model;
 
+pub mod optimizer;
+
 pub mod report;
 
 /// What an operation of libtorch yields: its value, or the message of its exception.

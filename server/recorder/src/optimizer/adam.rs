@@ -1,0 +1,207 @@
+//! `torch.optim.Adam` and `torch.optim.AdamW`, which decays weights apart from the gradients.
+
+use shared::job::{self, OptimizerImplementation};
+use tch::{Kind, Tensor};
+
+use super::Step;
+use super::lists::{self, FusedAdam, List};
+use crate::Result;
+
+/// `torch.optim.Adam` and `torch.optim.AdamW`.
+#[derive(Debug)]
+pub(super) struct Adam {
+    /// Whether it is AdamW.
+    decoupled: bool,
+    learning_rate: f64,
+    weight_decay: f64,
+    betas: (f64, f64),
+    epsilon: f64,
+    /// By parameter; `None` until its first step.
+    states: Vec<Option<State>>,
+}
+
+/// What is kept of a parameter's steps.
+#[derive(Debug)]
+struct State {
+    /// Steps taken: on the device for the fused kernel, which counts there.
+    step: Count,
+    exp_avg: Tensor,
+    exp_avg_sq: Tensor,
+}
+
+#[derive(Debug)]
+enum Count {
+    /// Python keeps it in a tensor in host memory.
+    Host(i32),
+    Device(Tensor),
+}
+
+impl Adam {
+    pub(super) fn new(
+        config: &job::Optimizer,
+        decoupled: bool,
+        betas: (f64, f64),
+        epsilon: f64,
+        parameters: usize,
+    ) -> Self {
+        let states = (0..parameters).map(|_| None).collect();
+        let job::Optimizer { learning_rate, weight_decay, .. } = *config;
+        Self { decoupled, learning_rate, weight_decay, betas, epsilon, states }
+    }
+
+    pub(super) fn step(&mut self, step: &Step<'_>, implementation: OptimizerImplementation) -> Result<()> {
+        for (&index, weight) in step.active.indices.iter().zip(step.active.weights.iter()) {
+            if self.states[index].is_none() {
+                self.states[index] = Some(State::new(step, index, weight, implementation)?);
+            }
+        }
+        if step.active.indices.is_empty() {
+            return Ok(());
+        }
+        match implementation {
+            OptimizerImplementation::Foreach => self.foreach(step),
+            OptimizerImplementation::Fused => self.fused(step),
+            OptimizerImplementation::ForLoop => self.for_loop(step),
+        }
+    }
+
+    /// `_multi_tensor_adam`.
+    fn foreach(&mut self, step: &Step<'_>) -> Result<()> {
+        let corrections = self.corrections(step);
+        let weights = &step.active.weights;
+        let (averages, squares) = (self.list(step, |state| &state.exp_avg), self.list(step, |state| &state.exp_avg_sq));
+        if self.decoupled && self.weight_decay != 0.0 {
+            weights.mul_scalar_(1.0 - self.learning_rate * self.weight_decay)?;
+        }
+        {
+            let gradients = &step.active.gradients;
+            let coupled = !self.decoupled && self.weight_decay != 0.0;
+            let decayed = if coupled { Some(gradients.add(weights, self.weight_decay)?) } else { None };
+            let gradients = decayed.as_ref().unwrap_or(gradients);
+            averages.lerp_(gradients, 1.0 - self.betas.0)?;
+            squares.mul_scalar_(self.betas.1)?;
+            squares.addcmul_(gradients, gradients, 1.0 - self.betas.1)?;
+        }
+        let denominators = squares.sqrt()?;
+        denominators.div_(&corrections.iter().map(|correction| correction.square_root).collect::<Vec<_>>())?;
+        denominators.add_scalar_(self.epsilon)?;
+        let step_sizes: Vec<_> = corrections.iter().map(|correction| -correction.step_size).collect();
+        weights.addcdiv_(&averages, &denominators, &step_sizes)
+    }
+
+    /// `_single_tensor_adam`.
+    fn for_loop(&mut self, step: &Step<'_>) -> Result<()> {
+        let corrections = self.corrections(step);
+        // Python's variables of these names hold their tensors until the next round, and let them go in this order:
+        // the last one here is the first.
+        let mut denominator: Option<Tensor> = None;
+        let mut gradient;
+        for (position, correction) in corrections.iter().enumerate() {
+            let weight = &step.active.weights[position];
+            gradient = step.active.gradients[position].shallow_clone();
+            if self.weight_decay != 0.0 && self.decoupled {
+                let factor = 1.0 - self.learning_rate * self.weight_decay;
+                let _ = weight.shallow_clone().f_mul_scalar_(factor)?;
+            } else if self.weight_decay != 0.0 {
+                gradient = lists::add(&gradient, weight, self.weight_decay)?;
+            }
+            let betas = self.betas;
+            let State { exp_avg, exp_avg_sq, .. } = self.state(step.active.indices[position]);
+            let _ = exp_avg.f_lerp_(&gradient, 1.0 - betas.0)?;
+            let _ = exp_avg_sq.f_mul_scalar_(betas.1)?;
+            lists::addcmul_(exp_avg_sq, &gradient, &gradient, 1.0 - betas.1)?;
+            let mut next = exp_avg_sq.f_sqrt()?.f_div_scalar(correction.square_root)?;
+            let _ = next.f_add_scalar_(self.epsilon)?;
+            let exp_avg = &self.state(step.active.indices[position]).exp_avg;
+            lists::addcdiv_(weight, exp_avg, denominator.insert(next), -correction.step_size)?;
+        }
+        Ok(())
+    }
+
+    /// `_fused_adam`.
+    fn fused(&self, step: &Step<'_>) -> Result<()> {
+        let (averages, squares) = (self.list(step, |state| &state.exp_avg), self.list(step, |state| &state.exp_avg_sq));
+        let steps: List = self.active_states(step).filter_map(State::device_step).collect();
+        steps.add_scalar_(1.0)?;
+        let with = FusedAdam {
+            decoupled: self.decoupled,
+            learning_rate: self.learning_rate,
+            beta1: self.betas.0,
+            beta2: self.betas.1,
+            weight_decay: self.weight_decay,
+            epsilon: self.epsilon,
+            grad_scale: step.scaling.grad_scale.into(),
+            found_inf: step.scaling.found_inf.into(),
+        };
+        lists::fused_adam_(&step.active.weights, &step.active.gradients, [&averages, &squares, &steps], &with)?;
+        // A step that was left out does not count.
+        step.scaling.found_inf.map_or(Ok(()), |found_inf| {
+            steps.sub_(&steps.iter().map(|_| found_inf.shallow_clone()).collect())
+        })
+    }
+
+    /// Counts a step, and says what it is corrected by for each active parameter.
+    fn corrections(&mut self, step: &Step<'_>) -> Vec<Correction> {
+        let (betas, learning_rate) = (self.betas, self.learning_rate);
+        let correction = |&index| {
+            let steps = self.state(index).count_host_step();
+            Correction {
+                step_size: learning_rate / (1.0 - betas.0.powi(steps)),
+                square_root: (1.0 - betas.1.powi(steps)).sqrt(),
+            }
+        };
+        step.active.indices.iter().map(correction).collect()
+    }
+
+    fn list(&self, step: &Step<'_>, tensor: impl Fn(&State) -> &Tensor) -> List {
+        self.active_states(step).map(|state| tensor(state).shallow_clone()).collect()
+    }
+
+    fn active_states<'a>(&'a self, step: &'a Step<'_>) -> impl Iterator<Item = &'a State> {
+        step.active.indices.iter().filter_map(|&index| self.states[index].as_ref())
+    }
+
+    /// The state of an active parameter, which `step` has made.
+    fn state(&mut self, index: usize) -> &mut State {
+        self.states[index].as_mut().expect("an active parameter has its state")
+    }
+}
+
+/// What the averages' start at zero is made up for with.
+struct Correction {
+    step_size: f64,
+    /// Of the squares' correction.
+    square_root: f64,
+}
+
+impl State {
+    /// The state before the first step, allocated in Python's order.
+    fn new(step: &Step<'_>, index: usize, weight: &Tensor, implementation: OptimizerImplementation) -> Result<Self> {
+        let zeros = |name| step.state_module(index, name).run(|| weight.f_zeros_like());
+        let count = if implementation == OptimizerImplementation::Fused {
+            let zero = || Tensor::f_zeros([0_i64; 0], (Kind::Float, weight.device()));
+            Count::Device(step.state_module(index, "step").run(zero)?)
+        } else {
+            Count::Host(0)
+        };
+        Ok(Self { step: count, exp_avg: zeros("exp_avg")?, exp_avg_sq: zeros("exp_avg_sq")? })
+    }
+
+    fn device_step(&self) -> Option<Tensor> {
+        match &self.step {
+            Count::Host(_) => None,
+            Count::Device(step) => Some(step.shallow_clone()),
+        }
+    }
+
+    /// Adds a step and returns their number.
+    fn count_host_step(&mut self) -> i32 {
+        match &mut self.step {
+            Count::Host(steps) => {
+                *steps += 1;
+                *steps
+            }
+            Count::Device(_) => unreachable!("only the fused kernel counts on the device"),
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The operations that optimizers are made of and that tch leaves out, above all those on lists of tensors.
+#![allow(unsafe_code, reason = "every call into shim/lists.cpp is here")]
+
+use std::ffi::{c_char, c_void};
+use std::ops::Deref;
+
+use tch::Tensor;
+
+use crate::Result;
+use crate::shim::check;
+
+type Pointer = *mut c_void;
+type Message = *mut c_char;
+
+/// What C++ sees of a list.
+#[repr(C)]
+struct RawList {
+    tensors: *const Pointer,
+    count: usize,
+}
+
+/// What `_fused_adam_` and `_fused_adamw_` know besides their lists.
+#[repr(C)]
+pub(super) struct FusedAdam<'a> {
+    /// Whether it is AdamW.
+    pub(super) decoupled: bool,
+    pub(super) learning_rate: f64,
+    pub(super) beta1: f64,
+    pub(super) beta2: f64,
+    pub(super) weight_decay: f64,
+    pub(super) epsilon: f64,
+    pub(super) grad_scale: Pointing<'a>,
+    pub(super) found_inf: Pointing<'a>,
+}
+
+/// What `_fused_sgd_` knows besides its lists.
+#[repr(C)]
+pub(super) struct FusedSgd<'a> {
+    pub(super) nesterov: bool,
+    /// Whether the momentum buffers are unset.
+    pub(super) first_step: bool,
+    pub(super) learning_rate: f64,
+    pub(super) momentum: f64,
+    pub(super) weight_decay: f64,
+    pub(super) grad_scale: Pointing<'a>,
+    pub(super) found_inf: Pointing<'a>,
+}
+
+/// A tensor that the fused kernels can do without.
+#[repr(transparent)]
+pub(super) struct Pointing<'a>(Pointer, std::marker::PhantomData<&'a Tensor>);
+
+impl<'a> From<Option<&'a Tensor>> for Pointing<'a> {
+    fn from(tensor: Option<&'a Tensor>) -> Self {
+        Self(tensor.map_or(std::ptr::null_mut(), pointer), std::marker::PhantomData)
+    }
+}
+
+unsafe extern "C" {
+    fn snapscope_foreach_add(list: RawList, other: RawList, alpha: f64, out: *mut Pointer) -> Message;
+    fn snapscope_foreach_add_(list: RawList, other: RawList, alpha: f64) -> Message;
+    fn snapscope_foreach_add_scalar_(list: RawList, scalar: f64) -> Message;
+    fn snapscope_foreach_sub_(list: RawList, other: RawList) -> Message;
+    fn snapscope_foreach_mul_scalar_(list: RawList, scalar: f64) -> Message;
+    fn snapscope_foreach_mul_tensor_(list: RawList, factor: Pointer) -> Message;
+    fn snapscope_foreach_div_(list: RawList, divisors: *const f64) -> Message;
+    fn snapscope_foreach_sqrt(list: RawList, out: *mut Pointer) -> Message;
+    fn snapscope_foreach_norm(list: RawList, out: *mut Pointer) -> Message;
+    fn snapscope_foreach_zero_(list: RawList) -> Message;
+    fn snapscope_foreach_lerp_(list: RawList, end: RawList, weight: f64) -> Message;
+    fn snapscope_foreach_addcmul_(list: RawList, a: RawList, b: RawList, value: f64) -> Message;
+    fn snapscope_foreach_addcdiv_(list: RawList, a: RawList, b: RawList, values: *const f64) -> Message;
+    fn snapscope_fused_adam_(
+        weights: RawList,
+        gradients: RawList,
+        averages: RawList,
+        squares: RawList,
+        steps: RawList,
+        with: *const FusedAdam,
+    ) -> Message;
+    fn snapscope_fused_sgd_(weights: RawList, gradients: RawList, buffers: RawList, with: *const FusedSgd) -> Message;
+    fn snapscope_unscale_(gradients: RawList, found_inf: Pointer, inverse_scale: Pointer) -> Message;
+    fn snapscope_clone(tensor: Pointer, out: *mut Pointer) -> Message;
+    fn snapscope_norm(tensor: Pointer, out: *mut Pointer) -> Message;
+    fn snapscope_add(tensor: Pointer, other: Pointer, alpha: f64, out: *mut Pointer) -> Message;
+    fn snapscope_add_(tensor: Pointer, other: Pointer, alpha: f64) -> Message;
+    fn snapscope_addcmul_(tensor: Pointer, a: Pointer, b: Pointer, value: f64) -> Message;
+    fn snapscope_addcdiv_(tensor: Pointer, a: Pointer, b: Pointer, value: f64) -> Message;
+    fn snapscope_reset_gradient(parameter: Pointer);
+}
+
+fn pointer(tensor: &Tensor) -> Pointer {
+    tensor.as_ptr().cast_mut().cast()
+}
+
+/// Tensors that an operation on lists reads or changes.
+///
+/// Every call below is sound for the same reason: the handles live as long as the list, and the call keeps none.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    tensors: Vec<Tensor>,
+    pointers: Vec<Pointer>,
+}
+
+impl List {
+    fn raw(&self) -> RawList {
+        RawList { tensors: self.pointers.as_ptr(), count: self.pointers.len() }
+    }
+
+    /// Runs an operation that fills a list of as many tensors.
+    fn filled(&self, operation: impl FnOnce(RawList, *mut Pointer) -> Message) -> Result<Self> {
+        let mut out = vec![std::ptr::null_mut(); self.pointers.len()];
+        check(operation(self.raw(), out.as_mut_ptr()))?;
+        // SAFETY: without a message every pointer is a new tensor that belongs to the caller.
+        Ok(out.into_iter().map(|tensor: Pointer| unsafe { Tensor::from_ptr(tensor.cast()) }).collect())
+    }
+
+    /// Appends a handle.
+    pub(super) fn push(&mut self, tensor: Tensor) {
+        self.pointers.push(pointer(&tensor));
+        self.tensors.push(tensor);
+    }
+
+    /// `self + alpha * other`, new tensors.
+    pub(super) fn add(&self, other: &Self, alpha: f64) -> Result<Self> {
+        // SAFETY: see `List`.
+        self.filled(|list, out| unsafe { snapscope_foreach_add(list, other.raw(), alpha, out) })
+    }
+
+    /// Adds `alpha * other`.
+    pub(super) fn add_(&self, other: &Self, alpha: f64) -> Result<()> {
+        // SAFETY: see `List`.
+        check(unsafe { snapscope_foreach_add_(self.raw(), other.raw(), alpha) })
+    }
+
+    /// Adds a number.
+    pub(super) fn add_scalar_(&self, scalar: f64) -> Result<()> {
+        // SAFETY: see `List`.
+        check(unsafe { snapscope_foreach_add_scalar_(self.raw(), scalar) })
+    }
+
+    /// Subtracts `other`.
+    pub(super) fn sub_(&self, other: &Self) -> Result<()> {
+        // SAFETY: see `List`.
+        check(unsafe { snapscope_foreach_sub_(self.raw(), other.raw()) })
+    }
+
+    /// Multiplies by a number.
+    pub(super) fn mul_scalar_(&self, scalar: f64) -> Result<()> {
+        // SAFETY: see `List`.
+        check(unsafe { snapscope_foreach_mul_scalar_(self.raw(), scalar) })
+    }
+
+    /// Multiplies by a number on the device.
+    pub(super) fn mul_tensor_(&self, factor: &Tensor) -> Result<()> {
+        // SAFETY: see `List`.
+        check(unsafe { snapscope_foreach_mul_tensor_(self.raw(), pointer(factor)) })
+    }
+
+    /// Divides each tensor by its number.
+    pub(super) fn div_(&self, divisors: &[f64]) -> Result<()> {
+        assert_eq!(divisors.len(), self.len());
+        // SAFETY: see `List`; there is a divisor for each tensor.
+        check(unsafe { snapscope_foreach_div_(self.raw(), divisors.as_ptr()) })
+    }
+
+    /// Square roots, new tensors.
+    pub(super) fn sqrt(&self) -> Result<Self> {
+        // SAFETY: see `List`.
+        self.filled(|list, out| unsafe { snapscope_foreach_sqrt(list, out) })
+    }
+
+    /// The Euclidean norm of each tensor.
+    pub(super) fn norm(&self) -> Result<Self> {
+        // SAFETY: see `List`.
+        self.filled(|list, out| unsafe { snapscope_foreach_norm(list, out) })
+    }
+
+    /// Fills with zeros.
+    pub(super) fn zero_(&self) -> Result<()> {
+        // SAFETY: see `List`.
+        check(unsafe { snapscope_foreach_zero_(self.raw()) })
+    }
+
+    /// Moves towards `end` by this share of the way.
+    pub(super) fn lerp_(&self, end: &Self, weight: f64) -> Result<()> {
+        // SAFETY: see `List`.
+        check(unsafe { snapscope_foreach_lerp_(self.raw(), end.raw(), weight) })
+    }
+
+    /// Adds `value * a * b`.
+    pub(super) fn addcmul_(&self, a: &Self, b: &Self, value: f64) -> Result<()> {
+        // SAFETY: see `List`.
+        check(unsafe { snapscope_foreach_addcmul_(self.raw(), a.raw(), b.raw(), value) })
+    }
+
+    /// Adds `value * a / b`, each tensor with its own value.
+    pub(super) fn addcdiv_(&self, a: &Self, b: &Self, values: &[f64]) -> Result<()> {
+        assert_eq!(values.len(), self.len());
+        // SAFETY: see `List`; there is a value for each tensor.
+        check(unsafe { snapscope_foreach_addcdiv_(self.raw(), a.raw(), b.raw(), values.as_ptr()) })
+    }
+
+    /// Multiplies gradients by `inverse_scale`, and sets `found_inf` to 1 where one is not finite.
+    pub(super) fn unscale_(&self, found_inf: &Tensor, inverse_scale: &Tensor) -> Result<()> {
+        // SAFETY: see `List`.
+        check(unsafe { snapscope_unscale_(self.raw(), pointer(found_inf), pointer(inverse_scale)) })
+    }
+}
+
+impl Deref for List {
+    type Target = [Tensor];
+
+    fn deref(&self) -> &[Tensor] {
+        &self.tensors
+    }
+}
+
+impl FromIterator<Tensor> for List {
+    fn from_iter<I: IntoIterator<Item = Tensor>>(tensors: I) -> Self {
+        let mut list = Self::default();
+        tensors.into_iter().for_each(|tensor| list.push(tensor));
+        list
+    }
+}
+
+impl Drop for List {
+    /// Lets the last tensor go first, as Python's lists and tuples do.
+    fn drop(&mut self) {
+        while self.tensors.pop().is_some() {}
+    }
+}
+
+/// Adam in one kernel.
+pub(super) fn fused_adam_(
+    weights: &List,
+    gradients: &List,
+    [averages, squares, steps]: [&List; 3],
+    with: &FusedAdam<'_>,
+) -> Result<()> {
+    let states = (averages.raw(), squares.raw(), steps.raw());
+    // SAFETY: see `List`; `with` has the layout of the shim's struct.
+    check(unsafe { snapscope_fused_adam_(weights.raw(), gradients.raw(), states.0, states.1, states.2, with) })
+}
+
+/// Stochastic gradient descent in one kernel; `buffers` is empty without momentum.
+pub(super) fn fused_sgd_(weights: &List, gradients: &List, buffers: &List, with: &FusedSgd<'_>) -> Result<()> {
+    // SAFETY: see `List`; `with` has the layout of the shim's struct.
+    check(unsafe { snapscope_fused_sgd_(weights.raw(), gradients.raw(), buffers.raw(), with) })
+}
+
+/// Runs an operation that makes one tensor.
+fn made(operation: impl FnOnce(*mut Pointer) -> Message) -> Result<Tensor> {
+    let mut out = std::ptr::null_mut();
+    check(operation(&mut out))?;
+    // SAFETY: without a message `out` is a new tensor that belongs to the caller.
+    Ok(unsafe { Tensor::from_ptr(out.cast()) })
+}
+
+/// A copy.
+pub(super) fn clone(tensor: &Tensor) -> Result<Tensor> {
+    // SAFETY: the handle lives.
+    made(|out| unsafe { snapscope_clone(pointer(tensor), out) })
+}
+
+/// The Euclidean norm of all elements.
+pub(super) fn norm(tensor: &Tensor) -> Result<Tensor> {
+    // SAFETY: the handle lives.
+    made(|out| unsafe { snapscope_norm(pointer(tensor), out) })
+}
+
+/// `tensor + alpha * other`, a new tensor.
+pub(super) fn add(tensor: &Tensor, other: &Tensor, alpha: f64) -> Result<Tensor> {
+    // SAFETY: both handles live.
+    made(|out| unsafe { snapscope_add(pointer(tensor), pointer(other), alpha, out) })
+}
+
+/// Adds `alpha * other`.
+pub(super) fn add_(tensor: &Tensor, other: &Tensor, alpha: f64) -> Result<()> {
+    // SAFETY: both handles live.
+    check(unsafe { snapscope_add_(pointer(tensor), pointer(other), alpha) })
+}
+
+/// Adds `value * a * b`.
+pub(super) fn addcmul_(tensor: &Tensor, a: &Tensor, b: &Tensor, value: f64) -> Result<()> {
+    // SAFETY: all handles live.
+    check(unsafe { snapscope_addcmul_(pointer(tensor), pointer(a), pointer(b), value) })
+}
+
+/// Adds `value * a / b`.
+pub(super) fn addcdiv_(tensor: &Tensor, a: &Tensor, b: &Tensor, value: f64) -> Result<()> {
+    // SAFETY: all handles live.
+    check(unsafe { snapscope_addcdiv_(pointer(tensor), pointer(a), pointer(b), value) })
+}
+
+/// Takes the gradient away from a parameter: `parameter.grad = None`.
+pub(super) fn reset_gradient(parameter: &Tensor) {
+    // SAFETY: the handle lives.
+    unsafe { snapscope_reset_gradient(pointer(parameter)) }
+}

@@ -1,0 +1,160 @@
+//! Optimizers, clipping and the gradient scaler, as PyTorch 2.11's Python has them, operation by operation.
+//!
+//! Temporary tensors are made in Python's order and freed where and in which order Python frees them: they decide
+//! the peak. Sources: `torch/optim/{sgd,adam}.py`, `torch/nn/utils/clip_grad.py`, `torch/amp/grad_scaler.py`.
+//! All parameters have one number format and one device, so that Python's groups of lists are one.
+
+mod lists;
+
+mod adam;
+mod clip;
+mod scaler;
+mod sgd;
+
+pub use scaler::GradScaler;
+
+use shared::job::{self, OptimizerImplementation, OptimizerKind, ZeroGrad};
+use tch::Tensor;
+
+use crate::Result;
+use crate::builder::Parameter;
+use crate::place::Module;
+use adam::Adam;
+use lists::List;
+use sgd::Sgd;
+
+/// An optimizer with its parameters and its state.
+#[derive(Debug)]
+pub struct Optimizer {
+    module: Module,
+    rule: Rule,
+    implementation: OptimizerImplementation,
+    parameters: Vec<Parameter>,
+}
+
+#[derive(Debug)]
+enum Rule {
+    Sgd(Sgd),
+    Adam(Adam),
+}
+
+impl Optimizer {
+    /// An optimizer of these parameters; its state comes into being with the first step.
+    pub fn new(config: job::Optimizer, parameters: Vec<Parameter>) -> Self {
+        let (name, rule) = match config.kind {
+            OptimizerKind::Sgd { momentum, nesterov } => {
+                ("sgd", Rule::Sgd(Sgd::new(&config, momentum, nesterov, parameters.len())))
+            }
+            OptimizerKind::Adam { betas, epsilon } => {
+                ("adam", Rule::Adam(Adam::new(&config, false, betas, epsilon, parameters.len())))
+            }
+            OptimizerKind::AdamW { betas, epsilon } => {
+                ("adamw", Rule::Adam(Adam::new(&config, true, betas, epsilon, parameters.len())))
+            }
+        };
+        Self { module: Module::named(name), rule, implementation: config.implementation, parameters }
+    }
+
+    /// Changes the parameters that have a gradient.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails, most likely for lack of memory.
+    pub fn step(&mut self) -> Result<()> {
+        self.step_scaled(&Scaling::default())
+    }
+
+    /// A step that a fused kernel leaves out where the scaler has found an infinity.
+    fn step_scaled(&mut self, scaling: &Scaling<'_>) -> Result<()> {
+        let _no_grad = tch::no_grad_guard();
+        let step = Step { active: Active::of(&self.parameters)?, parameters: &self.parameters, scaling };
+        let (rule, implementation) = (&mut self.rule, self.implementation);
+        self.module.run(|| match rule {
+            Rule::Sgd(sgd) => sgd.step(&step, implementation),
+            Rule::Adam(adam) => adam.step(&step, implementation),
+        })
+    }
+
+    /// Whether steps scale gradients and look for infinities themselves: `_step_supports_amp_scaling`.
+    fn is_fused(&self) -> bool {
+        self.implementation == OptimizerImplementation::Fused
+    }
+
+    /// Clears the gradients.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    pub fn zero_grad(&mut self, how: ZeroGrad) -> Result<()> {
+        if how == ZeroGrad::SetToNone {
+            self.parameters.iter().for_each(|parameter| lists::reset_gradient(&parameter.tensor));
+            return Ok(());
+        }
+        let gradients = self.gradients()?;
+        if self.implementation != OptimizerImplementation::ForLoop {
+            return gradients.zero_();
+        }
+        gradients.iter().try_for_each(|gradient| gradient.shallow_clone().f_zero_().map(drop))
+    }
+
+    /// Scales the gradients down, so that their common norm is at most `max_norm`: `clip_grad_norm_`.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    pub fn clip_grad_norm(&self, max_norm: f64) -> Result<()> {
+        Module::named("clip_grad_norm").run(|| clip::clip_grad_norm(&self.gradients()?, max_norm))
+    }
+
+    /// The gradients that there are.
+    fn gradients(&self) -> Result<List> {
+        Ok(Active::of(&self.parameters)?.gradients)
+    }
+}
+
+/// What a fused step gets from a [`GradScaler`].
+#[derive(Debug, Default)]
+struct Scaling<'a> {
+    /// What gradients are divided by; `None` where that is done.
+    grad_scale: Option<&'a Tensor>,
+    /// 1 where a gradient is not finite.
+    found_inf: Option<&'a Tensor>,
+}
+
+/// One step of an optimizer.
+struct Step<'a> {
+    active: Active,
+    parameters: &'a [Parameter],
+    scaling: &'a Scaling<'a>,
+}
+
+impl Step<'_> {
+    /// The module of an active parameter's state, such as `head.weight.exp_avg`.
+    fn state_module(&self, index: usize, name: &str) -> Module {
+        self.parameters[index].module.child(name)
+    }
+}
+
+/// The parameters that have a gradient.
+#[derive(Debug, Default)]
+struct Active {
+    /// Their places among the parameters.
+    indices: Vec<usize>,
+    weights: List,
+    gradients: List,
+}
+
+impl Active {
+    fn of(parameters: &[Parameter]) -> Result<Self> {
+        let mut active = Self::default();
+        for (index, Parameter { tensor, .. }) in parameters.iter().enumerate() {
+            let gradient = tensor.f_grad()?;
+            if gradient.defined() {
+                active.indices.push(index);
+                active.weights.push(tensor.shallow_clone());
+                active.gradients.push(gradient);
+            }
+        }
+        Ok(active)
+    }
+}

@@ -1,0 +1,150 @@
+//! `torch.amp.GradScaler`: keeps float16 gradients from vanishing.
+
+use tch::{Device, Kind, Tensor};
+
+use super::{Optimizer, Scaling};
+use crate::Result;
+use crate::place::Module;
+
+const INITIAL_SCALE: f64 = 65536.0;
+const GROWTH_FACTOR: f64 = 2.0;
+const BACKOFF_FACTOR: f64 = 0.5;
+/// Steps without an infinity after which the scale grows.
+const GROWTH_INTERVAL: i64 = 2000;
+
+/// `torch.amp.GradScaler` for one optimizer, with PyTorch's defaults.
+///
+/// A step is [`scale`](Self::scale), backward, [`unscale`](Self::unscale) where gradients are looked at,
+/// [`step`](Self::step), [`update`](Self::update).
+#[derive(Debug)]
+pub struct GradScaler {
+    module: Module,
+    device: Device,
+    /// Made when a loss is scaled first.
+    scale: Option<Scale>,
+    /// 1 on the device where a gradient of this step was not finite; `None` until that is known.
+    found_inf: Option<Tensor>,
+    unscaled: bool,
+}
+
+#[derive(Debug)]
+struct Scale {
+    factor: Tensor,
+    /// Steps since the scale changed last.
+    growth: Tensor,
+}
+
+impl Scale {
+    fn new(device: Device) -> Result<Self> {
+        let factor = full(INITIAL_SCALE, Kind::Float, device)?;
+        Ok(Self { factor, growth: full(0.0, Kind::Int, device)? })
+    }
+}
+
+fn full(value: f64, kind: Kind, device: Device) -> Result<Tensor> {
+    Tensor::f_full([0_i64; 0], value, (kind, device))
+}
+
+impl GradScaler {
+    /// A scaler whose tensors come into being with the first loss.
+    pub fn new(device: Device) -> Self {
+        Self { module: Module::named("grad_scaler"), device, scale: None, found_inf: None, unscaled: false }
+    }
+
+    /// The loss whose gradients don't vanish.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    pub fn scale(&mut self, loss: &Tensor) -> Result<Tensor> {
+        self.module.run(|| loss.f_mul(&self.ready()?.factor))
+    }
+
+    /// Divides the gradients by the scale, so that they can be clipped.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    pub fn unscale(&mut self, optimizer: &Optimizer) -> Result<()> {
+        self.module.run(|| {
+            let reciprocal = self.ready()?.factor.f_to_kind(Kind::Double)?.f_reciprocal()?;
+            let inverse = reciprocal.f_to_kind(Kind::Float)?;
+            drop(reciprocal);
+            self.unscale_by(optimizer, &inverse)?;
+            self.unscaled = true;
+            Ok(())
+        })
+    }
+
+    /// The optimizer's step, unless a gradient is not finite.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    pub fn step(&mut self, optimizer: &mut Optimizer) -> Result<()> {
+        if optimizer.is_fused() {
+            return self.step_fused(optimizer);
+        }
+        if !self.unscaled {
+            self.unscale(optimizer)?;
+        }
+        let found_inf = self.found_inf.as_ref().map_or(Ok(0.0), |found_inf| found_inf.f_double_value(&[]))?;
+        if found_inf == 0.0 { optimizer.step() } else { Ok(()) }
+    }
+
+    /// A step whose kernel unscales, and looks at what was found.
+    fn step_fused(&mut self, optimizer: &mut Optimizer) -> Result<()> {
+        let (found_inf, grad_scale) = self.module.run(|| {
+            if !self.unscaled {
+                let one = full(1.0, Kind::Float, self.device)?;
+                self.unscale_by(optimizer, &one)?;
+            }
+            // Python's `sum` of one tensor is 0 plus it, and its product with the optimizer's own scale is it times 1.
+            let found_inf = self.found_inf.as_ref().map(|found_inf| found_inf.f_add_scalar(0)).transpose()?;
+            let grad_scale = if self.unscaled { None } else { Some(self.ready()?.factor.f_mul_scalar(1)?) };
+            Ok((found_inf, grad_scale))
+        })?;
+        optimizer.step_scaled(&Scaling { grad_scale: grad_scale.as_ref(), found_inf: found_inf.as_ref() })
+    }
+
+    /// Adapts the scale to what the step has found.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    pub fn update(&mut self) -> Result<()> {
+        self.unscaled = false;
+        let Some(found_inf) = self.found_inf.take() else { return Ok(()) };
+        let Scale { factor, growth } = self.ready()?;
+        let _ = factor.f_internal_amp_update_scale_(
+            growth,
+            &found_inf,
+            GROWTH_FACTOR,
+            BACKOFF_FACTOR,
+            GROWTH_INTERVAL,
+        )?;
+        Ok(())
+    }
+
+    /// The scale, which is made when it is asked for first.
+    fn ready(&mut self) -> Result<&mut Scale> {
+        match self.scale {
+            Some(ref mut scale) => Ok(scale),
+            ref mut none => Ok(none.insert(Scale::new(self.device)?)),
+        }
+    }
+
+    /// Multiplies the gradients and notes infinities, as `_unscale_grads_` does: on copies of both numbers.
+    fn unscale_by(&mut self, optimizer: &Optimizer, inverse: &Tensor) -> Result<()> {
+        let found_inf = full(0.0, Kind::Float, self.device)?;
+        let gradients = optimizer.gradients()?;
+        if gradients.is_empty() {
+            return Ok(());
+        }
+        let found_inf_copy = found_inf.f_to_dtype(Kind::Float, true, true)?;
+        let inverse_copy = inverse.f_to_dtype(Kind::Float, true, true)?;
+        gradients.unscale_(&found_inf_copy, &inverse_copy)?;
+        self.found_inf = Some(found_inf_copy);
+        Ok(())
+    }
+}

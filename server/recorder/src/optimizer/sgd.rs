@@ -1,0 +1,129 @@
+//! `torch.optim.SGD`, without dampening.
+
+use shared::job::{self, OptimizerImplementation};
+use tch::Tensor;
+
+use super::Step;
+use super::lists::{self, FusedSgd, List};
+use crate::Result;
+
+/// `torch.optim.SGD`.
+#[derive(Debug)]
+pub(super) struct Sgd {
+    learning_rate: f64,
+    weight_decay: f64,
+    momentum: f64,
+    nesterov: bool,
+    /// By parameter; `None` until its first step, and without momentum.
+    buffers: Vec<Option<Tensor>>,
+}
+
+impl Sgd {
+    pub(super) fn new(config: &job::Optimizer, momentum: f64, nesterov: bool, parameters: usize) -> Self {
+        let buffers = (0..parameters).map(|_| None).collect();
+        let job::Optimizer { learning_rate, weight_decay, .. } = *config;
+        Self { learning_rate, weight_decay, momentum, nesterov, buffers }
+    }
+
+    pub(super) fn step(&mut self, step: &Step<'_>, implementation: OptimizerImplementation) -> Result<()> {
+        if step.active.indices.is_empty() {
+            return Ok(());
+        }
+        match implementation {
+            OptimizerImplementation::Foreach => self.foreach(step),
+            OptimizerImplementation::Fused => self.fused(step),
+            OptimizerImplementation::ForLoop => self.for_loop(step),
+        }
+    }
+
+    fn has_momentum(&self) -> bool {
+        self.momentum != 0.0
+    }
+
+    /// `_multi_tensor_sgd`.
+    fn foreach(&mut self, step: &Step<'_>) -> Result<()> {
+        let (weights, gradients) = (&step.active.weights, &step.active.gradients);
+        let decayed = if self.weight_decay == 0.0 { None } else { Some(gradients.add(weights, self.weight_decay)?) };
+        let gradients = decayed.as_ref().unwrap_or(gradients);
+        if !self.has_momentum() {
+            return weights.add_(gradients, -self.learning_rate);
+        }
+        let buffers = self.foreach_buffers(step, gradients)?;
+        if self.nesterov {
+            gradients.add_(&buffers, self.momentum)?;
+            return weights.add_(gradients, -self.learning_rate);
+        }
+        // Python's variable takes the buffers in place of the decayed gradients.
+        drop(decayed);
+        weights.add_(&buffers, -self.learning_rate)
+    }
+
+    /// The buffers after this step's gradients; at the first step they are made.
+    fn foreach_buffers(&mut self, step: &Step<'_>, gradients: &List) -> Result<List> {
+        let known: Option<List> = self.active_buffers(step).collect();
+        if let Some(buffers) = known {
+            buffers.mul_scalar_(self.momentum)?;
+            buffers.add_(gradients, 1.0)?;
+            return Ok(buffers);
+        }
+        let indices = step.active.indices.iter().zip(gradients.iter());
+        indices.map(|(&index, gradient)| self.buffer(step, index, gradient)).collect()
+    }
+
+    /// `_single_tensor_sgd`.
+    fn for_loop(&mut self, step: &Step<'_>) -> Result<()> {
+        // Python's variable of this name holds its tensor until the next round.
+        let mut gradient;
+        for (position, &index) in step.active.indices.iter().enumerate() {
+            let weight = &step.active.weights[position];
+            gradient = step.active.gradients[position].shallow_clone();
+            if self.weight_decay != 0.0 {
+                gradient = lists::add(&gradient, weight, self.weight_decay)?;
+            }
+            if self.has_momentum() {
+                let buffer = self.buffer(step, index, &gradient)?;
+                gradient = if self.nesterov { lists::add(&gradient, &buffer, self.momentum)? } else { buffer };
+            }
+            lists::add_(weight, &gradient, -self.learning_rate)?;
+        }
+        Ok(())
+    }
+
+    /// `_fused_sgd`.
+    fn fused(&mut self, step: &Step<'_>) -> Result<()> {
+        let first_step = self.has_momentum() && self.active_buffers(step).all(|buffer| buffer.is_none());
+        if first_step {
+            for (&index, gradient) in step.active.indices.iter().zip(step.active.gradients.iter()) {
+                let buffer = step.state_module(index, "momentum_buffer").run(|| gradient.f_empty_like())?;
+                self.buffers[index] = Some(buffer);
+            }
+        }
+        let buffers = self.active_buffers(step).flatten().collect();
+        let with = FusedSgd {
+            nesterov: self.nesterov,
+            first_step,
+            learning_rate: self.learning_rate,
+            momentum: self.momentum,
+            weight_decay: self.weight_decay,
+            grad_scale: step.scaling.grad_scale.into(),
+            found_inf: step.scaling.found_inf.into(),
+        };
+        lists::fused_sgd_(&step.active.weights, &step.active.gradients, &buffers, &with)
+    }
+
+    /// A parameter's buffer after this gradient; at the first step it is the gradient's copy.
+    fn buffer(&mut self, step: &Step<'_>, index: usize, gradient: &Tensor) -> Result<Tensor> {
+        if let Some(buffer) = &mut self.buffers[index] {
+            let _ = buffer.f_mul_scalar_(self.momentum)?;
+            lists::add_(buffer, gradient, 1.0)?;
+            return Ok(buffer.shallow_clone());
+        }
+        let buffer = step.state_module(index, "momentum_buffer").run(|| lists::clone(gradient))?;
+        self.buffers[index] = Some(buffer.shallow_clone());
+        Ok(buffer)
+    }
+
+    fn active_buffers<'a>(&'a self, step: &'a Step<'_>) -> impl Iterator<Item = Option<Tensor>> {
+        step.active.indices.iter().map(|&index| self.buffers[index].as_ref().map(Tensor::shallow_clone))
+    }
+}
