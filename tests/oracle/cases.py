@@ -1,0 +1,76 @@
+"""The trainings that both sides run."""
+
+from dataclasses import dataclass
+from typing import Any
+
+GPT2 = {"preset": "gpt2"}
+TINY_LLAMA = {"preset": "tinyllama-1.1b"}
+LLAMA_3 = {"preset": "llama-3.2-1b"}
+RESNET_18 = {"preset": "resnet18"}
+RESNET_50 = {"preset": "resnet50"}
+MLP = {"preset": "mlp"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A training config with the name of its row."""
+
+    name: str
+    """What the table calls it."""
+    card: str
+    """The virtual GPU."""
+    config: dict[str, Any]
+    """The training config, as its JSON form has it."""
+
+
+def case(name: str, card: str, model: dict[str, Any], **config: Any) -> Case:
+    """A case of three steps, unless it says otherwise."""
+    return Case(name, card, {"name": name, "model": model, "steps": 3} | config)
+
+
+def language(name: str, model: dict[str, Any], card: str = "h100-80gb", **config: Any) -> Case:
+    """A language model in AdamW steps with clipping, as fine-tuning scripts have it."""
+    defaults = {"batch": 2, "sequence": 1024, "clip_grad_norm": 1.0, "optimizer": {"kind": "adamw"}}
+    return case(name, card, model, **defaults | config)
+
+
+def images(name: str, model: dict[str, Any], **config: Any) -> Case:
+    """A residual network in steps of SGD with momentum."""
+    defaults = {"batch": 64, "optimizer": {"kind": "sgd", "momentum": 0.9}}
+    return case(name, "h100-80gb", model, **defaults | config)
+
+
+EVALUATION = {"every": 1, "batches": 2, "batch": 2}
+
+CASES = [
+    language("GPT-2, fp32", GPT2, batch=4),
+    language("GPT-2, fp32, A100", GPT2, card="a100-80gb", batch=4),
+    language("GPT-2, bf16 autocast", GPT2, batch=4, precision="autocast-bf16"),
+    language("GPT-2, fp16 autocast, T4", GPT2, card="t4-16gb", precision="autocast-fp16"),
+    language("GPT-2, bf16 weights", GPT2, batch=4, precision="bf16"),
+    language("GPT-2, checkpointing", GPT2, batch=4, checkpointing=True),
+    language("GPT-2, bf16 autocast, checkpointing", GPT2, batch=4, precision="autocast-bf16", checkpointing=True),
+    language("GPT-2, fused AdamW", GPT2, optimizer={"kind": "adamw", "implementation": "fused"}),
+    language("GPT-2, AdamW one by one", GPT2, optimizer={"kind": "adamw", "implementation": "for-loop"}),
+    language("GPT-2, Adam, no clipping", GPT2, optimizer={"kind": "adam"}, clip_grad_norm=None),
+    language("GPT-2, 4 micro batches", GPT2, accumulation=4),
+    language("GPT-2, gradients zeroed", GPT2, set_to_none=False),
+    language("GPT-2, evaluation", GPT2, evaluation=EVALUATION | {"no_grad": True}),
+    language("GPT-2, evaluation with graphs", GPT2, evaluation=EVALUATION | {"no_grad": False}),
+    language("GPT-2, eager attention", GPT2 | {"attention": "eager"}),
+    language("GPT-2, no cache", GPT2 | {"use_cache": False}),
+    language("GPT-2, expandable segments", GPT2, batch=4, allocator="expandable_segments:True"),
+    language("TinyLlama 1.1B, fp32", TINY_LLAMA),
+    language("TinyLlama 1.1B, bf16 autocast", TINY_LLAMA, precision="autocast-bf16"),
+    language("TinyLlama 1.1B, bf16 autocast, A100", TINY_LLAMA, card="a100-80gb", precision="autocast-bf16"),
+    language("TinyLlama 1.1B, bf16 weights", TINY_LLAMA, precision="bf16", batch=4),
+    language("Llama 3.2 1B, fp32", LLAMA_3, batch=1),
+    language("Llama 3.2 1B, bf16 autocast", LLAMA_3, precision="autocast-bf16"),
+    language("Llama 3.2 1B, bf16 autocast, checkpointing", LLAMA_3, precision="autocast-bf16", checkpointing=True),
+    images("ResNet-50, fp32", RESNET_50),
+    images("ResNet-50, fp16 autocast, NHWC", RESNET_50 | {"channels_last": True}, precision="autocast-fp16"),
+    images("ResNet-18, fp32", RESNET_18),
+    images("ResNet-18, bf16 weights, evaluation", RESNET_18, precision="bf16", evaluation=EVALUATION | {"batch": 64}),
+    case("MLP, SGD", "a100-80gb", MLP, batch=256, optimizer={"kind": "sgd", "momentum": 0.9}),
+    case("MLP, AdamW, bf16 autocast", "a100-80gb", MLP, batch=256, precision="autocast-bf16"),
+]

@@ -1,0 +1,201 @@
+"""A training config with every default filled in, as `snapscope-resolve` writes it.
+
+Presets, defaults and limits have one home, the Rust crate `shared`; this file only names their results.
+"""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from virtual import ROOT
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Probabilities of dropout."""
+
+    embedding: float
+    attention: float
+    residual: float
+
+
+@dataclass(frozen=True)
+class Transformer:
+    """A decoder-only language model."""
+
+    architecture: str
+    vocabulary: int
+    layers: int
+    hidden: int
+    intermediate: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    max_positions: int
+    norm_epsilon: float
+    rope_theta: float
+    activation: str
+    attention_bias: bool
+    mlp_bias: bool
+    tied_head: bool
+    dropout: Dropout
+    attention: str
+    use_cache: bool
+
+
+@dataclass(frozen=True)
+class ResNet:
+    """A residual network."""
+
+    depth: int
+    classes: int
+    image_size: int
+    channels_last: bool
+
+
+@dataclass(frozen=True)
+class Mlp:
+    """Linear layers with an activation between them."""
+
+    input_features: int
+    hidden_features: list[int]
+    classes: int
+    activation: str
+    bias: bool
+    dropout: float
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """What changes the weights."""
+
+    kind: str
+    implementation: str
+    learning_rate: float
+    weight_decay: float
+    momentum: float
+    nesterov: bool
+    betas: tuple[float, float]
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Passes without training."""
+
+    every: int
+    batches: int
+    batch: int
+    no_grad: bool
+
+
+@dataclass(frozen=True)
+class Job:
+    """A recording to make."""
+
+    model: Transformer | ResNet | Mlp
+    batch: int
+    sequence: int
+    steps: int
+    accumulation: int
+    precision: str
+    grad_scaler: bool
+    optimizer: Optimizer
+    checkpointing: bool
+    clip_grad_norm: float | None
+    set_to_none: bool
+    evaluation: Evaluation | None
+    allocator: str
+    memory_fraction: float | None
+
+
+RESOLVER = ROOT / "target" / "release" / "snapscope-resolve"
+
+
+def read(path: Path) -> Job:
+    """The job that a config stands for: TOML, YAML, JSON or a Hugging Face `config.json`."""
+    run = subprocess.run([str(RESOLVER), str(path)], capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        raise SystemExit(run.stderr.strip())
+    return from_document(json.loads(run.stdout))
+
+
+def from_document(document: dict[str, Any]) -> Job:
+    """The job of a resolved config."""
+    evaluation = document.get("evaluation")
+    return Job(
+        model=model_of(document["model"]),
+        batch=document["batch"],
+        sequence=document.get("sequence", 1),
+        steps=document["steps"],
+        accumulation=document["accumulation"],
+        precision=document["precision"],
+        grad_scaler=document.get("grad_scaler", False),
+        optimizer=optimizer_of(document["optimizer"]),
+        checkpointing=document["checkpointing"],
+        clip_grad_norm=document.get("clip_grad_norm"),
+        set_to_none=document["set_to_none"],
+        evaluation=Evaluation(**evaluation) if evaluation else None,
+        allocator=document.get("allocator", ""),
+        memory_fraction=document.get("memory_fraction"),
+    )
+
+
+def model_of(table: dict[str, Any]) -> Transformer | ResNet | Mlp:
+    """The model of a resolved config."""
+    if table["family"] == "transformer":
+        return transformer_of(table)
+    if table["family"] == "resnet":
+        return ResNet(table["depth"], table["classes"], table["image_size"], table["channels_last"])
+    hidden = table["hidden"]
+    return Mlp(
+        input_features=table["input"],
+        hidden_features=hidden if isinstance(hidden, list) else [hidden] * table["layers"],
+        classes=table["classes"],
+        activation=table["activation"],
+        bias=table["bias"],
+        dropout=table["dropout"],
+    )
+
+
+def transformer_of(table: dict[str, Any]) -> Transformer:
+    """The transformer of a resolved config."""
+    expected = ("layer_norm", "learned") if table["architecture"] == "gpt2" else ("rms_norm", "rotary")
+    if (table["norm"], table["positions"]) != expected:
+        raise SystemExit(f"transformers has no {table['architecture']} with {table['norm']} and {table['positions']} positions")
+    return Transformer(
+        architecture=table["architecture"],
+        vocabulary=table["vocabulary"],
+        layers=table["layers"],
+        hidden=table["hidden"],
+        intermediate=table["intermediate"],
+        heads=table["heads"],
+        kv_heads=table["kv_heads"],
+        head_dim=table["head_dim"],
+        max_positions=table["max_positions"],
+        norm_epsilon=table["norm_epsilon"],
+        rope_theta=table.get("rope_theta", 0.0),
+        activation=table["activation"],
+        attention_bias=table["attention_bias"],
+        mlp_bias=table["mlp_bias"],
+        tied_head=table["tied_head"],
+        dropout=Dropout(table["embedding_dropout"], table["attention_dropout"], table["residual_dropout"]),
+        attention=table["attention"],
+        use_cache=table["use_cache"],
+    )
+
+
+def optimizer_of(table: dict[str, Any]) -> Optimizer:
+    """The optimizer of a resolved config."""
+    return Optimizer(
+        kind=table["kind"],
+        implementation=table["implementation"],
+        learning_rate=table["learning_rate"],
+        weight_decay=table["weight_decay"],
+        momentum=table.get("momentum", 0.0),
+        nesterov=table.get("nesterov", False),
+        betas=tuple(table.get("betas", (0.9, 0.999))),
+        epsilon=table.get("epsilon", 1e-8),
+    )

@@ -1,0 +1,173 @@
+"""The models of a job, as transformers, torchvision and torch.nn build them."""
+
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import torch
+import torchvision
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig
+
+from job import Job, Mlp, ResNet, Transformer
+
+Batch = tuple[Tensor, Tensor]
+
+# What transformers calls the activations of our configs; "swiglu" is "silu" and the gate that Llama always has.
+ACTIVATIONS = {
+    "gelu_new": "gelu_new",
+    "gelu": "gelu",
+    "gelu_tanh": "gelu_pytorch_tanh",
+    "relu": "relu",
+    "swiglu": "silu",
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model with what feeds and judges it."""
+
+    model: nn.Module
+    """On the host, its memory reserved but not written: a large model takes none."""
+    batch: Callable[[int], Batch]
+    """Inputs and labels of so many samples, on the host."""
+    loss: Callable[[nn.Module, Tensor, Tensor], Tensor]
+    """The loss of a batch on the device; the outputs are not kept."""
+
+
+def build(job: Job) -> Subject:
+    """What the job trains."""
+    match job.model:
+        case Transformer():
+            return transformer(job, job.model)
+        case ResNet():
+            return resnet(job, job.model)
+        case Mlp():
+            return mlp(job, job.model)
+
+
+def transformer(job: Job, shape: Transformer) -> Subject:
+    """Hugging Face's implementation with random weights."""
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(
+            transformer_config(shape),
+            dtype=weight_dtype(job),
+            attn_implementation="eager" if shape.attention == "eager" else "sdpa",
+        )
+    model.train()
+    if job.checkpointing:
+        model.activation_checkpointing_enable()
+
+    def batch(samples: int) -> Batch:
+        tokens = torch.zeros(samples, job.sequence, dtype=torch.long)
+        return tokens, tokens.clone()
+
+    def loss(model: nn.Module, tokens: Tensor, labels: Tensor) -> Tensor:
+        return model(input_ids=tokens, labels=labels).loss
+
+    return Subject(materialized(model), batch, loss)
+
+
+def transformer_config(shape: Transformer) -> GPT2Config | LlamaConfig:
+    """The configuration from which transformers builds a model of this shape."""
+    if shape.architecture == "gpt2":
+        return GPT2Config(
+            vocab_size=shape.vocabulary,
+            n_positions=shape.max_positions,
+            n_embd=shape.hidden,
+            n_layer=shape.layers,
+            n_head=shape.heads,
+            n_inner=shape.intermediate,
+            activation_function=ACTIVATIONS[shape.activation],
+            embd_pdrop=shape.dropout.embedding,
+            attn_pdrop=shape.dropout.attention,
+            resid_pdrop=shape.dropout.residual,
+            layer_norm_epsilon=shape.norm_epsilon,
+            tie_word_embeddings=shape.tied_head,
+            use_cache=shape.use_cache,
+        )
+    return LlamaConfig(
+        vocab_size=shape.vocabulary,
+        max_position_embeddings=shape.max_positions,
+        hidden_size=shape.hidden,
+        intermediate_size=shape.intermediate,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        num_key_value_heads=shape.kv_heads,
+        head_dim=shape.head_dim,
+        hidden_act=ACTIVATIONS[shape.activation],
+        attention_bias=shape.attention_bias,
+        attention_dropout=shape.dropout.attention,
+        mlp_bias=shape.mlp_bias,
+        rms_norm_eps=shape.norm_epsilon,
+        rope_parameters={"rope_type": "default", "rope_theta": shape.rope_theta},
+        tie_word_embeddings=shape.tied_head,
+        use_cache=shape.use_cache,
+    )
+
+
+def resnet(job: Job, shape: ResNet) -> Subject:
+    """torchvision's residual network on random images."""
+    build_model = {18: torchvision.models.resnet18, 50: torchvision.models.resnet50}[shape.depth]
+    layout = torch.channels_last if shape.channels_last else torch.contiguous_format
+    with torch.device("meta"):
+        model = build_model(num_classes=shape.classes).to(dtype=weight_dtype(job), memory_format=layout)
+
+    def batch(samples: int) -> Batch:
+        images = torch.empty(samples, 3, shape.image_size, shape.image_size, dtype=weight_dtype(job))
+        return images.to(memory_format=layout), torch.zeros(samples, dtype=torch.long)
+
+    return Subject(materialized(model), batch, classification_loss)
+
+
+def mlp(job: Job, shape: Mlp) -> Subject:
+    """Linear layers with an activation between them, in one `nn.Sequential`."""
+    activation = {"relu": nn.ReLU, "gelu": nn.GELU, "tanh": nn.Tanh}[shape.activation]
+    layers: list[nn.Module] = []
+    features = shape.input_features
+    with torch.device("meta"):
+        for hidden in shape.hidden_features:
+            layers += [nn.Linear(features, hidden, bias=shape.bias), activation()]
+            layers += [nn.Dropout(shape.dropout)] if shape.dropout > 0 else []
+            features = hidden
+        layers.append(nn.Linear(features, shape.classes, bias=shape.bias))
+        model = nn.Sequential(*layers).to(weight_dtype(job))
+
+    def batch(samples: int) -> Batch:
+        vectors = torch.empty(samples, shape.input_features, dtype=weight_dtype(job))
+        return vectors, torch.zeros(samples, dtype=torch.long)
+
+    return Subject(materialized(model), batch, classification_loss)
+
+
+def classification_loss(model: nn.Module, inputs: Tensor, labels: Tensor) -> Tensor:
+    """Cross entropy of the model's logits."""
+    return cross_entropy(model(inputs), labels)
+
+
+def weight_dtype(job: Job) -> torch.dtype:
+    """The number format of weights and, without autocast, of activations."""
+    return torch.bfloat16 if job.precision == "bf16" else torch.float32
+
+
+def materialized(model: nn.Module) -> nn.Module:
+    """Gives a model that was built on the meta device host memory, without writing to it.
+
+    Pages that nothing writes take no memory, and the virtual GPU reads nothing of what is copied to it.
+    Parameters that are shared stay shared.
+    """
+    replaced: dict[int, Any] = {}
+    for module in model.modules():
+        for tensors in (module._parameters, module._buffers):
+            for name, tensor in tensors.items():
+                if tensor is not None:
+                    if id(tensor) not in replaced:
+                        replaced[id(tensor)] = (tensor, on_host(tensor))
+                    tensors[name] = replaced[id(tensor)][1]
+    return model
+
+
+def on_host(tensor: Tensor) -> Tensor:
+    """An unwritten tensor of the same shape, format and kind on the host."""
+    memory = torch.empty_like(tensor.data, device="cpu")
+    return nn.Parameter(memory, requires_grad=tensor.requires_grad) if isinstance(tensor, nn.Parameter) else memory
