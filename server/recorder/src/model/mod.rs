@@ -2,8 +2,12 @@
 
 mod layer;
 mod mlp;
+mod resnet;
+mod transformer;
 
 pub use mlp::Mlp;
+pub use resnet::ResNet;
+pub use transformer::Transformer;
 
 use shared::job;
 use tch::Tensor;
@@ -56,6 +60,7 @@ pub trait Network {
 pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
     match &job.model {
         job::Model::Mlp(config) => Ok(Box::new(Mlp::new(config, builder)?)),
-        job::Model::ResNet(_) | job::Model::Transformer(_) => unimplemented!(),
+        job::Model::Transformer(config) => Ok(Box::new(Transformer::new(config, job.sequence, builder)?)),
+        job::Model::ResNet(config) => Ok(Box::new(ResNet::new(config, builder)?)),
     }
 }

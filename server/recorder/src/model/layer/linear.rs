@@ -23,6 +23,19 @@ impl Linear {
         Ok(Self { module: builder.module(), weight, bias })
     }
 
+    /// A linear layer whose weight is normally distributed and whose bias is 0, as language models begin.
+    pub(in crate::model) fn normal(
+        builder: &Builder,
+        inputs: i64,
+        outputs: i64,
+        bias: bool,
+        deviation: f64,
+    ) -> Result<Self> {
+        let weight = builder.parameter("weight", &[outputs, inputs], Init::Normal(deviation))?;
+        let bias = if bias { Some(builder.parameter("bias", &[outputs], Init::Constant(0.0))?) } else { None };
+        Ok(Self { module: builder.module(), weight, bias })
+    }
+
     /// A linear layer without bias that reads a weight of (outputs, inputs) made elsewhere: a tied head.
     pub(in crate::model) fn tied(builder: &Builder, weight: &Tensor) -> Self {
         Self { module: builder.module(), weight: weight.shallow_clone(), bias: None }

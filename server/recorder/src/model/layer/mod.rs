@@ -1,7 +1,17 @@
 //! The layers that models are made of, as `torch.nn` has them.
 
+mod attention;
+mod batch_norm;
+mod conv;
 mod dropout;
+mod embedding;
 mod linear;
+mod norm;
 
+pub(super) use attention::{Attended, AttentionKernel};
+pub(super) use batch_norm::BatchNorm2d;
+pub(super) use conv::{Conv2d, Conv2dShape, Layout};
 pub(super) use dropout::Dropout;
+pub(super) use embedding::Embedding;
 pub(super) use linear::Linear;
+pub(super) use norm::Norm;

@@ -1,0 +1,117 @@
+//! Attention between tokens: queries, keys and values in, what each token reads out.
+
+mod backend;
+
+use shared::job;
+use tch::{Kind, Tensor};
+
+use crate::Result;
+use crate::pass::Pass;
+
+/// From more features of a head on, grouped-query attention would fall back to matrix products.
+const MOST_GROUPED_FEATURES: i64 = 256;
+
+/// How attention is computed from queries, keys and values of shape (batch, heads, tokens, features).
+#[derive(Debug)]
+pub(in crate::model) struct AttentionKernel {
+    kind: job::Attention,
+    scale: f64,
+    /// Heads of the queries that share one of the keys and values.
+    group: i64,
+    dropout: f64,
+    /// Whether a written-out softmax is in 32 bits, whatever the number format around it.
+    float_softmax: bool,
+}
+
+/// What attention yields, in Python too.
+#[derive(Debug)]
+pub(in crate::model) struct Attended {
+    /// What the tokens read, of shape (batch, tokens, heads, features).
+    pub(in crate::model) output: Tensor,
+    /// The probabilities, of shape (batch, heads, tokens, tokens), where they are written out.
+    pub(in crate::model) probabilities: Option<Tensor>,
+}
+
+impl AttentionKernel {
+    /// How a transformer's attention is computed. From here on the process uses its backend for all attention.
+    pub(in crate::model) fn new(config: &job::Transformer) -> Self {
+        backend::select(config.attention);
+        Self {
+            kind: config.attention,
+            scale: (config.head_dim as f64).powf(-0.5),
+            group: (config.heads / config.kv_heads).cast_signed(),
+            dropout: config.dropout.attention,
+            float_softmax: config.family == job::TransformerFamily::Llama,
+        }
+    }
+
+    /// Attends to earlier tokens only: by `mask` where attention is written out, else by the kernel's own rule.
+    pub(in crate::model) fn forward(
+        &self,
+        [query, key, value]: [&Tensor; 3],
+        mask: Option<&Tensor>,
+        pass: &Pass,
+    ) -> Result<Attended> {
+        let dropout = if pass.training { self.dropout } else { 0.0 };
+        if self.kind == job::Attention::Eager {
+            return self.eager([query, key, value], mask, dropout);
+        }
+        let output = self.fused([query, key, value], dropout)?;
+        Ok(Attended { output, probabilities: None })
+    }
+
+    /// `sdpa_attention_forward`.
+    fn fused(&self, [query, key, value]: [&Tensor; 3], dropout: f64) -> Result<Tensor> {
+        let grouped = self.group > 1 && key.size()[3] <= MOST_GROUPED_FEATURES;
+        let (key, value) = if grouped {
+            (key.shallow_clone(), value.shallow_clone())
+        } else {
+            (self.repeated(key)?, self.repeated(value)?)
+        };
+        let attended = Tensor::f_scaled_dot_product_attention(
+            query,
+            &key,
+            &value,
+            None::<&Tensor>,
+            dropout,
+            query.size()[2] > 1,
+            self.scale,
+            grouped,
+        )?;
+        let output = attended.f_transpose(1, 2)?.f_contiguous()?;
+        drop(attended);
+        drop((key, value));
+        Ok(output)
+    }
+
+    /// `eager_attention_forward`.
+    fn eager(&self, [query, key, value]: [&Tensor; 3], mask: Option<&Tensor>, dropout: f64) -> Result<Attended> {
+        let (key, value) = (self.repeated(key)?, self.repeated(value)?);
+        let mut weights = query.f_matmul(&key.f_transpose(2, 3)?)?.f_mul_scalar(self.scale)?;
+        if let Some(mask) = mask {
+            weights = weights.f_add(mask)?;
+        }
+        weights = {
+            let kind = if self.float_softmax { (Some(Kind::Float), query.kind()) } else { (None, value.kind()) };
+            weights.f_softmax(-1, kind.0)?.f_to_kind(kind.1)?
+        };
+        weights = weights.f_dropout(dropout, true)?;
+        let attended = weights.f_matmul(&value)?;
+        let output = attended.f_transpose(1, 2)?.f_contiguous()?;
+        drop(attended);
+        drop((key, value));
+        Ok(Attended { output, probabilities: Some(weights) })
+    }
+
+    /// `repeat_kv`: a head of the keys or values for each head of the queries.
+    fn repeated(&self, heads: &Tensor) -> Result<Tensor> {
+        if self.group == 1 {
+            return Ok(heads.shallow_clone());
+        }
+        let [batch, count, tokens, features] = heads.size()[..] else { return Ok(heads.shallow_clone()) };
+        heads
+            .f_unsqueeze(2)?
+            .f_expand([batch, count, self.group, tokens, features], false)?
+            .f_reshape([batch, count * self.group, tokens, features])
+    }
+}

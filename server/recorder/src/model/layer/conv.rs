@@ -1,0 +1,69 @@
+//! `torch.nn.Conv2d`.
+
+use tch::Tensor;
+
+use crate::Result;
+use crate::builder::{Builder, Init};
+use crate::place::Module;
+
+/// How the pixels of an image follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::model) enum Layout {
+    /// `torch.contiguous_format`: a channel's pixels side by side.
+    ChannelsFirst,
+    /// `torch.channels_last`: a pixel's channels side by side.
+    ChannelsLast,
+}
+
+impl Layout {
+    /// Reads a contiguous tensor of four dimensions in this layout; nothing is copied.
+    pub(in crate::model) fn apply(self, tensor: &Tensor) -> Result<()> {
+        if self == Self::ChannelsFirst {
+            return Ok(());
+        }
+        let (count, channels, height, width) = tensor.size4()?;
+        let strides = [channels * height * width, 1, channels * width, channels];
+        let _no_grad = tch::no_grad_guard();
+        tensor.shallow_clone().f_as_strided_([count, channels, height, width], strides, None).map(drop)
+    }
+}
+
+/// The shape of a convolution with a square kernel.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::model) struct Conv2dShape {
+    /// Channels that it reads.
+    pub(in crate::model) inputs: i64,
+    /// Channels that it writes.
+    pub(in crate::model) outputs: i64,
+    /// Height and width of the kernel, an odd number of pixels.
+    pub(in crate::model) kernel: i64,
+    /// Pixels from one output to the next.
+    pub(in crate::model) stride: i64,
+}
+
+/// `torch.nn.Conv2d` without bias, padded so that stride 1 keeps the image's size.
+#[derive(Debug)]
+pub(in crate::model) struct Conv2d {
+    module: Module,
+    shape: Conv2dShape,
+    weight: Tensor,
+}
+
+impl Conv2d {
+    /// A convolution; `builder` is the layer's own.
+    pub(in crate::model) fn new(builder: &Builder, shape: Conv2dShape, layout: Layout) -> Result<Self> {
+        let Conv2dShape { inputs, outputs, kernel, .. } = shape;
+        let fan_out = (outputs * kernel * kernel) as f64;
+        let weight =
+            builder.parameter("weight", &[outputs, inputs, kernel, kernel], Init::Normal((2.0 / fan_out).sqrt()))?;
+        layout.apply(&weight)?;
+        Ok(Self { module: builder.module(), shape, weight })
+    }
+
+    pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        let Conv2dShape { kernel, stride, .. } = self.shape;
+        let padding = kernel / 2;
+        self.module
+            .run(|| input.f_conv2d::<Tensor>(&self.weight, None, [stride, stride], [padding, padding], [1, 1], 1))
+    }
+}

@@ -1,0 +1,130 @@
+//! Residual networks as torchvision 0.26 computes them: `torchvision/models/resnet.py`.
+
+mod block;
+
+use shared::job::{self, ResNetDepth};
+use tch::{Device, Kind, Tensor};
+
+use super::layer::{BatchNorm2d, Conv2d, Conv2dShape, Layout, Linear};
+use super::{Batch, Network, Output};
+use crate::Result;
+use crate::builder::Builder;
+use crate::pass::{Pass, Shared};
+use crate::place::Module;
+use block::{Block, BlockKind};
+
+/// Colours of a pixel.
+const COLOURS: i64 = 3;
+/// Channels behind the first convolution.
+const STEM_CHANNELS: i64 = 64;
+
+/// A residual network on random images.
+#[derive(Debug)]
+pub struct ResNet {
+    conv1: Conv2d,
+    bn1: BatchNorm2d,
+    relu: Module,
+    maxpool: Module,
+    /// The blocks of `layer1` to `layer4`.
+    layers: Vec<Vec<Shared<Block>>>,
+    avgpool: Module,
+    fc: Linear,
+    data: Images,
+}
+
+/// The images that a batch is made of.
+#[derive(Debug)]
+struct Images {
+    /// Height and width, in pixels.
+    size: i64,
+    classes: i64,
+    layout: Layout,
+    kind: Kind,
+}
+
+impl ResNet {
+    /// The model on the builder's device.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub fn new(config: &job::ResNet, builder: &Builder) -> Result<Self> {
+        let layout = if config.channels_last { Layout::ChannelsLast } else { Layout::ChannelsFirst };
+        let stem = Conv2dShape { inputs: COLOURS, outputs: STEM_CHANNELS, kernel: 7, stride: 2 };
+        let conv1 = Conv2d::new(&builder.child("conv1"), stem, layout)?;
+        let bn1 = BatchNorm2d::new(&builder.child("bn1"), STEM_CHANNELS)?;
+        let (layers, features) = layers(config.depth, builder, layout)?;
+        let (size, classes) = (config.image_size.cast_signed(), config.classes.cast_signed());
+        Ok(Self {
+            conv1,
+            bn1,
+            relu: builder.child("relu").module(),
+            maxpool: builder.child("maxpool").module(),
+            layers,
+            avgpool: builder.child("avgpool").module(),
+            fc: Linear::new(&builder.child("fc"), features, classes, true)?,
+            data: Images { size, classes, layout, kind: builder.kind() },
+        })
+    }
+}
+
+/// `layer1` to `layer4`, and the channels behind them.
+fn layers(depth: ResNetDepth, builder: &Builder, layout: Layout) -> Result<(Vec<Vec<Shared<Block>>>, i64)> {
+    let (kind, counts) = match depth {
+        ResNetDepth::D18 => (BlockKind::Basic, [2, 2, 2, 2]),
+        ResNetDepth::D50 => (BlockKind::Bottleneck, [3, 4, 6, 3]),
+    };
+    let mut layers = Vec::new();
+    let mut inputs = STEM_CHANNELS;
+    for (index, count) in counts.into_iter().enumerate() {
+        let builder = builder.child(&format!("layer{}", index + 1));
+        let width = STEM_CHANNELS << index;
+        let mut blocks = Vec::new();
+        for number in 0..count {
+            let stride = if index > 0 && number == 0 { 2 } else { 1 };
+            let block = Block::new(&builder.child(&number.to_string()), kind, inputs, width, stride, layout)?;
+            blocks.push(Shared::new(block));
+            inputs = kind.outputs(width);
+        }
+        layers.push(blocks);
+    }
+    Ok((layers, inputs))
+}
+
+impl Network for ResNet {
+    fn batch(&self, samples: i64) -> Result<Batch> {
+        let Images { size, classes, layout, kind } = self.data;
+        // Black images take the memory of any others and cost the least to make.
+        let images = Tensor::f_zeros([samples, COLOURS, size, size], (kind, Device::Cpu))?;
+        layout.apply(&images)?;
+        let labels = Tensor::f_randint(classes, [samples], (Kind::Int64, Device::Cpu))?;
+        Ok(vec![("images", images), ("labels", labels)])
+    }
+
+    fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
+        let mut features = self.conv1.forward(&batch[0].1)?;
+        features = self.bn1.forward(&features, pass)?;
+        let _ = self.relu.run(|| features.f_relu_())?;
+        features = self.maxpool.run(|| features.f_max_pool2d([3, 3], [2, 2], [1, 1], [1, 1], false))?;
+        for blocks in &self.layers {
+            features = layer(blocks, &features, pass)?;
+        }
+        features = self.avgpool.run(|| features.f_adaptive_avg_pool2d([1, 1]))?;
+        features = features.f_flatten(1, -1)?;
+        Ok(Output { logits: self.fc.forward(&features)?, kept: Vec::new() })
+    }
+
+    fn loss(&self, output: Output, batch: &Batch) -> Result<Tensor> {
+        output.logits.f_cross_entropy_loss::<Tensor>(&batch[1].1, None, tch::Reduction::Mean, -100, 0.0)
+    }
+}
+
+/// The blocks of a layer, one after the other.
+fn layer(blocks: &[Shared<Block>], input: &Tensor, pass: &Pass) -> Result<Tensor> {
+    let mut features = input.shallow_clone();
+    for block in blocks {
+        let block = block.clone();
+        features = pass.layer(&[&features], move |inputs, pass| block.forward(inputs[0], pass))?;
+    }
+    Ok(features)
+}

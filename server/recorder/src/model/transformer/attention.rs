@@ -1,0 +1,137 @@
+//! Self-attention of a decoder layer: projections, positions, the cache, and the kernel between them.
+
+use shared::job::{self, TransformerFamily};
+use tch::Tensor;
+
+use super::cache::Cache;
+use super::dense::{Dense, DenseShape};
+use super::positions::rotate;
+use crate::Result;
+use crate::builder::Builder;
+use crate::model::layer::{Attended, AttentionKernel, Dropout};
+use crate::pass::Pass;
+use crate::place::Module;
+
+/// Self-attention of one layer.
+#[derive(Debug)]
+pub(super) struct Attention {
+    module: Module,
+    projections: Projections,
+    heads: Heads,
+    kernel: AttentionKernel,
+    out: Dense,
+    dropout: Dropout,
+}
+
+/// What turns features into queries, keys and values.
+#[derive(Debug)]
+enum Projections {
+    Joined(Dense),
+    Separate([Dense; 3]),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Heads {
+    queries: i64,
+    keys: i64,
+    features: i64,
+}
+
+/// What attention reads besides the features.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    /// The angles of rotary positions.
+    pub(super) angles: Option<[&'a Tensor; 2]>,
+    /// The mask, where attention is written out.
+    pub(super) mask: Option<&'a Tensor>,
+}
+
+impl Attention {
+    /// The attention of one layer; `builder` is its own.
+    pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
+        let heads = Heads {
+            queries: config.heads.cast_signed(),
+            keys: config.kv_heads.cast_signed(),
+            features: config.head_dim.cast_signed(),
+        };
+        let hidden = config.hidden.cast_signed();
+        let dense = |name, [inputs, outputs]: [i64; 2]| {
+            let shape = DenseShape { inputs, outputs, bias: config.attention_bias, residual: name == "out" };
+            Dense::new(&builder.child(name), config, shape)
+        };
+        let widths = heads.widths();
+        Ok(Self {
+            module: builder.module(),
+            projections: match config.family {
+                TransformerFamily::Gpt2 => Projections::Joined(dense("qkv", [hidden, widths.iter().sum()])?),
+                TransformerFamily::Llama => Projections::Separate([
+                    dense("q", [hidden, widths[0]])?,
+                    dense("k", [hidden, widths[1]])?,
+                    dense("v", [hidden, widths[2]])?,
+                ]),
+            },
+            heads,
+            kernel: AttentionKernel::new(config),
+            out: dense("out", [widths[0], hidden])?,
+            dropout: Dropout::new(&builder.child("dropout"), config.dropout.residual),
+        })
+    }
+
+    /// What each token reads, of shape (samples, tokens, features), and the probabilities where they are written out.
+    pub(super) fn forward(
+        &self,
+        input: &Tensor,
+        surroundings: Surroundings<'_>,
+        cache: Option<&mut Cache>,
+        pass: &Pass,
+    ) -> Result<Attended> {
+        self.module.run(|| {
+            let (mut query, mut key, mut value) = self.projections.forward(input, self.heads)?;
+            if let Some(angles) = surroundings.angles {
+                (query, key) = rotate(&query, &key, angles)?;
+            }
+            if let Some(cache) = cache {
+                (key, value) = cache.update(&key, &value)?;
+            }
+            let Attended { mut output, probabilities } =
+                self.kernel.forward([&query, &key, &value], surroundings.mask, pass)?;
+            output = output.f_flatten(2, 3)?;
+            output = self.out.forward(&output)?;
+            output = self.dropout.forward(&output, pass)?;
+            drop((query, key, value));
+            Ok(Attended { output, probabilities })
+        })
+    }
+}
+
+impl Projections {
+    /// Queries, keys and values of shape (samples, heads, tokens, features of a head).
+    fn forward(&self, input: &Tensor, heads: Heads) -> Result<(Tensor, Tensor, Tensor)> {
+        let [query, key, value] = match self {
+            Self::Joined(dense) => {
+                let parts = dense.forward(input)?.f_split_with_sizes(heads.widths(), 2)?;
+                let [query, key, value] = &parts[..] else { unreachable!("three widths make three parts") };
+                [heads.split(query)?, heads.split(key)?, heads.split(value)?]
+            }
+            Self::Separate([query, key, value]) => [
+                heads.split(&query.forward(input)?)?,
+                heads.split(&key.forward(input)?)?,
+                heads.split(&value.forward(input)?)?,
+            ],
+        };
+        Ok((query, key, value))
+    }
+}
+
+impl Heads {
+    /// Features of all queries, keys and values of a token.
+    fn widths(self) -> [i64; 3] {
+        [self.queries, self.keys, self.keys].map(|heads| heads * self.features)
+    }
+
+    /// Features as heads, before the tokens.
+    fn split(self, features: &Tensor) -> Result<Tensor> {
+        let [samples, tokens, _] = features.size()[..] else { unreachable!("features are of samples and tokens") };
+        features.f_view([samples, tokens, -1, self.features])?.f_transpose(1, 2)
+    }
+}

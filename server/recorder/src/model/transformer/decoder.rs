@@ -1,0 +1,110 @@
+//! A decoder layer: attention and a feed-forward network, each added to the residual stream.
+
+use shared::job::{self, TransformerFamily};
+use tch::Tensor;
+
+use super::attention::{Attention, Surroundings};
+use super::cache::Cache;
+use super::mlp::Mlp;
+use crate::Result;
+use crate::builder::Builder;
+use crate::model::layer::{Attended, Norm};
+use crate::pass::Pass;
+use crate::place::Module;
+
+/// A decoder layer of either family.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    module: Module,
+    family: TransformerFamily,
+    attention_norm: Norm,
+    attention: Attention,
+    mlp_norm: Norm,
+    mlp: Mlp,
+}
+
+impl Decoder {
+    /// A layer whose parameters come into being in the family's order; `builder` is its own.
+    pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
+        let (module, family) = (builder.module(), config.family);
+        let norm = |name| Norm::new(&builder.child(name), config.norm, config.hidden.cast_signed());
+        let attention = || Attention::new(&builder.child("attention"), config);
+        let mlp = || Mlp::new(&builder.child("mlp"), config);
+        // Fields are made in the order in which they stand here.
+        match family {
+            TransformerFamily::Gpt2 => Ok(Self {
+                module,
+                family,
+                attention_norm: norm("attention_norm")?,
+                attention: attention()?,
+                mlp_norm: norm("mlp_norm")?,
+                mlp: mlp()?,
+            }),
+            TransformerFamily::Llama => Ok(Self {
+                module,
+                family,
+                attention: attention()?,
+                mlp: mlp()?,
+                attention_norm: norm("attention_norm")?,
+                mlp_norm: norm("mlp_norm")?,
+            }),
+        }
+    }
+
+    pub(super) fn forward(
+        &self,
+        input: &Tensor,
+        surroundings: Surroundings<'_>,
+        cache: Option<&mut Cache>,
+        pass: &Pass,
+    ) -> Result<Tensor> {
+        self.module.run(|| match self.family {
+            TransformerFamily::Gpt2 => self.gpt2(input, surroundings, cache, pass),
+            TransformerFamily::Llama => self.llama(input, surroundings, cache, pass),
+        })
+    }
+
+    /// `GPT2Block.forward`, whose variables hold what was added until it returns.
+    fn gpt2(
+        &self,
+        input: &Tensor,
+        surroundings: Surroundings<'_>,
+        cache: Option<&mut Cache>,
+        pass: &Pass,
+    ) -> Result<Tensor> {
+        let normed = self.attention_norm.forward(input)?;
+        let Attended { output: attended, probabilities } =
+            self.attention.forward(&normed, surroundings, cache, pass)?;
+        let residual = attended.f_add(input)?;
+        drop(normed);
+        let normed = self.mlp_norm.forward(&residual)?;
+        let fed = self.mlp.forward(&normed, pass)?;
+        let output = residual.f_add(&fed)?;
+        drop(normed);
+        drop((residual, attended, probabilities, fed));
+        Ok(output)
+    }
+
+    /// `LlamaDecoderLayer.forward`, in which one variable has each of the intermediate results in turn.
+    fn llama(
+        &self,
+        input: &Tensor,
+        surroundings: Surroundings<'_>,
+        cache: Option<&mut Cache>,
+        pass: &Pass,
+    ) -> Result<Tensor> {
+        let normed = self.attention_norm.forward(input)?;
+        let Attended { output: attended, probabilities } =
+            self.attention.forward(&normed, surroundings, cache, pass)?;
+        drop(normed);
+        let residual = input.f_add(&attended)?;
+        drop(attended);
+        let normed = self.mlp_norm.forward(&residual)?;
+        let fed = self.mlp.forward(&normed, pass)?;
+        drop(normed);
+        let output = residual.f_add(&fed)?;
+        drop(fed);
+        drop((residual, probabilities));
+        Ok(output)
+    }
+}

@@ -1,0 +1,87 @@
+//! Linear layers as the two families write them.
+
+use shared::job::{Transformer, TransformerFamily};
+use tch::Tensor;
+
+use crate::Result;
+use crate::builder::{Builder, Init};
+use crate::model::layer::Linear;
+use crate::place::Module;
+
+/// The deviation of new weights, Hugging Face's `initializer_range`.
+pub(super) const DEVIATION: f64 = 0.02;
+
+/// A linear layer of either family.
+#[derive(Debug)]
+pub(super) enum Dense {
+    /// Llama's `torch.nn.Linear`.
+    Linear(Linear),
+    /// GPT-2's `Conv1D`.
+    Conv1d(Conv1d),
+}
+
+/// What a linear layer is to be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DenseShape {
+    /// Features in.
+    pub(super) inputs: i64,
+    /// Features out.
+    pub(super) outputs: i64,
+    /// Whether something is added to the features out.
+    pub(super) bias: bool,
+    /// Whether the features out are added to the residual stream, for which GPT-2 begins with smaller weights.
+    pub(super) residual: bool,
+}
+
+impl Dense {
+    /// A layer of the transformer's family; `builder` is the layer's own.
+    pub(super) fn new(builder: &Builder, config: &Transformer, shape: DenseShape) -> Result<Self> {
+        match config.family {
+            TransformerFamily::Llama => {
+                Linear::normal(builder, shape.inputs, shape.outputs, shape.bias, DEVIATION).map(Self::Linear)
+            }
+            TransformerFamily::Gpt2 => {
+                let residual = DEVIATION / (2.0 * config.layers as f64).sqrt();
+                Conv1d::new(builder, shape, if shape.residual { residual } else { DEVIATION }).map(Self::Conv1d)
+            }
+        }
+    }
+
+    pub(super) fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        match self {
+            Self::Linear(linear) => linear.forward(input),
+            Self::Conv1d(conv1d) => conv1d.forward(input),
+        }
+    }
+}
+
+/// Hugging Face's `Conv1D`: a linear layer whose weight is of (inputs, outputs).
+#[derive(Debug)]
+pub(super) struct Conv1d {
+    module: Module,
+    weight: Tensor,
+    bias: Option<Tensor>,
+}
+
+impl Conv1d {
+    fn new(builder: &Builder, shape: DenseShape, deviation: f64) -> Result<Self> {
+        let weight = builder.parameter("weight", &[shape.inputs, shape.outputs], Init::Normal(deviation))?;
+        let bias =
+            if shape.bias { Some(builder.parameter("bias", &[shape.outputs], Init::Constant(0.0))?) } else { None };
+        Ok(Self { module: builder.module(), weight, bias })
+    }
+
+    fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        self.module.run(|| {
+            let mut shape = input.size();
+            let inputs = shape.pop().unwrap_or_default();
+            let rows = input.f_view([-1, inputs])?;
+            let output = match &self.bias {
+                Some(bias) => bias.f_addmm(&rows, &self.weight)?,
+                None => rows.f_mm(&self.weight)?,
+            };
+            shape.push(self.weight.size()[1]);
+            output.f_view(&shape[..])
+        })
+    }
+}

@@ -1,0 +1,26 @@
+//! The loss of a causal language model: each token predicts the next.
+
+use tch::{Kind, Reduction, Tensor};
+
+use crate::Result;
+
+/// The label of what nothing is predicted for: the token after the last.
+const IGNORED: i64 = -100;
+
+/// `ForCausalLMLoss`: cross entropy in 32 bits against the labels shifted by one token.
+pub(super) fn causal(logits: &Tensor, labels: &Tensor) -> Result<Tensor> {
+    let vocabulary = logits.size().last().copied().unwrap_or_default();
+    let logits = logits.f_to_kind(Kind::Float)?;
+    let padded = labels.f_pad([0, 1], "constant", IGNORED as f64)?;
+    let shifted = padded.f_slice(-1, 1, None, 1)?.f_contiguous()?;
+    let loss = logits.f_view([-1, vocabulary])?.f_cross_entropy_loss(
+        &shifted.f_view([-1])?,
+        None::<&Tensor>,
+        Reduction::Mean,
+        IGNORED,
+        0.0,
+    )?;
+    drop(logits);
+    drop((padded, shifted));
+    Ok(loss)
+}

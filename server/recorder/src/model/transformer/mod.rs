@@ -1,0 +1,165 @@
+//! Decoder-only language models: GPT-2 and Llama, as Hugging Face's transformers 5 computes them.
+
+mod attention;
+mod cache;
+mod decoder;
+mod dense;
+mod loss;
+mod mask;
+mod mlp;
+mod positions;
+
+use shared::job;
+use tch::{Device, Kind, Tensor};
+
+use self::attention::Surroundings;
+use self::cache::Cache;
+use self::decoder::Decoder;
+use self::mask::Sequences;
+use self::positions::{Angles, Rotary};
+use super::layer::{Dropout, Embedding, Linear, Norm};
+use super::{Batch, Network, Output};
+use crate::Result;
+use crate::builder::Builder;
+use crate::pass::{Pass, Shared};
+use crate::place::Module;
+
+/// A decoder-only language model with its head.
+#[derive(Debug)]
+pub struct Transformer {
+    embedding: Module,
+    tokens: Embedding,
+    positions: Option<Embedding>,
+    dropout: Dropout,
+    layers: Vec<Shared<Decoder>>,
+    norm: Norm,
+    rotary: Option<Rotary>,
+    head: Linear,
+    loss: Module,
+    sequence: i64,
+    use_cache: bool,
+    eager: bool,
+}
+
+impl Transformer {
+    /// The model on the builder's device, for samples of `sequence` tokens.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub fn new(config: &job::Transformer, sequence: u64, builder: &Builder) -> Result<Self> {
+        let (vocabulary, hidden) = (config.vocabulary.cast_signed(), config.hidden.cast_signed());
+        let embedding = builder.child("embedding");
+        let tokens = Embedding::new(&embedding.child("token"), vocabulary, hidden, dense::DEVIATION)?;
+        let positions = positions::learned(&embedding.child("position"), config)?;
+        let layers = builder.child("layers");
+        let layer = |index: u64| Decoder::new(&layers.child(&index.to_string()), config).map(Shared::new);
+        let layers = (0..config.layers).map(layer).collect::<Result<_>>()?;
+        let norm = Norm::new(&builder.child("norm"), config.norm, hidden)?;
+        let rotary = Rotary::new(&builder.child("rotary"), config)?;
+        let head = builder.child("head");
+        let head = if config.tied_head {
+            Linear::tied(&head, tokens.weight())
+        } else {
+            Linear::normal(&head, hidden, vocabulary, false, dense::DEVIATION)?
+        };
+        Ok(Self {
+            embedding: embedding.module(),
+            tokens,
+            positions,
+            dropout: Dropout::new(&embedding.child("dropout"), config.dropout.embedding),
+            layers,
+            norm,
+            rotary,
+            head,
+            loss: builder.child("loss").module(),
+            sequence: sequence.cast_signed(),
+            use_cache: config.use_cache,
+            eager: config.attention == job::Attention::Eager,
+        })
+    }
+
+    /// `GPT2Model.forward` and `LlamaModel.forward`, whose variables live until they return.
+    fn decode(&self, tokens: &Tensor, mut cache: Option<&mut Cache>, pass: &Pass) -> Result<Tensor> {
+        let embedded = self.tokens.forward(tokens)?;
+        let ids = self.embedding.run(|| positions::ids(self.sequence, tokens.device()))?;
+        let position = self.positions.as_ref().map(|positions| positions.forward(&ids)).transpose()?;
+        let mut hidden = match &position {
+            Some(position) => self.embedding.run(|| embedded.f_add(position))?,
+            None => embedded.shallow_clone(),
+        };
+        let mask = self.embedding.run(|| self.mask(&embedded, &ids, cache.is_some()))?;
+        let angles = self.rotary.as_ref().map(|rotary| rotary.forward(&ids, embedded.kind())).transpose()?;
+        hidden = self.dropout.forward(&hidden, pass)?;
+        for layer in &self.layers {
+            hidden = decoded(layer, &hidden, (mask.as_ref(), angles.as_ref()), cache.as_deref_mut(), pass)?;
+        }
+        hidden = self.norm.forward(&hidden)?;
+        drop((ids, embedded, position, mask, angles));
+        Ok(hidden)
+    }
+
+    /// `create_causal_mask`: none where the kernel itself looks at earlier tokens only.
+    fn mask(&self, embedded: &Tensor, ids: &Tensor, cached: bool) -> Result<Option<Tensor>> {
+        let samples = embedded.size()[0];
+        if !cached {
+            mask::look_for_packed_sequences(ids, samples)?;
+        }
+        if !self.eager {
+            return Ok(None);
+        }
+        let (kind, device) = (embedded.kind(), embedded.device());
+        mask::written_out(Sequences { samples, tokens: self.sequence, kind, device }).map(Some)
+    }
+}
+
+/// The output of a layer; where there is no cache, backward may run it again.
+fn decoded(
+    layer: &Shared<Decoder>,
+    hidden: &Tensor,
+    (mask, angles): (Option<&Tensor>, Option<&Angles>),
+    cache: Option<&mut Cache>,
+    pass: &Pass,
+) -> Result<Tensor> {
+    if cache.is_some() {
+        let angles = angles.map(|angles| [&angles.cos, &angles.sin]);
+        return layer.forward(hidden, Surroundings { angles, mask }, cache, pass);
+    }
+    let mut inputs = vec![hidden];
+    inputs.extend(mask);
+    inputs.extend(angles.iter().flat_map(|angles| [&angles.cos, &angles.sin]));
+    let (layer, masked, turned) = (layer.clone(), mask.is_some(), angles.is_some());
+    pass.layer(&inputs, move |inputs, pass| {
+        let angles = turned.then(|| [inputs[inputs.len() - 2], inputs[inputs.len() - 1]]);
+        let mask = masked.then(|| inputs[1]);
+        layer.forward(inputs[0], Surroundings { angles, mask }, None, pass)
+    })
+}
+
+impl Network for Transformer {
+    fn batch(&self, samples: i64) -> Result<Batch> {
+        let vocabulary = self.tokens.weight().size()[0];
+        let tokens = || Tensor::f_randint(vocabulary, [samples, self.sequence], (Kind::Int64, Device::Cpu));
+        Ok(vec![("inputs", tokens()?), ("labels", tokens()?)])
+    }
+
+    fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
+        // Layers that are computed again would fill a cache twice.
+        let cached = self.use_cache && !(pass.checkpointing && pass.training);
+        let mut cache = cached.then(Cache::default);
+        let hidden = self.decode(&batch[0].1, cache.as_mut(), pass)?;
+        let logits = self.head.forward(&hidden)?;
+        let kept = std::iter::once(hidden).chain(cache.into_iter().flat_map(Cache::into_tensors)).collect();
+        Ok(Output { logits, kept })
+    }
+
+    fn loss(&self, output: Output, batch: &Batch) -> Result<Tensor> {
+        let Output { logits, kept } = output;
+        let loss = self.loss.run(|| loss::causal(&logits, &batch[1].1))?;
+        let mut kept = kept.into_iter();
+        drop(kept.next());
+        drop(logits);
+        drop(kept);
+        Ok(loss)
+    }
+}

@@ -1,0 +1,98 @@
+//! How a token knows its place: learned embeddings, or rotations of queries and keys.
+
+use shared::job::{self, Positions};
+use tch::{Device, Kind, Tensor};
+
+use super::dense::DEVIATION;
+use crate::Result;
+use crate::builder::{Builder, Init};
+use crate::model::layer::Embedding;
+use crate::place::Module;
+
+/// The positions of a sequence that begins at 0, of shape (1, tokens).
+pub(super) fn ids(tokens: i64, device: Device) -> Result<Tensor> {
+    let range = Tensor::f_arange(tokens, (Kind::Int64, device))?;
+    // The length of the cache so far is added, even if it is 0.
+    range.f_add_scalar(0)?.f_unsqueeze(0)
+}
+
+/// The embedding of positions, where they are learned.
+pub(super) fn learned(builder: &Builder, config: &job::Transformer) -> Result<Option<Embedding>> {
+    if config.positions != Positions::Learned {
+        return Ok(None);
+    }
+    let (rows, features) = (config.max_positions.cast_signed(), config.hidden.cast_signed());
+    Embedding::new(builder, rows, features, DEVIATION).map(Some)
+}
+
+/// The frequencies of rotary positions: `LlamaRotaryEmbedding`.
+#[derive(Debug)]
+pub(super) struct Rotary {
+    module: Module,
+    frequencies: Tensor,
+    /// Unused without scaling, but on the device nevertheless.
+    _original: Tensor,
+}
+
+/// Cosine and sine of every position's angles, of shape (1, tokens, features of a head).
+#[derive(Debug)]
+pub(super) struct Angles {
+    pub(super) cos: Tensor,
+    pub(super) sin: Tensor,
+}
+
+impl Rotary {
+    /// Rotary positions, where the transformer has them; `builder` is their own.
+    pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Option<Self>> {
+        let Positions::Rotary(base) = config.positions else { return Ok(None) };
+        let frequencies = inverse_frequencies(base, config.head_dim.cast_signed())?;
+        let buffer = |name| -> Result<Tensor> {
+            let mut buffer = builder.buffer(name, &frequencies.size(), Kind::Float, Init::Constant(0.0))?;
+            buffer.f_copy_(&frequencies)?;
+            Ok(buffer)
+        };
+        let (frequencies, original) = (buffer("inv_freq")?, buffer("original_inv_freq")?);
+        Ok(Some(Self { module: builder.module(), frequencies, _original: original }))
+    }
+
+    /// The angles of these positions, in the number format of the features around them.
+    pub(super) fn forward(&self, ids: &Tensor, kind: Kind) -> Result<Angles> {
+        self.module.run(|| tch::no_grad(|| self.angles(ids, kind)))
+    }
+
+    fn angles(&self, ids: &Tensor, kind: Kind) -> Result<Angles> {
+        let frequencies = ids.f_unsqueeze(-1)?.f_to_kind(Kind::Float)?.f_mul(&self.frequencies)?;
+        let both = Tensor::f_cat(&[&frequencies, &frequencies], -1)?;
+        // The scaling of attention is multiplied, even if it is 1.
+        let cos = both.f_cos()?.f_mul_scalar(1.0)?;
+        let sin = both.f_sin()?.f_mul_scalar(1.0)?;
+        let angles = Angles { cos: cos.f_to_kind(kind)?, sin: sin.f_to_kind(kind)? };
+        drop((frequencies, both, cos, sin));
+        Ok(angles)
+    }
+}
+
+/// `1.0 / (base ** (arange(0, features, 2) / features))`, in host memory.
+fn inverse_frequencies(base: f64, features: i64) -> Result<Tensor> {
+    let exponents = Tensor::f_arange_start_step(0, features, 2, (Kind::Float, Device::Cpu))?;
+    let powers = Tensor::f_pow_scalar(base, &exponents.f_div_scalar(features)?)?;
+    powers.f_reciprocal()
+}
+
+/// `apply_rotary_pos_emb`: queries and keys turned by their positions' angles.
+pub(super) fn rotate(query: &Tensor, key: &Tensor, [cos, sin]: [&Tensor; 2]) -> Result<(Tensor, Tensor)> {
+    let (cos, sin) = (cos.f_unsqueeze(1)?, sin.f_unsqueeze(1)?);
+    let turned = |heads: &Tensor| {
+        let along = heads.f_mul(&cos)?;
+        let across = rotate_half(heads)?.f_mul(&sin)?;
+        along.f_add(&across)
+    };
+    Ok((turned(query)?, turned(key)?))
+}
+
+fn rotate_half(heads: &Tensor) -> Result<Tensor> {
+    let features = heads.size().last().copied().unwrap_or_default();
+    let first = heads.f_slice(-1, None, features / 2, 1)?;
+    let second = heads.f_slice(-1, features / 2, None, 1)?;
+    Tensor::f_cat(&[&second.f_neg()?, &first], -1)
+}
