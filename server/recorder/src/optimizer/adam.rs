@@ -135,9 +135,9 @@ impl Adam {
         };
         lists::fused_adam_(&step.active.weights, &step.active.gradients, [&averages, &squares, &steps], &with)?;
         // A step that was left out does not count.
-        step.scaling.found_inf.map_or(Ok(()), |found_inf| {
-            steps.sub_(&steps.iter().map(|_| found_inf.shallow_clone()).collect())
-        })
+        step.scaling
+            .found_inf
+            .map_or(Ok(()), |found_inf| steps.sub_(&steps.iter().map(|_| found_inf.shallow_clone()).collect()))
     }
 
     /// Counts a step, and says what it is corrected by for each active parameter.

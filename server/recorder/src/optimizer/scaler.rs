@@ -116,13 +116,8 @@ impl GradScaler {
         self.unscaled = false;
         let Some(found_inf) = self.found_inf.take() else { return Ok(()) };
         let Scale { factor, growth } = self.ready()?;
-        let _ = factor.f_internal_amp_update_scale_(
-            growth,
-            &found_inf,
-            GROWTH_FACTOR,
-            BACKOFF_FACTOR,
-            GROWTH_INTERVAL,
-        )?;
+        let _ =
+            factor.f_internal_amp_update_scale_(growth, &found_inf, GROWTH_FACTOR, BACKOFF_FACTOR, GROWTH_INTERVAL)?;
         Ok(())
     }
 
