@@ -17,5 +17,7 @@ pub mod optimizer;
 
 pub mod report;
 
+pub mod run;
+
 /// What an operation of libtorch yields: its value, or the message of its exception.
 pub type Result<T> = std::result::Result<T, tch::TchError>;

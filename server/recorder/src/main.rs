@@ -1,3 +1,84 @@
-//! The binary `snapscope-recorder`.
+//! The binary `snapscope-recorder`: a job on standard input, lines of JSON on standard output, a snapshot in a file.
 
-fn main() {}
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
+
+use recorder::report::{Now, Reporter};
+use recorder::run::{Run, Stop, device_index, failure_place};
+use recorder::shim;
+use shared::api::{Failed, RecorderLine};
+use shared::job::{Format, Job, RawJob};
+use signal_hook::consts::SIGTERM;
+use signal_hook::iterator::Signals;
+
+const USAGE: &str = "usage: snapscope-recorder --output FILE < JOB.json";
+
+/// The exit status of a run that failed; its last line says why.
+const FAILED: u8 = 3;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => {
+            Reporter::say(&RecorderLine::Failed(failed));
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn run() -> Result<(), Failed> {
+    let output = output_argument().ok_or_else(|| before_start(USAGE.to_owned()))?;
+    let job = read_job().map_err(before_start)?;
+    let device = device_index(&job.device);
+    write_down_when_terminated(device, output.clone());
+    let mut run = Run::new(&job, device, Reporter::new(device, &output));
+    run.record().map_err(|stop| {
+        let message = match stop {
+            Stop::Failed(message) => message,
+            Stop::Output(error) => format!("the snapshot could not be written to {}: {error}", output.display()),
+        };
+        let (phase, module) = failure_place();
+        Failed { message, step: Now::get().step, phase: phase.to_string(), module }
+    })
+}
+
+fn before_start(message: String) -> Failed {
+    Failed { message, step: None, phase: "start".to_owned(), module: String::new() }
+}
+
+fn output_argument() -> Option<PathBuf> {
+    let mut arguments = std::env::args_os().skip(1);
+    (arguments.next()? == "--output").then(|| arguments.next().map(PathBuf::from))?
+}
+
+fn read_job() -> Result<Job, String> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|error| format!("the job cannot be read: {error}"))?;
+    RawJob::parse(&text, Format::Json).and_then(RawJob::resolve).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        problems.join("; ")
+    })
+}
+
+/// Whoever ends this process early still gets the trace so far.
+fn write_down_when_terminated(device: u32, output: PathBuf) {
+    let Ok(mut signals) = Signals::new([SIGTERM]) else { return };
+    thread::spawn(move || {
+        if signals.forever().next().is_none() {
+            return;
+        }
+        if let Ok(snapshot) = shim::snapshot() {
+            let _ = Reporter::new(device, &output).write(&snapshot, true);
+        }
+        let now = Now::get();
+        Reporter::say(&RecorderLine::Failed(Failed {
+            message: "the run was stopped from outside".to_owned(),
+            step: now.step,
+            phase: now.phase.to_string(),
+            module: String::new(),
+        }));
+        std::process::exit(i32::from(FAILED));
+    });
+}

@@ -60,6 +60,7 @@ pub struct Run<'a> {
 
 /// What training changes from step to step.
 struct Training {
+    device: Device,
     network: Box<dyn Network>,
     optimizer: Optimizer,
     scaler: Option<GradScaler>,
@@ -161,7 +162,7 @@ impl<'a> Run<'a> {
         let job = self.job;
         let pass = Pass { training: true, checkpointing: job.checkpointing, precision: job.precision };
         for _ in 0..job.accumulation {
-            self.phase(Phase::Data, || training.load(job.batch, self.device))?;
+            self.phase(Phase::Data, || training.load(job.batch))?;
             let output = self.phase(Phase::Forward, || pass.run(|| training.network.forward(&training.batch, &pass)))?;
             let loss = self.phase(Phase::Loss, || {
                 let loss = pass.run(|| training.network.loss(output, &training.batch))?;
@@ -177,7 +178,7 @@ impl<'a> Run<'a> {
         let pass = Pass { training: false, checkpointing: false, precision: self.job.precision };
         self.phase(Phase::Evaluation, || {
             for _ in 0..evaluation.batches {
-                training.load(evaluation.batch, self.device)?;
+                training.load(evaluation.batch)?;
                 let loss = || {
                     pass.run(|| training.network.loss(training.network.forward(&training.batch, &pass)?, &training.batch))
                 };
@@ -209,14 +210,14 @@ impl Training {
             Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),
             _ => None,
         };
-        Ok(Self { network, optimizer, scaler, batch: Vec::new(), loss: None })
+        Ok(Self { device, network, optimizer, scaler, batch: Vec::new(), loss: None })
     }
 
     /// Brings the next batch to the device, tensor by tensor: each takes the place of its predecessor.
-    fn load(&mut self, samples: u64, device: u32) -> Result<()> {
+    fn load(&mut self, samples: u64) -> Result<()> {
         let batch = self.network.batch(samples.cast_signed())?;
         for (index, (name, tensor)) in batch.into_iter().enumerate() {
-            let tensor = Module::named(name).run(|| tensor.f_to_device(Device::Cuda(device as usize)))?;
+            let tensor = Module::named(name).run(|| tensor.f_to_device(self.device))?;
             match self.batch.get_mut(index) {
                 Some(slot) => slot.1 = tensor,
                 None => self.batch.push((name, tensor)),
