@@ -175,15 +175,15 @@ zeros! {
 }
 
 launches! {
-    cusparseSbsrmm, cusparseDbsrmm, cusparseCbsrmm, cusparseZbsrmm, cusparseSbsrmv, cusparseDbsrmv, cusparseCbsrmv,
-    cusparseZbsrmv, cusparseSbsrsm2_analysis, cusparseDbsrsm2_analysis, cusparseCbsrsm2_analysis,
-    cusparseZbsrsm2_analysis, cusparseSbsrsm2_solve, cusparseDbsrsm2_solve, cusparseCbsrsm2_solve,
-    cusparseZbsrsm2_solve, cusparseSbsrsv2_analysis, cusparseDbsrsv2_analysis, cusparseCbsrsv2_analysis,
-    cusparseZbsrsv2_analysis, cusparseSbsrsv2_solve, cusparseDbsrsv2_solve, cusparseCbsrsv2_solve,
-    cusparseZbsrsv2_solve, cusparseScsrgeam2, cusparseDcsrgeam2, cusparseCcsrgeam2, cusparseZcsrgeam2,
-    cusparseSpGEMM_copy, cusparseSpMM, cusparseSpMV, cusparseSpSM_analysis, cusparseSpSM_solve,
-    cusparseSpSV_analysis, cusparseSpSV_solve, cusparseSDDMM, cusparseSDDMM_preprocess, cusparseXcoo2csr,
-    cusparseXcoosortByRow, cusparseXcsrsort,
+    cusparseCreateIdentityPermutation, cusparseSbsrmm, cusparseDbsrmm, cusparseCbsrmm, cusparseZbsrmm,
+    cusparseSbsrmv, cusparseDbsrmv, cusparseCbsrmv, cusparseZbsrmv, cusparseSbsrsm2_analysis,
+    cusparseDbsrsm2_analysis, cusparseCbsrsm2_analysis, cusparseZbsrsm2_analysis, cusparseSbsrsm2_solve,
+    cusparseDbsrsm2_solve, cusparseCbsrsm2_solve, cusparseZbsrsm2_solve, cusparseSbsrsv2_analysis,
+    cusparseDbsrsv2_analysis, cusparseCbsrsv2_analysis, cusparseZbsrsv2_analysis, cusparseSbsrsv2_solve,
+    cusparseDbsrsv2_solve, cusparseCbsrsv2_solve, cusparseZbsrsv2_solve, cusparseScsrgeam2, cusparseDcsrgeam2,
+    cusparseCcsrgeam2, cusparseZcsrgeam2, cusparseSpGEMM_copy, cusparseSpMM, cusparseSpMV, cusparseSpSM_analysis,
+    cusparseSpSM_solve, cusparseSpSV_analysis, cusparseSpSV_solve, cusparseSDDMM, cusparseSDDMM_preprocess,
+    cusparseXcoo2csr, cusparseXcoosortByRow, cusparseXcsrsort,
 }
 
 #[cfg(test)]

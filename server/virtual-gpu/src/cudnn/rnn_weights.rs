@@ -48,12 +48,23 @@ impl Cell {
         }
     }
 
-    /// Values for each hidden unit and step that the backward pass needs: gates, and a cell or a candidate.
+    /// Values that the backward pass needs of each hidden unit, step and sample.
+    ///
+    /// Of an LSTM gates and cell. See `rnn` for where the numbers come from.
     pub(super) fn kept(self) -> usize {
         match self {
             Self::Plain => 1,
             Self::Lstm => 5,
-            Self::Gru => 4,
+            Self::Gru => 6,
+        }
+    }
+
+    /// Values that a pass needs of each hidden unit and sample while it runs.
+    pub(super) fn scratch(self) -> usize {
+        match self {
+            Self::Plain => 4,
+            Self::Lstm => 11,
+            Self::Gru => 8,
         }
     }
 }
@@ -94,7 +105,7 @@ impl Network {
     }
 
     /// Layers, each direction of one counted by itself.
-    fn pseudo_layers(&self) -> usize {
+    pub(super) fn pseudo_layers(&self) -> usize {
         self.layers * self.directions
     }
 
@@ -111,6 +122,11 @@ impl Network {
         }
     }
 
+    /// The elements of all matrices.
+    pub(super) fn all_matrices_len(&self) -> usize {
+        (0..self.pseudo_layers()).map(|layer| self.matrices_len(layer)).sum()
+    }
+
     /// The elements of a layer's matrices.
     fn matrices_len(&self, pseudo_layer: usize) -> usize {
         let gates = self.cell.gates() * self.hidden_size * (self.input_columns(pseudo_layer) + self.output_size);
@@ -125,8 +141,7 @@ impl Network {
 
     /// The elements of the buffer.
     fn weights_len(&self) -> usize {
-        let matrices: usize = (0..self.pseudo_layers()).map(|layer| self.matrices_len(layer)).sum();
-        matrices + self.pseudo_layers() * self.biases_len()
+        self.all_matrices_len() + self.pseudo_layers() * self.biases_len()
     }
 
     /// A matrix of a layer; nothing where the network has none of that number.
@@ -163,8 +178,7 @@ impl Network {
             }
             _ => return None,
         };
-        let matrices: usize = (0..self.pseudo_layers()).map(|layer| self.matrices_len(layer)).sum();
-        let offset = matrices + pseudo_layer * self.biases_len() + place * self.hidden_size;
+        let offset = self.all_matrices_len() + pseudo_layer * self.biases_len() + place * self.hidden_size;
         Some(Part { offset, rows: self.hidden_size, columns: 1 })
     }
 }
