@@ -5,16 +5,32 @@
 //! Nothing here knows PyTorch: the recorder carries a job out.
 
 mod card;
+mod document;
+mod limits;
 mod model;
+mod names;
 mod nearest;
+mod overrides;
+mod parameters;
+mod preset;
+mod problem;
+mod raw;
+mod reader;
+mod resolve;
 mod size;
 mod training;
+mod write;
 
 pub use card::{Card, CardError, Cards, ComputeCapability};
+pub use document::Format;
 pub use model::{
     Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
     TransformerFamily,
 };
+pub use overrides::Overrides;
+pub use problem::{Place, Problem};
+pub use raw::{Betas, RawEvaluation, RawJob, RawModel, RawOptimizer, Sizes};
+pub use size::parse as parse_size;
 pub use training::{
     Amp, Device, Evaluation, Job, Optimizer, OptimizerImplementation, OptimizerKind, Precision, ZeroGrad,
 };

@@ -16,7 +16,7 @@ const UNITS: &[(&str, u64)] = &[
 /// Bytes of a size such as `48GiB`, `47.5 GB` or `512MiB`.
 ///
 /// Without a unit it is `None`: 48 could be bytes as well as gibibytes.
-pub(super) fn parse(text: &str) -> Option<u64> {
+pub fn parse(text: &str) -> Option<u64> {
     let lower = text.trim().to_ascii_lowercase();
     let (number, unit) = UNITS.iter().find_map(|(name, unit)| Some((lower.strip_suffix(name)?.trim_end(), *unit)))?;
     let is_plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');

@@ -1,0 +1,117 @@
+//! The bounds of every number of a config, each with its reason, in one table.
+//!
+//! They are wide: what a person would train fits, and what would take hours, overflow a size or fill the host does not.
+
+/// The bounds of a whole number.
+pub(super) struct Limit {
+    /// The key.
+    pub path: &'static str,
+    /// The least that makes sense.
+    pub least: u64,
+    /// The most that is taken.
+    pub most: u64,
+    /// Why not more.
+    pub because: &'static str,
+}
+
+const fn limit(path: &'static str, least: u64, most: u64, because: &'static str) -> Limit {
+    Limit { path, least, most, because }
+}
+
+const NO_MODEL: &str = "no published model has as many";
+const HOURS: &str = "memory repeats from step to step, and more would take hours";
+
+/// Whole numbers.
+const LIMITS: &[Limit] = &[
+    limit("batch", 1, 1 << 16, "no card holds as many"),
+    limit("sequence", 1, 1 << 20, NO_MODEL),
+    limit("steps", 1, 10_000, HOURS),
+    limit("accumulation", 1, 1024, HOURS),
+    limit("evaluation.every", 1, 10_000, "there are no more steps"),
+    limit("evaluation.batches", 1, 1024, HOURS),
+    limit("evaluation.batch", 1, 1 << 16, "no card holds as many"),
+    limit("model.input", 1, 1 << 20, NO_MODEL),
+    limit("model.hidden", 1, 1 << 18, NO_MODEL),
+    limit("model.layers", 1, 1024, NO_MODEL),
+    limit("model.classes", 2, 1 << 22, NO_MODEL),
+    limit("model.image_size", 32, 4096, "a batch would not fit into the host's memory"),
+    limit("model.vocabulary", 2, 1 << 22, NO_MODEL),
+    limit("model.intermediate", 1, 1 << 20, NO_MODEL),
+    limit("model.heads", 1, 4096, NO_MODEL),
+    limit("model.kv_heads", 1, 4096, NO_MODEL),
+    limit("model.head_dim", 1, 4096, NO_MODEL),
+    limit("model.max_positions", 1, 1 << 24, NO_MODEL),
+];
+
+/// The bounds of a real number.
+pub(super) struct RealLimit {
+    /// The key.
+    pub path: &'static str,
+    /// The least.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+    /// The bounds in words.
+    pub words: &'static str,
+}
+
+const fn real(path: &'static str, least: f64, most: f64, words: &'static str) -> RealLimit {
+    RealLimit { path, least, most, words }
+}
+
+const SHARE: &str = "from 0 to 1";
+const ABOVE_0: f64 = f64::MIN_POSITIVE;
+const BELOW_1: f64 = 1.0 - f64::EPSILON / 2.0;
+
+/// Real numbers; PyTorch's own bounds where it has some.
+const REAL_LIMITS: &[RealLimit] = &[
+    real("clip_grad_norm", ABOVE_0, 1e30, "above 0; leave it out to not clip"),
+    real("memory_fraction", ABOVE_0, 1.0, "above 0 and at most 1"),
+    real("optimizer.learning_rate", 0.0, 1e3, "from 0 to 1000"),
+    real("optimizer.weight_decay", 0.0, 1e3, "from 0 to 1000"),
+    real("optimizer.momentum", 0.0, 1.0, SHARE),
+    real("optimizer.betas", 0.0, BELOW_1, "from 0 to below 1"),
+    real("optimizer.epsilon", 0.0, 1.0, SHARE),
+    real("model.dropout", 0.0, 1.0, SHARE),
+    real("model.embedding_dropout", 0.0, 1.0, SHARE),
+    real("model.attention_dropout", 0.0, 1.0, SHARE),
+    real("model.residual_dropout", 0.0, 1.0, SHARE),
+    real("model.norm_epsilon", 0.0, 1.0, SHARE),
+    real("model.rope_theta", 1.0, 1e12, "from 1 to 10^12"),
+];
+
+/// The longest text of a config's keys, in characters.
+pub(super) const MOST_CHARACTERS: usize = 1000;
+
+/// The longest name of a job, in characters: it stands in a line of its own.
+pub(super) const MOST_NAME_CHARACTERS: usize = 100;
+
+/// The most parameters of a model: ten times the largest card's memory in bytes.
+pub(super) const MOST_PARAMETERS: u64 = 1_000_000_000_000;
+
+/// The most bytes of one tensor: a thousand times what any card has, and far from where sizes overflow.
+pub(super) const MOST_TENSOR_BYTES: u128 = 1 << 48;
+
+/// The most bytes of a batch of images or vectors, which is made in the host's memory.
+pub(super) const MOST_BATCH_BYTES: u128 = 2 << 30;
+
+/// The most events of a recording: each takes about a kibibyte while it runs.
+pub(super) const MOST_EVENTS: u128 = 4_000_000;
+
+/// The bounds of a key.
+///
+/// # Panics
+///
+/// The table has no row for it, which a test of all keys would show.
+pub(super) fn of_whole(path: &str) -> &'static Limit {
+    LIMITS.iter().find(|limit| limit.path == path).unwrap_or_else(|| panic!("no limit for {path}"))
+}
+
+/// The bounds of a key whose value is a real number.
+///
+/// # Panics
+///
+/// As [`of_whole`].
+pub(super) fn of_real(path: &str) -> &'static RealLimit {
+    REAL_LIMITS.iter().find(|limit| limit.path == path).unwrap_or_else(|| panic!("no limit for {path}"))
+}

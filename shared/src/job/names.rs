@@ -1,0 +1,80 @@
+//! The words of a config and what they stand for; both directions read these tables.
+
+use super::model::{Activation, Attention, MlpActivation, ResNetDepth, TransformerFamily};
+use super::training::{Amp, OptimizerImplementation, Precision};
+
+/// Words and what they stand for.
+pub(super) type Names<T> = &'static [(&'static str, T)];
+
+/// The word for a value.
+pub(super) fn name_of<T: PartialEq>(names: Names<T>, value: &T) -> &'static str {
+    names.iter().find(|(_, known)| known == value).map_or("", |(name, _)| name)
+}
+
+/// The kinds of models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    Mlp,
+    ResNet,
+    Transformer,
+}
+
+pub(super) const FAMILIES: Names<Family> =
+    &[("mlp", Family::Mlp), ("resnet", Family::ResNet), ("transformer", Family::Transformer)];
+
+pub(super) const ARCHITECTURES: Names<TransformerFamily> =
+    &[("gpt2", TransformerFamily::Gpt2), ("llama", TransformerFamily::Llama)];
+
+pub(super) const MLP_ACTIVATIONS: Names<MlpActivation> =
+    &[("relu", MlpActivation::Relu), ("gelu", MlpActivation::Gelu), ("tanh", MlpActivation::Tanh)];
+
+pub(super) const ACTIVATIONS: Names<Activation> = &[
+    ("gelu_new", Activation::GeluNew),
+    ("gelu", Activation::Gelu),
+    ("gelu_tanh", Activation::GeluTanh),
+    ("relu", Activation::Relu),
+    ("swiglu", Activation::SwiGlu),
+];
+
+pub(super) const ATTENTIONS: Names<Attention> = &[
+    ("sdpa", Attention::Sdpa),
+    ("flash", Attention::Flash),
+    ("efficient", Attention::Efficient),
+    ("cudnn", Attention::Cudnn),
+    ("math", Attention::Math),
+    ("eager", Attention::Eager),
+];
+
+/// Whether a norm subtracts the mean, as layer norm does.
+pub(super) const NORMS: Names<bool> = &[("layer_norm", true), ("rms_norm", false)];
+
+/// Whether positions are learned.
+pub(super) const POSITIONS: Names<bool> = &[("learned", true), ("rotary", false)];
+
+/// With the scaler that each precision has unless `grad_scaler` says otherwise: float16 alone can underflow.
+pub(super) const PRECISIONS: Names<Precision> = &[
+    ("fp32", Precision::Fp32),
+    ("tf32", Precision::Tf32),
+    ("bf16", Precision::Bf16),
+    ("autocast-bf16", Precision::Autocast(Amp { fp16: false, grad_scaler: false })),
+    ("autocast-fp16", Precision::Autocast(Amp { fp16: true, grad_scaler: true })),
+];
+
+/// The rules of optimizers, without their factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    Sgd,
+    Adam,
+    AdamW,
+}
+
+pub(super) const RULES: Names<Rule> = &[("sgd", Rule::Sgd), ("adam", Rule::Adam), ("adamw", Rule::AdamW)];
+
+pub(super) const IMPLEMENTATIONS: Names<OptimizerImplementation> = &[
+    ("foreach", OptimizerImplementation::Foreach),
+    ("fused", OptimizerImplementation::Fused),
+    ("for-loop", OptimizerImplementation::ForLoop),
+];
+
+/// The depths of residual networks.
+pub(super) const DEPTHS: [(u64, ResNetDepth); 2] = [(18, ResNetDepth::D18), (50, ResNetDepth::D50)];

@@ -1,0 +1,50 @@
+//! What a command line changes about a config.
+
+use super::raw::RawJob;
+
+/// Keys of a config that a command line overrides; `None` leaves the config's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Virtual cards, in place of the config's `card` or `device`.
+    pub card: Option<String>,
+    /// A real GPU, in place of the config's `card` or `device`.
+    pub device: Option<String>,
+    /// Optimizer steps.
+    pub steps: Option<u64>,
+    /// Samples of a micro batch.
+    pub batch: Option<u64>,
+    /// Tokens of a sample.
+    pub sequence: Option<u64>,
+}
+
+impl Overrides {
+    /// The config with these keys overridden.
+    pub fn apply(self, raw: RawJob) -> RawJob {
+        let (card, device) = match (self.card, self.device) {
+            (None, None) => (raw.card, raw.device),
+            overridden => overridden,
+        };
+        RawJob {
+            card,
+            device,
+            steps: self.steps.or(raw.steps),
+            batch: self.batch.or(raw.batch),
+            sequence: self.sequence.or(raw.sequence),
+            ..raw
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_replaces_a_device() {
+        let raw = RawJob { device: Some("cuda:0".to_owned()), batch: Some(4), steps: Some(3), ..RawJob::default() };
+        let overrides = Overrides { card: Some("t4-16gb".to_owned()), steps: Some(5), ..Overrides::default() };
+        let job = overrides.apply(raw.clone());
+        assert_eq!((job.card.as_deref(), job.device, job.steps, job.batch), (Some("t4-16gb"), None, Some(5), Some(4)));
+        assert_eq!(Overrides::default().apply(raw.clone()), raw);
+    }
+}

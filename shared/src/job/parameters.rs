@@ -1,0 +1,127 @@
+//! How many parameters a model has, by arithmetic.
+
+use super::model::{Activation, Mlp, Model, Norm, Positions, ResNet, ResNetDepth, Transformer};
+use super::training::Job;
+
+impl Job {
+    /// Parameters of the model, counted once where they are shared.
+    pub fn parameters(&self) -> u64 {
+        self.model.parameters()
+    }
+}
+
+impl Model {
+    /// Parameters of the model, counted once where they are shared; `u64::MAX` where that is not enough.
+    pub fn parameters(&self) -> u64 {
+        let parameters = match self {
+            Self::Mlp(mlp) => of_mlp(mlp),
+            Self::ResNet(resnet) => of_resnet(resnet),
+            Self::Transformer(transformer) => of_transformer(transformer),
+        };
+        u64::try_from(parameters).unwrap_or(u64::MAX)
+    }
+}
+
+/// Weights of a linear layer, and its bias.
+fn linear(inputs: u64, outputs: u64, bias: bool) -> u128 {
+    (u128::from(inputs) + u128::from(bias)) * u128::from(outputs)
+}
+
+fn of_mlp(mlp: &Mlp) -> u128 {
+    let inputs = [mlp.input_features].into_iter().chain(mlp.hidden_features.iter().copied());
+    let outputs = mlp.hidden_features.iter().copied().chain([mlp.classes]);
+    inputs.zip(outputs).map(|(inputs, outputs)| linear(inputs, outputs, mlp.bias)).sum()
+}
+
+fn of_transformer(model: &Transformer) -> u128 {
+    let hidden = u128::from(model.hidden);
+    let embedding = u128::from(model.vocabulary) * hidden;
+    let positions = match model.positions {
+        Positions::Learned => u128::from(model.max_positions) * hidden,
+        Positions::Rotary(_) => 0,
+    };
+    let norm = match model.norm {
+        Norm::LayerNorm(_) => 2 * hidden,
+        Norm::RmsNorm(_) => hidden,
+    };
+    let head = if model.tied_head { 0 } else { embedding };
+    let layer = of_attention(model) + of_feed_forward(model) + 2 * norm;
+    embedding + positions + u128::from(model.layers) * layer + norm + head
+}
+
+fn of_attention(model: &Transformer) -> u128 {
+    let bias = model.attention_bias;
+    let queries = model.heads * model.head_dim;
+    let keys = model.kv_heads * model.head_dim;
+    linear(model.hidden, queries, bias) + 2 * linear(model.hidden, keys, bias) + linear(queries, model.hidden, bias)
+}
+
+fn of_feed_forward(model: &Transformer) -> u128 {
+    let ups = if model.activation == Activation::SwiGlu { 2 } else { 1 };
+    ups * linear(model.hidden, model.intermediate, model.mlp_bias)
+        + linear(model.intermediate, model.hidden, model.mlp_bias)
+}
+
+/// A convolution without a bias, and the batch norm behind it.
+fn convolution(inputs: u64, outputs: u64, kernel: u64) -> u128 {
+    u128::from(outputs) * u128::from(inputs * kernel * kernel + 2)
+}
+
+/// The stem, four stages whose first block may widen its shortcut, and the linear layer.
+///
+/// He et al., "Deep Residual Learning for Image Recognition", table 1, as torchvision builds it.
+fn of_resnet(resnet: &ResNet) -> u128 {
+    let (blocks, expansion) = match resnet.depth {
+        ResNetDepth::D18 => ([2, 2, 2, 2], 1),
+        ResNetDepth::D50 => ([3, 4, 6, 3], 4),
+    };
+    let mut inputs = 64;
+    let mut parameters = convolution(3, inputs, 7);
+    for (count, width) in blocks.into_iter().zip([64, 128, 256, 512]) {
+        let outputs = width * expansion;
+        if inputs != outputs {
+            parameters += convolution(inputs, outputs, 1);
+        }
+        for _ in 0..count {
+            parameters += of_block(resnet.depth, inputs, width, outputs);
+            inputs = outputs;
+        }
+    }
+    parameters + linear(inputs, resnet.classes, true)
+}
+
+fn of_block(depth: ResNetDepth, inputs: u64, width: u64, outputs: u64) -> u128 {
+    match depth {
+        ResNetDepth::D18 => convolution(inputs, width, 3) + convolution(width, outputs, 3),
+        ResNetDepth::D50 => {
+            convolution(inputs, width, 1) + convolution(width, width, 3) + convolution(width, outputs, 1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(preset: &str, parameters: u64) {
+        assert_eq!(Model::preset(preset).unwrap().parameters(), parameters);
+    }
+
+    #[test]
+    fn presets_have_their_published_sizes() {
+        check("resnet18", 11_689_512);
+        check("resnet50", 25_557_032);
+        check("gpt2", 124_439_808);
+        check("gpt2-medium", 354_823_168);
+        check("gpt2-large", 774_030_080);
+        check("gpt2-xl", 1_557_611_200);
+        check("tinyllama-1.1b", 1_100_048_384);
+        check("llama-2-7b", 6_738_415_616);
+        check("llama-3-8b", 8_030_261_248);
+        check("llama-3.1-8b", 8_030_261_248);
+        check("llama-3.2-1b", 1_235_814_400);
+        check("llama-3.2-3b", 3_212_749_824);
+        check("mlp", 1024 * 4096 + 4096 + 4096 * 4096 + 4096 + 4096 * 1000 + 1000);
+    }
+}

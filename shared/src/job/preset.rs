@@ -1,0 +1,113 @@
+//! Models whose sizes are public.
+
+use super::model::{
+    Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
+    TransformerFamily,
+};
+
+/// Makes a model.
+type Make = fn() -> Model;
+
+/// Each preset's name and model, small to large within a family.
+const PRESETS: &[(&str, Make)] = &[
+    ("mlp", mlp),
+    ("resnet18", || resnet(ResNetDepth::D18)),
+    ("resnet50", || resnet(ResNetDepth::D50)),
+    ("gpt2", || gpt2(12, 768, 12)),
+    ("gpt2-medium", || gpt2(24, 1024, 16)),
+    ("gpt2-large", || gpt2(36, 1280, 20)),
+    ("gpt2-xl", || gpt2(48, 1600, 25)),
+    ("tinyllama-1.1b", || {
+        Model::Transformer(Transformer { kv_heads: 4, max_positions: 2048, ..llama([22, 2048, 5632, 32]) })
+    }),
+    ("llama-2-7b", || Model::Transformer(llama([32, 4096, 11_008, 32]))),
+    ("llama-3-8b", || Model::Transformer(llama3(8192, llama([32, 4096, 14_336, 32])))),
+    ("llama-3.1-8b", || Model::Transformer(llama3(131_072, llama([32, 4096, 14_336, 32])))),
+    ("llama-3.2-1b", || {
+        Model::Transformer(Transformer { tied_head: true, ..llama3(131_072, llama([16, 2048, 8192, 32])) })
+    }),
+    ("llama-3.2-3b", || {
+        Model::Transformer(Transformer { tied_head: true, ..llama3(131_072, llama([28, 3072, 8192, 24])) })
+    }),
+];
+
+impl Model {
+    /// The names of the models whose sizes are known.
+    pub fn presets() -> impl Iterator<Item = &'static str> + Clone {
+        PRESETS.iter().map(|(name, _)| *name)
+    }
+
+    /// The model of a preset, as its published config has it.
+    pub fn preset(name: &str) -> Option<Self> {
+        PRESETS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, model)| model())
+    }
+}
+
+fn mlp() -> Model {
+    Model::Mlp(Mlp {
+        input_features: 1024,
+        hidden_features: vec![4096, 4096],
+        classes: 1000,
+        activation: MlpActivation::Relu,
+        bias: true,
+        dropout: 0.0,
+    })
+}
+
+/// As `torchvision.models` builds it for ImageNet.
+fn resnet(depth: ResNetDepth) -> Model {
+    Model::ResNet(ResNet { depth, classes: 1000, image_size: 224, channels_last: false })
+}
+
+/// As `openai-community/gpt2…` on Hugging Face have it, all alike but for three sizes.
+fn gpt2(layers: u64, hidden: u64, heads: u64) -> Model {
+    Model::Transformer(Transformer {
+        family: TransformerFamily::Gpt2,
+        vocabulary: 50_257,
+        layers,
+        hidden,
+        intermediate: 4 * hidden,
+        heads,
+        kv_heads: heads,
+        head_dim: hidden / heads,
+        max_positions: 1024,
+        norm: Norm::LayerNorm(1e-5),
+        positions: Positions::Learned,
+        activation: Activation::GeluNew,
+        attention_bias: true,
+        mlp_bias: true,
+        tied_head: true,
+        dropout: Dropout { embedding: 0.1, attention: 0.1, residual: 0.1 },
+        attention: Attention::Sdpa,
+        use_cache: true,
+    })
+}
+
+/// As `meta-llama/Llama-2-7b-hf` has it, with other sizes.
+const fn llama([layers, hidden, intermediate, heads]: [u64; 4]) -> Transformer {
+    Transformer {
+        family: TransformerFamily::Llama,
+        vocabulary: 32_000,
+        layers,
+        hidden,
+        intermediate,
+        heads,
+        kv_heads: heads,
+        head_dim: hidden / heads,
+        max_positions: 4096,
+        norm: Norm::RmsNorm(1e-5),
+        positions: Positions::Rotary(10_000.0),
+        activation: Activation::SwiGlu,
+        attention_bias: false,
+        mlp_bias: false,
+        tied_head: false,
+        dropout: Dropout { embedding: 0.0, attention: 0.0, residual: 0.0 },
+        attention: Attention::Sdpa,
+        use_cache: true,
+    }
+}
+
+/// What all models of the third generation changed.
+const fn llama3(max_positions: u64, model: Transformer) -> Transformer {
+    Transformer { vocabulary: 128_256, kv_heads: 8, max_positions, positions: Positions::Rotary(500_000.0), ..model }
+}

@@ -1,0 +1,319 @@
+//! The training config as a person writes it: every key may be missing, and nothing is checked but types.
+//!
+//! `README.md` beside this file is the reference of the keys; a test holds the two together.
+
+use serde::Serialize;
+
+use super::document::{Format, Value};
+use super::problem::Problem;
+use super::reader::{FromValue, Reader};
+
+/// Declares a table of a config: one optional field a key, and how it is read.
+///
+/// With derived code a wrong key would end the reading; here all wrong keys are found at once, each with its path.
+macro_rules! raw_table {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $key:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+        pub struct $name {
+            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$type>,)*
+        }
+
+        impl $name {
+            /// The keys that the table can have, in the order of the reference.
+            pub const KEYS: &[&str] = &[$(stringify!($key)),*];
+
+            fn read(entries: &[(String, Value)], reader: &mut Reader<'_>) -> Self {
+                let mut raw = Self::default();
+                for (key, value) in entries {
+                    match key.as_str() {
+                        $(stringify!($key) => raw.$key = reader.value(key, value),)*
+                        _ => reader.unknown(key, Self::KEYS),
+                    }
+                }
+                raw
+            }
+
+            /// The keys that are written, in the order of the reference.
+            pub fn keys_set(&self) -> impl Iterator<Item = &'static str> {
+                [$((stringify!($key), self.$key.is_some())),*].into_iter().filter(|(_, set)| *set).map(|(key, _)| key)
+            }
+        }
+    };
+}
+
+raw_table! {
+    /// A training config as it is written.
+    RawJob {
+        /// What a person calls it.
+        name: String,
+        /// The model: a preset's name, or a table.
+        model: RawModel,
+        /// Samples of a micro batch.
+        batch: u64,
+        /// Tokens of a sample.
+        sequence: u64,
+        /// Optimizer steps.
+        steps: u64,
+        /// Micro batches of a step.
+        accumulation: u64,
+        /// Number formats: `fp32`, `tf32`, `bf16`, `autocast-bf16` or `autocast-fp16`.
+        precision: String,
+        /// Whether a `GradScaler` scales the loss.
+        grad_scaler: bool,
+        /// The optimizer: its kind, or a table.
+        optimizer: RawOptimizer,
+        /// Whether activations are computed again in backward.
+        checkpointing: bool,
+        /// The greatest norm of all gradients together.
+        clip_grad_norm: f64,
+        /// Whether gradients are freed after a step.
+        set_to_none: bool,
+        /// Passes without training between the steps.
+        evaluation: RawEvaluation,
+        /// The text of `PYTORCH_CUDA_ALLOC_CONF`.
+        allocator: String,
+        /// The share of the card's memory that PyTorch may take.
+        memory_fraction: f64,
+        /// Virtual cards: `h100-80gb`, `4x t4-16gb`, `custom:48GiB`.
+        card: String,
+        /// A real GPU: `cuda:0`.
+        device: String,
+    }
+}
+
+raw_table! {
+    /// The model of a [`RawJob`].
+    RawModel {
+        /// A model whose sizes are known; further keys override them.
+        preset: String,
+        /// `mlp`, `resnet` or `transformer`.
+        family: String,
+        /// Whose transformer: `gpt2` or `llama`.
+        architecture: String,
+        /// Features of an input.
+        input: u64,
+        /// Features between layers; of each hidden layer for an `mlp`.
+        hidden: Sizes,
+        /// How many layers.
+        layers: u64,
+        /// Classes of the output.
+        classes: u64,
+        /// Layers of a residual network.
+        depth: u64,
+        /// Height and width of the images.
+        image_size: u64,
+        /// Whether images and weights are in `channels_last`.
+        channels_last: bool,
+        /// Tokens of the vocabulary.
+        vocabulary: u64,
+        /// Features inside the feed-forward network.
+        intermediate: u64,
+        /// Attention heads of the queries.
+        heads: u64,
+        /// Attention heads of keys and values.
+        kv_heads: u64,
+        /// Features of a head.
+        head_dim: u64,
+        /// Longest sequence that positions exist for.
+        max_positions: u64,
+        /// `layer_norm` or `rms_norm`.
+        norm: String,
+        /// What keeps a norm's division finite.
+        norm_epsilon: f64,
+        /// `learned` or `rotary`.
+        positions: String,
+        /// The base of rotary positions.
+        rope_theta: f64,
+        /// The function between linear layers.
+        activation: String,
+        /// Whether an `mlp`'s linear layers have a bias.
+        bias: bool,
+        /// Whether attention's linear layers have a bias.
+        attention_bias: bool,
+        /// Whether the feed-forward network's linear layers have a bias.
+        mlp_bias: bool,
+        /// Whether the head uses the token embedding's weights.
+        tied_head: bool,
+        /// Probability of dropout, everywhere.
+        dropout: f64,
+        /// Probability of dropout after the embeddings.
+        embedding_dropout: f64,
+        /// Probability of dropout of attention probabilities.
+        attention_dropout: f64,
+        /// Probability of dropout of what is added to the residual stream.
+        residual_dropout: f64,
+        /// Which kernels compute attention.
+        attention: String,
+        /// Whether the forward pass fills a key-value cache.
+        use_cache: bool,
+    }
+}
+
+raw_table! {
+    /// The optimizer of a [`RawJob`].
+    RawOptimizer {
+        /// `sgd`, `adam` or `adamw`.
+        kind: String,
+        /// `foreach`, `fused` or `for-loop`.
+        implementation: String,
+        /// Learning rate.
+        learning_rate: f64,
+        /// Weight decay.
+        weight_decay: f64,
+        /// The factor of SGD's momentum.
+        momentum: f64,
+        /// Whether SGD's momentum is Nesterov's.
+        nesterov: bool,
+        /// The factors of Adam's running averages.
+        betas: Betas,
+        /// What keeps Adam's division finite.
+        epsilon: f64,
+    }
+}
+
+raw_table! {
+    /// The evaluation of a [`RawJob`].
+    RawEvaluation {
+        /// After every so many steps.
+        every: u64,
+        /// Batches of one evaluation.
+        batches: u64,
+        /// Samples of a batch.
+        batch: u64,
+        /// Whether it runs under `torch.no_grad()`.
+        no_grad: bool,
+    }
+}
+
+/// One size, or one for each layer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Sizes {
+    /// The same for all.
+    One(u64),
+    /// First to last.
+    Each(Vec<u64>),
+}
+
+/// The two factors of Adam's running averages.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Betas(pub f64, pub f64);
+
+impl RawJob {
+    /// Reads a config.
+    ///
+    /// # Errors
+    ///
+    /// The text is not of the format, or keys are unknown or of the wrong type: all of them at once.
+    pub fn parse(text: &str, format: Format) -> Result<Self, Vec<Problem>> {
+        Self::from_value(&Value::parse(text, format).map_err(|problem| vec![problem])?)
+    }
+
+    /// Reads a config in TOML; see [`RawJob::parse`].
+    ///
+    /// # Errors
+    ///
+    /// As [`RawJob::parse`].
+    pub fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
+        Self::parse(text, Format::Toml)
+    }
+
+    /// Reads a config in YAML; see [`RawJob::parse`].
+    ///
+    /// # Errors
+    ///
+    /// As [`RawJob::parse`].
+    pub fn from_yaml(text: &str) -> Result<Self, Vec<Problem>> {
+        Self::parse(text, Format::Yaml)
+    }
+
+    /// Reads a config in JSON; see [`RawJob::parse`].
+    ///
+    /// # Errors
+    ///
+    /// As [`RawJob::parse`].
+    pub fn from_json(text: &str) -> Result<Self, Vec<Problem>> {
+        Self::parse(text, Format::Json)
+    }
+
+    pub(super) fn from_value(value: &Value) -> Result<Self, Vec<Problem>> {
+        let Value::Table(entries) = value else {
+            let message = format!("a config is a table of keys, not {}", value.describe());
+            return Err(vec![Problem::in_text(None, message, "write for example `model = \"gpt2\"`")]);
+        };
+        let mut problems = Vec::new();
+        let raw = Self::read(entries, &mut Reader::new(&mut problems));
+        if problems.is_empty() { Ok(raw) } else { Err(problems) }
+    }
+
+    /// The config as a JSON document that [`RawJob::from_json`] reads.
+    ///
+    /// # Panics
+    ///
+    /// Never: the fields are numbers, texts and lists of them.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("plain fields")
+    }
+}
+
+impl FromValue for RawModel {
+    const EXPECTED: &str = "a preset's name or a table";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Text(preset) => Some(Self { preset: Some(preset.clone()), ..Self::default() }),
+            Value::Table(entries) => Some(Self::read(entries, reader)),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for RawOptimizer {
+    const EXPECTED: &str = "`sgd`, `adam`, `adamw` or a table";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Text(kind) => Some(Self { kind: Some(kind.clone()), ..Self::default() }),
+            Value::Table(entries) => Some(Self::read(entries, reader)),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for RawEvaluation {
+    const EXPECTED: &str = "a table such as { every = 1 }";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Table(entries) => Some(Self::read(entries, reader)),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for Sizes {
+    const EXPECTED: &str = "a whole number or a list of them";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::List(items) => {
+                items.iter().map(|item| u64::from_value(item, reader)).collect::<Option<_>>().map(Self::Each)
+            }
+            one => u64::from_value(one, reader).map(Self::One),
+        }
+    }
+}
+
+impl FromValue for Betas {
+    const EXPECTED: &str = "a list of two numbers";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::List(items) if items.len() == 2 => {
+                Some(Self(f64::from_value(&items[0], reader)?, f64::from_value(&items[1], reader)?))
+            }
+            _ => None,
+        }
+    }
+}

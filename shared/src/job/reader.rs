@@ -1,0 +1,108 @@
+//! Values of a document into typed fields, with the path of whatever does not fit.
+
+use super::document::Value;
+use super::nearest::did_you_mean;
+use super::problem::{Problem, excerpt};
+
+/// Where in a document the reading is, and what did not fit so far.
+pub(super) struct Reader<'a> {
+    path: String,
+    problems: &'a mut Vec<Problem>,
+}
+
+/// The most problems of a document that are told; nobody reads more.
+const MOST_PROBLEMS: usize = 50;
+
+/// What a field can be read from.
+pub(super) trait FromValue: Sized {
+    /// What is expected, for messages.
+    const EXPECTED: &str;
+
+    /// The field, or `None` where the value is of another type.
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self>;
+}
+
+impl<'a> Reader<'a> {
+    pub(super) const fn new(problems: &'a mut Vec<Problem>) -> Self {
+        Self { path: String::new(), problems }
+    }
+
+    /// The field of a key; a null is a key that is not there.
+    pub(super) fn value<T: FromValue>(&mut self, key: &str, value: &Value) -> Option<T> {
+        if *value == Value::Null {
+            return None;
+        }
+        let path = self.path_of(key);
+        let before = self.problems.len();
+        let field = T::from_value(value, &mut Reader { path: path.clone(), problems: self.problems });
+        if field.is_none() && self.problems.len() == before {
+            self.report(path, format!("expected {}, not {}", T::EXPECTED, value.describe()), "");
+        }
+        field
+    }
+
+    /// Reports a key that the table does not have.
+    pub(super) fn unknown(&mut self, key: &str, known: &[&str]) {
+        let hint = did_you_mean(key, known.iter().copied());
+        let hint = hint.unwrap_or_else(|| format!("the keys here are {}", known.join(", ")));
+        self.report(self.path_of(&excerpt(key)), "unknown key".to_owned(), &hint);
+    }
+
+    fn report(&mut self, path: String, message: String, hint: &str) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(Problem::new(path, message, hint));
+        }
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+}
+
+impl FromValue for bool {
+    const EXPECTED: &str = "true or false";
+
+    fn from_value(value: &Value, _: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for u64 {
+    const EXPECTED: &str = "a whole number";
+
+    /// Also takes `1e3`, which JSON and YAML call a real number.
+    fn from_value(value: &Value, _: &mut Reader<'_>) -> Option<Self> {
+        const EXACT: f64 = (1_u64 << 53) as f64;
+        match value {
+            Value::Whole(value) => Self::try_from(*value).ok(),
+            Value::Real(value) if value.fract() == 0.0 && (0.0..=EXACT).contains(value) => Some(*value as Self),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for f64 {
+    const EXPECTED: &str = "a number";
+
+    fn from_value(value: &Value, _: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Whole(value) => Some(*value as Self),
+            Value::Real(value) if value.is_finite() => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for String {
+    const EXPECTED: &str = "a text";
+
+    fn from_value(value: &Value, _: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+}

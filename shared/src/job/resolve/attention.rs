@@ -1,0 +1,85 @@
+//! Whether a card has the kernels that a job wants for its attention.
+//!
+//! The rules are those of `sdp_utils.cpp` in PyTorch 2.11; a kernel that is forced and can't run is an error there
+//! too, but only in the middle of the run.
+
+use super::super::card::{Card, ComputeCapability};
+use super::super::model::{Attention, Model, Transformer};
+use super::super::training::{Device, Job, Precision};
+use super::Resolver;
+
+const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
+const HOPPER: ComputeCapability = ComputeCapability { major: 9, minor: 0 };
+
+impl Resolver {
+    pub(super) fn check_attention(&mut self, job: &Job) {
+        let Model::Transformer(model) = &job.model else { return };
+        let cards = match &job.device {
+            Device::Virtual(cards) => cards.0.as_slice(),
+            Device::Cuda(_) => &[],
+        };
+        let reason = why_not(model, job.precision)
+            .or_else(|| cards.iter().find_map(|card| why_not_on(model, job.precision, card)));
+        if let Some(reason) = reason {
+            self.problem("model.attention", reason, "leave it out, and PyTorch picks what can run");
+        }
+    }
+}
+
+/// What keeps attention from running on any card.
+fn why_not(model: &Transformer, precision: Precision) -> Option<String> {
+    let is_half = !matches!(precision, Precision::Fp32 | Precision::Tf32);
+    let name = match model.attention {
+        Attention::Flash => "flash",
+        Attention::Cudnn => "cuDNN",
+        _ => return None,
+    };
+    (!is_half).then(|| format!("{name} attention needs 16-bit numbers, such as precision = \"autocast-bf16\""))
+}
+
+/// What keeps attention from running on this card.
+fn why_not_on(model: &Transformer, precision: Precision, card: &Card) -> Option<String> {
+    let Transformer { attention, head_dim, .. } = *model;
+    let capability = card.capability;
+    let is_before_ampere = capability < AMPERE;
+    let on = format!("on {} (compute capability {capability})", card.name);
+    match attention {
+        Attention::Flash if is_before_ampere => Some(format!("flash attention needs 8.0 and does not run {on}")),
+        Attention::Flash if head_dim > 256 => Some(format!("flash attention takes heads of 256, not of {head_dim}")),
+        Attention::Flash if lacks_flash_backward(model, capability) => {
+            Some(format!("flash attention can't train heads of {head_dim} {on}"))
+        }
+        Attention::Efficient if is_before_ampere && is_bf16(precision) => {
+            Some(format!("efficient attention has no bfloat16 {on}"))
+        }
+        Attention::Cudnn if is_before_ampere => Some(format!("cuDNN attention needs 8.0 and does not run {on}")),
+        Attention::Cudnn if head_dim % 8 != 0 => {
+            Some(format!("cuDNN attention takes heads of a multiple of 8, not of {head_dim}"))
+        }
+        Attention::Cudnn if head_dim > cudnn_most(capability) => {
+            Some(format!("cuDNN attention takes heads of {}, not of {head_dim}, {on}", cudnn_most(capability)))
+        }
+        _ => None,
+    }
+}
+
+const fn is_bf16(precision: Precision) -> bool {
+    match precision {
+        Precision::Bf16 => true,
+        Precision::Autocast(amp) => !amp.fp16,
+        Precision::Fp32 | Precision::Tf32 => false,
+    }
+}
+
+/// Cards with little shared memory have no backward kernel for large heads.
+fn lacks_flash_backward(model: &Transformer, capability: ComputeCapability) -> bool {
+    let has_little_shared_memory = matches!((capability.major, capability.minor), (8, 6 | 9) | (12, 0));
+    let is_large = model.head_dim > 192 && model.head_dim <= 224;
+    let is_largest = model.head_dim > 224 && model.dropout.attention > 0.0;
+    has_little_shared_memory && (is_large || is_largest)
+}
+
+/// The largest head that cuDNN 9.19 takes forward and backward.
+fn cudnn_most(capability: ComputeCapability) -> u64 {
+    if capability == HOPPER { 256 } else { 128 }
+}

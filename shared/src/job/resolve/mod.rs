@@ -1,0 +1,217 @@
+//! From a config as written to a job: defaults filled in, everything checked, all problems at once.
+
+mod allocator;
+mod attention;
+mod model;
+mod optimizer;
+mod work;
+
+pub(super) use model::family_of;
+#[cfg(test)]
+pub(super) use model::keys_of;
+
+use super::card::{Card, Cards};
+use super::limits::{self, MOST_CHARACTERS, MOST_NAME_CHARACTERS};
+use super::model::Model;
+use super::names::{Names, PRECISIONS};
+use super::nearest::did_you_mean;
+use super::problem::{Problem, excerpt};
+use super::raw::{RawEvaluation, RawJob, RawModel};
+use super::training::{Amp, Device, Evaluation, Job, Precision, ZeroGrad};
+use crate::base::format;
+
+/// Steps of a job that does not say: state and fragmentation have settled in the third.
+pub(super) const DEFAULT_STEPS: u64 = 3;
+
+/// Tokens of a sample where the config does not say, if the model takes as many.
+const DEFAULT_SEQUENCE: u64 = 1024;
+
+impl RawJob {
+    /// Fills in every default and checks every limit.
+    ///
+    /// # Errors
+    ///
+    /// All problems at once, each with its key and what to write.
+    pub fn resolve(self) -> Result<Job, Vec<Problem>> {
+        let mut resolver = Resolver::default();
+        let job = resolver.job(&self);
+        match job {
+            Some(job) if resolver.problems.is_empty() => {
+                let problems = work::check(&job);
+                if problems.is_empty() { Ok(job) } else { Err(problems) }
+            }
+            _ => Err(resolver.problems),
+        }
+    }
+}
+
+/// Collects what is wrong while values are filled in.
+///
+/// After a problem the default stands in, so that the rest is checked too.
+#[derive(Default)]
+struct Resolver {
+    problems: Vec<Problem>,
+}
+
+impl Resolver {
+    fn job(&mut self, raw: &RawJob) -> Option<Job> {
+        let checkpointing = raw.checkpointing.unwrap_or(false);
+        let model = self.model(raw.model.as_ref(), checkpointing);
+        let batch = self.whole("batch", raw.batch, 1);
+        let job = Job {
+            name: self.name(raw),
+            sequence: self.sequence(raw.sequence, model.as_ref()),
+            batch,
+            steps: self.whole("steps", raw.steps, DEFAULT_STEPS),
+            accumulation: self.whole("accumulation", raw.accumulation, 1),
+            precision: self.precision(raw),
+            optimizer: self.optimizer(&raw.optimizer.clone().unwrap_or_default()),
+            checkpointing,
+            clip_grad_norm: raw.clip_grad_norm.map(|norm| self.real("clip_grad_norm", Some(norm), 1.0)),
+            zero_grad: if raw.set_to_none.unwrap_or(true) { ZeroGrad::SetToNone } else { ZeroGrad::Zero },
+            evaluation: raw.evaluation.as_ref().map(|evaluation| self.evaluation(evaluation, batch)),
+            allocator: self.allocator(raw.allocator.as_deref().unwrap_or_default()),
+            memory_fraction: raw.memory_fraction.map(|share| self.real("memory_fraction", Some(share), 1.0)),
+            device: self.device(raw),
+            model: model?,
+        };
+        self.check_attention(&job);
+        Some(job)
+    }
+
+    fn name(&mut self, raw: &RawJob) -> String {
+        let RawModel { preset, family, .. } = raw.model.clone().unwrap_or_default();
+        let name = raw.name.clone().or(preset).or(family).unwrap_or_default();
+        if name.chars().count() > MOST_NAME_CHARACTERS || name.chars().any(char::is_control) {
+            self.problem(
+                "name",
+                format!("a name is one line of at most {MOST_NAME_CHARACTERS} characters"),
+                "shorten it",
+            );
+        }
+        name
+    }
+
+    /// Tokens of a sample; models that read none have one.
+    fn sequence(&mut self, raw: Option<u64>, model: Option<&Model>) -> u64 {
+        let Some(Model::Transformer(transformer)) = model else {
+            if raw.is_some() && model.is_some() {
+                self.problem("sequence", "this model reads no sequences", "leave it out");
+            }
+            return 1;
+        };
+        let most = transformer.max_positions;
+        let sequence = self.whole("sequence", raw, DEFAULT_SEQUENCE.min(most));
+        if sequence > most {
+            let message = format!("{sequence} tokens, but the model has positions for {most}");
+            self.problem("sequence", message, format!("write at most {most}, or a larger `model.max_positions`"));
+        }
+        sequence
+    }
+
+    fn precision(&mut self, raw: &RawJob) -> Precision {
+        let precision = self.choice("precision", raw.precision.as_deref(), Precision::Fp32, PRECISIONS);
+        match (precision, raw.grad_scaler) {
+            (Precision::Autocast(amp), Some(grad_scaler)) => Precision::Autocast(Amp { grad_scaler, ..amp }),
+            (precision, Some(true)) => {
+                let hint = "write precision = \"autocast-fp16\", or leave it out";
+                self.problem("grad_scaler", "a scaler needs a loss under autocast", hint);
+                precision
+            }
+            (precision, _) => precision,
+        }
+    }
+
+    fn evaluation(&mut self, raw: &RawEvaluation, batch: u64) -> Evaluation {
+        Evaluation {
+            every: self.whole("evaluation.every", raw.every, 1),
+            batches: self.whole("evaluation.batches", raw.batches, 1),
+            batch: self.whole("evaluation.batch", raw.batch, batch),
+            no_grad: raw.no_grad.unwrap_or(true),
+        }
+    }
+
+    fn device(&mut self, raw: &RawJob) -> Device {
+        let standard = Device::Virtual(Cards(vec![Card::default()]));
+        match (raw.card.as_deref(), raw.device.as_deref()) {
+            (Some(_), Some(_)) => {
+                self.problem("device", "`card` is a virtual GPU and `device` a real one", "keep one of them");
+                standard
+            }
+            (Some(cards), None) => Cards::parse(cards).map(Device::Virtual).unwrap_or_else(|error| {
+                self.problem("card", error.to_string(), "");
+                standard
+            }),
+            (None, Some(device)) => cuda_index(device).map(Device::Cuda).unwrap_or_else(|| {
+                let message = format!("`{}` is no CUDA device", excerpt(device));
+                self.problem("device", message, "write `cuda:0`, or `card` for a virtual GPU");
+                standard
+            }),
+            (None, None) => standard,
+        }
+    }
+
+    fn problem(&mut self, path: &str, message: impl Into<String>, hint: impl Into<String>) {
+        self.problems.push(Problem::new(path, message, hint));
+    }
+
+    /// A whole number within its limits.
+    fn whole(&mut self, path: &str, raw: Option<u64>, default: u64) -> u64 {
+        let Some(value) = raw else { return default };
+        let limit = limits::of_whole(path);
+        if (limit.least..=limit.most).contains(&value) {
+            return value;
+        }
+        let (least, most) = (format::count(limit.least), format::count(limit.most));
+        let because = if value > limit.most { limit.because } else { "" };
+        let message = format!("{} is not between {least} and {most}", format::count(value));
+        self.problem(path, message, because);
+        default
+    }
+
+    /// A real number within its limits.
+    fn real(&mut self, path: &str, raw: Option<f64>, default: f64) -> f64 {
+        let Some(value) = raw else { return default };
+        let limit = limits::of_real(path);
+        if (limit.least..=limit.most).contains(&value) {
+            return value;
+        }
+        self.problem(path, format!("{value} is out of range"), format!("write a number {}", limit.words));
+        default
+    }
+
+    /// One of a few words.
+    fn choice<T: Copy>(&mut self, path: &str, raw: Option<&str>, default: T, names: Names<T>) -> T {
+        let Some(word) = raw else { return default };
+        if let Some((_, value)) = names.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
+            return *value;
+        }
+        let words = names.iter().map(|(name, _)| *name);
+        let hint = did_you_mean(word, words.clone());
+        let hint = hint.unwrap_or_else(|| format!("write {}", words.collect::<Vec<_>>().join(", ")));
+        self.problem(path, format!("`{}` is not known here", excerpt(word)), hint);
+        default
+    }
+
+    /// A text of reasonable length on one line.
+    fn is_one_line(&mut self, path: &str, text: &str) -> bool {
+        let fits = text.chars().count() <= MOST_CHARACTERS && !text.chars().any(char::is_control);
+        if !fits {
+            self.problem(path, format!("more than one line, or more than {MOST_CHARACTERS} characters"), "shorten it");
+        }
+        fits
+    }
+}
+
+/// The index of `cuda:1`; `cuda` alone is the first.
+fn cuda_index(device: &str) -> Option<u32> {
+    // PyTorch's own bound of device indices.
+    const MOST: u32 = 127;
+    match device.strip_prefix("cuda")? {
+        "" => Some(0),
+        rest => rest.strip_prefix(':')?.parse().ok().filter(|index| *index <= MOST),
+    }
+}
+
+#[cfg(test)]
+mod tests;

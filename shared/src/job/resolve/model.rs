@@ -1,0 +1,300 @@
+//! The model of a job: a preset or a family's defaults, and what overrides them.
+
+use super::super::model::{Activation, Dropout, Mlp, Model, Norm, Positions, ResNet, Transformer, TransformerFamily};
+use super::super::names::{
+    ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, Family, MLP_ACTIVATIONS, NORMS, POSITIONS, name_of,
+};
+use super::super::nearest::did_you_mean;
+use super::super::problem::excerpt;
+use super::super::raw::{RawModel, Sizes};
+use super::Resolver;
+
+/// The keys of each family, after `family` and `preset`.
+const KEYS: &[(Family, &[&str])] = &[
+    (Family::Mlp, &["input", "hidden", "layers", "classes", "activation", "bias", "dropout"]),
+    (Family::ResNet, &["depth", "classes", "image_size", "channels_last"]),
+    (
+        Family::Transformer,
+        &[
+            "architecture",
+            "vocabulary",
+            "layers",
+            "hidden",
+            "intermediate",
+            "heads",
+            "kv_heads",
+            "head_dim",
+            "max_positions",
+            "norm",
+            "norm_epsilon",
+            "positions",
+            "rope_theta",
+            "activation",
+            "attention_bias",
+            "mlp_bias",
+            "tied_head",
+            "dropout",
+            "embedding_dropout",
+            "attention_dropout",
+            "residual_dropout",
+            "attention",
+            "use_cache",
+        ],
+    ),
+];
+
+/// The keys that models of a family have.
+pub(in crate::job) fn keys_of(family: Family) -> &'static [&'static str] {
+    KEYS.iter().find(|(known, _)| *known == family).map_or(&[], |(_, keys)| keys)
+}
+
+impl Resolver {
+    pub(super) fn model(&mut self, raw: Option<&RawModel>, checkpointing: bool) -> Option<Model> {
+        let Some(raw) = raw else {
+            let presets = Model::presets().collect::<Vec<_>>().join(", ");
+            self.problem("model", "missing", format!("write for example `model = \"gpt2\"`; there are {presets}"));
+            return None;
+        };
+        let base = self.base(raw)?;
+        self.check_keys(raw, &base);
+        Some(match base {
+            Model::Mlp(base) => Model::Mlp(self.mlp(raw, &base)),
+            Model::ResNet(base) => Model::ResNet(self.resnet(raw, &base)),
+            Model::Transformer(base) => Model::Transformer(self.transformer(raw, &base, checkpointing)),
+        })
+    }
+
+    /// What the keys override: the preset, or the family's usual model.
+    fn base(&mut self, raw: &RawModel) -> Option<Model> {
+        let before = self.problems.len();
+        let family =
+            raw.family.as_deref().map(|family| self.choice("model.family", Some(family), Family::Mlp, FAMILIES));
+        let architecture = raw.architecture.as_deref();
+        let architecture = self.choice("model.architecture", architecture, TransformerFamily::Gpt2, ARCHITECTURES);
+        if self.problems.len() > before {
+            return None;
+        }
+        let Some(preset) = raw.preset.as_deref() else {
+            return self.usual(family, architecture);
+        };
+        let Some(model) = Model::preset(preset) else {
+            let hint = did_you_mean(preset, Model::presets());
+            let hint = hint.unwrap_or_else(|| format!("there are {}", Model::presets().collect::<Vec<_>>().join(", ")));
+            self.problem("model.preset", format!("no model is called `{}`", excerpt(preset)), hint);
+            return None;
+        };
+        if family.is_some_and(|family| family != family_of(&model)) {
+            let message = format!("`{preset}` is of the family {}", name_of(FAMILIES, &family_of(&model)));
+            self.problem("model.family", message, "leave it out");
+        }
+        if let Model::Transformer(transformer) = &model
+            && raw.architecture.is_some()
+            && transformer.family != architecture
+        {
+            let message = format!("`{preset}` has the architecture {}", name_of(ARCHITECTURES, &transformer.family));
+            self.problem("model.architecture", message, "leave it out");
+        }
+        Some(model)
+    }
+
+    fn usual(&mut self, family: Option<Family>, architecture: TransformerFamily) -> Option<Model> {
+        let preset = match (family, architecture) {
+            (Some(Family::Mlp), _) => "mlp",
+            (Some(Family::ResNet), _) => "resnet50",
+            (Some(Family::Transformer), TransformerFamily::Gpt2) => "gpt2",
+            (Some(Family::Transformer), TransformerFamily::Llama) => "llama-2-7b",
+            (None, _) => {
+                self.problem("model", "neither `preset` nor `family`", "write for example preset = \"gpt2\"");
+                return None;
+            }
+        };
+        Model::preset(preset)
+    }
+
+    /// Reports the keys that models of other families have.
+    fn check_keys(&mut self, raw: &RawModel, base: &Model) {
+        let family = family_of(base);
+        let known = keys_of(family);
+        let strange = raw.keys_set().filter(|key| !["preset", "family"].contains(key) && !known.contains(key));
+        for key in strange.collect::<Vec<_>>() {
+            let message = format!("a model of the family {} does not have it", name_of(FAMILIES, &family));
+            self.problem(&format!("model.{key}"), message, format!("its keys are {}", known.join(", ")));
+        }
+    }
+
+    fn mlp(&mut self, raw: &RawModel, base: &Mlp) -> Mlp {
+        Mlp {
+            input_features: self.whole("model.input", raw.input, base.input_features),
+            hidden_features: self.hidden_features(raw, &base.hidden_features),
+            classes: self.whole("model.classes", raw.classes, base.classes),
+            activation: self.choice("model.activation", raw.activation.as_deref(), base.activation, MLP_ACTIVATIONS),
+            bias: raw.bias.unwrap_or(base.bias),
+            dropout: self.real("model.dropout", raw.dropout, base.dropout),
+        }
+    }
+
+    /// A list of sizes, or one size as often as `layers` says.
+    fn hidden_features(&mut self, raw: &RawModel, base: &[u64]) -> Vec<u64> {
+        let usual = base.len() as u64;
+        let layers = self.whole("model.layers", raw.layers, usual);
+        match &raw.hidden {
+            Some(Sizes::Each(sizes)) => {
+                if raw.layers.is_some_and(|layers| layers != sizes.len() as u64) {
+                    self.problem("model.layers", "`hidden` lists another number of layers", "leave it out");
+                }
+                if !sizes.is_empty() {
+                    self.whole("model.layers", Some(sizes.len() as u64), usual);
+                }
+                sizes.iter().map(|size| self.whole("model.hidden", Some(*size), 1)).collect()
+            }
+            Some(Sizes::One(size)) => vec![self.whole("model.hidden", Some(*size), 1); layers as usize],
+            None if raw.layers.is_some() => vec![base[0]; layers as usize],
+            None => base.to_vec(),
+        }
+    }
+
+    fn resnet(&mut self, raw: &RawModel, base: &ResNet) -> ResNet {
+        let depth = raw.depth.map(|depth| {
+            let known = DEPTHS.iter().find(|(known, _)| *known == depth);
+            if known.is_none() {
+                self.problem("model.depth", format!("no residual network has depth {depth} here"), "write 18 or 50");
+            }
+            known.map_or(base.depth, |(_, depth)| *depth)
+        });
+        ResNet {
+            depth: depth.unwrap_or(base.depth),
+            classes: self.whole("model.classes", raw.classes, base.classes),
+            image_size: self.whole("model.image_size", raw.image_size, base.image_size),
+            channels_last: raw.channels_last.unwrap_or(base.channels_last),
+        }
+    }
+
+    fn transformer(&mut self, raw: &RawModel, base: &Transformer, checkpointing: bool) -> Transformer {
+        let hidden = self.one_size(raw.hidden.as_ref(), base.hidden);
+        let heads = self.whole("model.heads", raw.heads, base.heads);
+        let resized = raw.hidden.is_some() || raw.heads.is_some();
+        let head_dim = if resized { (hidden / heads).max(1) } else { base.head_dim };
+        let kv_heads = if raw.heads.is_some() { heads } else { base.kv_heads };
+        let activation = self.choice("model.activation", raw.activation.as_deref(), base.activation, ACTIVATIONS);
+        let intermediate =
+            if raw.hidden.is_some() { usual_intermediate(hidden, activation) } else { base.intermediate };
+        let model = Transformer {
+            family: base.family,
+            vocabulary: self.whole("model.vocabulary", raw.vocabulary, base.vocabulary),
+            layers: self.whole("model.layers", raw.layers, base.layers),
+            hidden,
+            intermediate: self.whole("model.intermediate", raw.intermediate, intermediate),
+            heads,
+            kv_heads: self.whole("model.kv_heads", raw.kv_heads, kv_heads),
+            head_dim: self.whole("model.head_dim", raw.head_dim, head_dim),
+            max_positions: self.whole("model.max_positions", raw.max_positions, base.max_positions),
+            norm: self.norm(raw, base.norm),
+            positions: self.positions(raw, base.positions),
+            activation,
+            attention_bias: raw.attention_bias.unwrap_or(base.attention_bias),
+            mlp_bias: raw.mlp_bias.unwrap_or(base.mlp_bias),
+            tied_head: raw.tied_head.unwrap_or(base.tied_head),
+            dropout: self.dropout(raw, base.dropout),
+            attention: self.choice("model.attention", raw.attention.as_deref(), base.attention, ATTENTIONS),
+            use_cache: raw.use_cache.unwrap_or(base.use_cache && !checkpointing),
+        };
+        self.check_heads(raw, &model);
+        if checkpointing && model.use_cache {
+            self.problem(
+                "model.use_cache",
+                "checkpointing computes layers twice and can't fill a cache",
+                "leave it out",
+            );
+        }
+        model
+    }
+
+    fn one_size(&mut self, raw: Option<&Sizes>, default: u64) -> u64 {
+        match raw {
+            Some(Sizes::One(size)) => self.whole("model.hidden", Some(*size), default),
+            Some(Sizes::Each(_)) => {
+                self.problem("model.hidden", "a transformer has one size between its layers", "write a whole number");
+                default
+            }
+            None => default,
+        }
+    }
+
+    fn check_heads(&mut self, raw: &RawModel, model: &Transformer) {
+        let Transformer { hidden, heads, kv_heads, head_dim, .. } = *model;
+        if raw.head_dim.is_none() && (raw.hidden.is_some() || raw.heads.is_some()) && hidden % heads != 0 {
+            let message = format!("{heads} heads don't divide {hidden} features");
+            self.problem("model.heads", message, "change `heads` or `hidden`, or give `head_dim`");
+        } else if model.family == TransformerFamily::Gpt2 && heads * head_dim != hidden {
+            let message = format!("{heads} heads of {head_dim} are not the {hidden} features that gpt2 splits");
+            self.problem("model.head_dim", message, "leave it out");
+        }
+        if heads % kv_heads != 0 {
+            let message = format!("{kv_heads} heads of keys don't divide {heads} heads of queries");
+            self.problem("model.kv_heads", message, "write a divisor");
+        }
+        if model.family == TransformerFamily::Gpt2 && kv_heads != heads {
+            let message = "gpt2 has as many heads of keys as of queries";
+            self.problem("model.kv_heads", message, "leave it out, or write architecture = \"llama\"");
+        }
+        if matches!(model.positions, Positions::Rotary(_)) && head_dim % 2 != 0 {
+            let message = format!("rotary positions turn pairs of features, and a head has {head_dim}");
+            self.problem("model.head_dim", message, "write an even number");
+        }
+    }
+
+    fn norm(&mut self, raw: &RawModel, base: Norm) -> Norm {
+        let (is_layer_norm, epsilon) = match base {
+            Norm::LayerNorm(epsilon) => (true, epsilon),
+            Norm::RmsNorm(epsilon) => (false, epsilon),
+        };
+        let epsilon = self.real("model.norm_epsilon", raw.norm_epsilon, epsilon);
+        let is_layer_norm = self.choice("model.norm", raw.norm.as_deref(), is_layer_norm, NORMS);
+        if is_layer_norm { Norm::LayerNorm(epsilon) } else { Norm::RmsNorm(epsilon) }
+    }
+
+    fn positions(&mut self, raw: &RawModel, base: Positions) -> Positions {
+        let (are_learned, theta) = match base {
+            Positions::Learned => (true, 10_000.0),
+            Positions::Rotary(theta) => (false, theta),
+        };
+        let theta = self.real("model.rope_theta", raw.rope_theta, theta);
+        if !self.choice("model.positions", raw.positions.as_deref(), are_learned, POSITIONS) {
+            return Positions::Rotary(theta);
+        }
+        if raw.rope_theta.is_some() {
+            self.problem("model.rope_theta", "learned positions have no base", "leave it out");
+        }
+        Positions::Learned
+    }
+
+    /// `dropout` is for all three, and each of the three overrides it.
+    fn dropout(&mut self, raw: &RawModel, base: Dropout) -> Dropout {
+        let everywhere = raw.dropout.map(|dropout| self.real("model.dropout", Some(dropout), 0.0));
+        let of = |base| everywhere.unwrap_or(base);
+        Dropout {
+            embedding: self.real("model.embedding_dropout", raw.embedding_dropout, of(base.embedding)),
+            attention: self.real("model.attention_dropout", raw.attention_dropout, of(base.attention)),
+            residual: self.real("model.residual_dropout", raw.residual_dropout, of(base.residual)),
+        }
+    }
+}
+
+pub(in crate::job) const fn family_of(model: &Model) -> Family {
+    match model {
+        Model::Mlp(_) => Family::Mlp,
+        Model::ResNet(_) => Family::ResNet,
+        Model::Transformer(_) => Family::Transformer,
+    }
+}
+
+/// Features of the feed-forward network that go with those between layers.
+///
+/// Four times as many; with a gate, which has three matrices instead of two, two thirds of that, rounded up to a
+/// multiple of 256 (the rule of Llama's own code).
+const fn usual_intermediate(hidden: u64, activation: Activation) -> u64 {
+    match activation {
+        Activation::SwiGlu => (8 * hidden / 3).next_multiple_of(256),
+        _ => 4 * hidden,
+    }
+}

@@ -1,0 +1,229 @@
+//! Jobs from configs, and the problems of those that are none.
+
+use super::*;
+use crate::job::{Format, OptimizerImplementation, OptimizerKind};
+
+fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
+    RawJob::parse(text, Format::Toml)?.resolve()
+}
+
+#[track_caller]
+fn job(text: &str) -> Job {
+    let job = resolve(text).unwrap();
+    assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().as_ref(), Ok(&job), "{}", job.to_json());
+    job
+}
+
+#[track_caller]
+fn check_problems(text: &str, problems: &[&str]) {
+    let found = resolve(text).unwrap_err();
+    assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), problems);
+}
+
+#[test]
+fn a_name_is_a_whole_config() {
+    let job = job("model = 'gpt2'");
+    assert_eq!((job.name.as_str(), job.batch, job.sequence, job.steps), ("gpt2", 1, 1024, 3));
+    assert_eq!(job.precision, Precision::Fp32);
+    assert_eq!(job.optimizer.kind, OptimizerKind::AdamW { betas: (0.9, 0.999), epsilon: 1e-8 });
+    assert_eq!(job.parameters(), 124_439_808);
+    assert_eq!(job.device, Device::Virtual(Cards::parse("a100-80gb").unwrap()));
+}
+
+#[test]
+fn every_preset_resolves_and_is_written_back() {
+    for preset in Model::presets() {
+        assert_eq!(job(&format!("model = '{preset}'")).model, Model::preset(preset).unwrap());
+    }
+}
+
+#[test]
+fn keys_override_a_preset() {
+    let Model::Transformer(model) = job("model = { preset = 'gpt2', hidden = 1024, heads = 16 }").model else {
+        panic!("gpt2 is a transformer");
+    };
+    assert_eq!((model.intermediate, model.head_dim, model.kv_heads, model.layers), (4096, 64, 16, 12));
+    let Model::Transformer(model) =
+        job("model = { family = 'transformer', architecture = 'llama', hidden = 2048, kv_heads = 4 }").model
+    else {
+        panic!("llama is a transformer");
+    };
+    assert_eq!((model.intermediate, model.head_dim, model.kv_heads), (5632, 64, 4));
+    let Model::Mlp(mlp) = job("model = { family = 'mlp', hidden = 64, layers = 3 }").model else {
+        panic!("an mlp is an mlp");
+    };
+    assert_eq!(mlp.hidden_features, [64; 3]);
+}
+
+#[test]
+fn every_setting_is_read() {
+    let job = job("
+        name = 'all of it'
+        batch = 2
+        sequence = 128
+        steps = 5
+        accumulation = 4
+        precision = 'autocast-fp16'
+        checkpointing = true
+        clip_grad_norm = 1
+        set_to_none = false
+        allocator = 'expandable_segments:True,roundup_power2_divisions:[64:8,>:2]'
+        device = 'cuda:1'
+        memory_fraction = 0.9
+        evaluation = { every = 2, batches = 3, no_grad = false }
+        [model]
+        preset = 'llama-3.2-1b'
+        attention = 'flash'
+        [optimizer]
+        kind = 'sgd'
+        momentum = 0.9
+        nesterov = true
+        implementation = 'fused'
+    ");
+    assert_eq!(job.precision, Precision::Autocast(Amp { fp16: true, grad_scaler: true }));
+    assert_eq!(job.optimizer.kind, OptimizerKind::Sgd { momentum: 0.9, nesterov: true });
+    assert_eq!(job.optimizer.implementation, OptimizerImplementation::Fused);
+    assert_eq!(job.evaluation, Some(Evaluation { every: 2, batches: 3, batch: 2, no_grad: false }));
+    assert_eq!((job.zero_grad, job.clip_grad_norm, job.memory_fraction), (ZeroGrad::Zero, Some(1.0), Some(0.9)));
+    assert_eq!(job.device, Device::Cuda(1));
+    let Model::Transformer(model) = job.model else { panic!("llama is a transformer") };
+    assert!(!model.use_cache, "checkpointing turns the cache off");
+}
+
+#[test]
+fn all_problems_come_at_once() {
+    check_problems(
+        "modle = 'gpt2'\nmodel = { hiden = 4, layers = 'many' }\noptimizer = { lr = 1.0 }\nbatch = -1",
+        &[
+            "batch: expected a whole number, not -1",
+            "model.hiden: unknown key; did you mean `hidden`?",
+            "model.layers: expected a whole number, not `many`",
+            "modle: unknown key; did you mean `model`?",
+            "optimizer.lr: unknown key; the keys here are kind, implementation, learning_rate, weight_decay, momentum, \
+         nesterov, betas, epsilon",
+        ],
+    );
+    check_problems(
+        "model = 'gpt3'\nbatch = 0\nsteps = 100000\nprecision = 'bfloat16'\ncard = 'h100'",
+        &[
+            "model.preset: no model is called `gpt3`; did you mean `gpt2`?",
+            "batch: 0 is not between 1 and 65,536",
+            "steps: 100,000 is not between 1 and 10,000; memory repeats from step to step, and more would take hours",
+            "precision: `bfloat16` is not known here; write fp32, tf32, bf16, autocast-bf16, autocast-fp16",
+            "card: no card is called `h100`; did you mean `h100-80gb`?",
+        ],
+    );
+}
+
+#[test]
+fn keys_must_fit_their_neighbours() {
+    check_problems(
+        "model = { preset = 'resnet50', heads = 8 }\nsequence = 4",
+        &[
+            "model.heads: a model of the family resnet does not have it; its keys are depth, classes, image_size, \
+         channels_last",
+            "sequence: this model reads no sequences; leave it out",
+        ],
+    );
+    check_problems(
+        "model = { preset = 'gpt2', heads = 11 }",
+        &["model.heads: 11 heads don't divide 768 features; change `heads` or `hidden`, or give `head_dim`"],
+    );
+    check_problems(
+        "model = { preset = 'gpt2', kv_heads = 4, rope_theta = 10000.0 }\nsequence = 2048",
+        &[
+            "model.rope_theta: learned positions have no base; leave it out",
+            "model.kv_heads: gpt2 has as many heads of keys as of queries; leave it out, or write architecture = \"llama\"",
+            "sequence: 2048 tokens, but the model has positions for 1024; write at most 1024, or a larger \
+         `model.max_positions`",
+        ],
+    );
+    check_problems(
+        "model = { preset = 'gpt2', family = 'mlp' }",
+        &["model.family: `gpt2` is of the family transformer; leave it out"],
+    );
+    check_problems(
+        "model = 'mlp'\ngrad_scaler = true\noptimizer = { kind = 'adam', momentum = 0.9 }",
+        &[
+            "grad_scaler: a scaler needs a loss under autocast; write precision = \"autocast-fp16\", or leave it out",
+            "optimizer.momentum: adam does not have it; leave it out, or choose another kind",
+        ],
+    );
+    check_problems(
+        "model = 'mlp'\ncard = 't4-16gb'\ndevice = 'cuda:0'",
+        &["device: `card` is a virtual GPU and `device` a real one; keep one of them"],
+    );
+    check_problems(
+        "model = 'mlp'\nallocator = 'expandable_segment:True,backend:cudaMallocAsync,expandable_segments:1'",
+        &[
+            "allocator: `expandable_segment` is no option of the allocator; did you mean `expandable_segments`?",
+            "allocator: only PyTorch's own backend records what it does; leave `backend` out",
+            "allocator: `expandable_segments` is `True` or `False`, not `1`; mind the capital",
+        ],
+    );
+    check_problems(
+        "batch = 4",
+        &[&format!(
+            "model: missing; write for example `model = \"gpt2\"`; there are {}",
+            Model::presets().collect::<Vec<_>>().join(", ")
+        )],
+    );
+}
+
+#[test]
+fn attention_must_run_on_the_card() {
+    let check = |card: &str, precision: &str, attention: &str, head_dim: u64, start: &str| {
+        let model = format!("preset = 'llama-3.2-1b', attention = '{attention}', head_dim = {head_dim}");
+        let text = format!("model = {{ {model} }}\nprecision = '{precision}'\ncard = '{card}'");
+        let reason = resolve(&text).err().map(|problems| problems[0].message.clone());
+        assert_eq!(reason.unwrap_or_default().split_at_checked(start.len()).unwrap_or_default().0, start, "{text}");
+        assert_eq!(start.is_empty(), resolve(&text).is_ok(), "{text}");
+    };
+    check("t4-16gb", "autocast-fp16", "sdpa", 64, "");
+    check("t4-16gb", "autocast-fp16", "efficient", 64, "");
+    check("t4-16gb", "autocast-bf16", "efficient", 64, "efficient attention has no bfloat16 on t4-16gb");
+    check("t4-16gb", "autocast-fp16", "flash", 64, "flash attention needs 8.0 and does not run on t4-16gb");
+    check("t4-16gb", "autocast-bf16", "math", 64, "");
+    check("a100-80gb", "fp32", "flash", 64, "flash attention needs 16-bit numbers");
+    check("a100-80gb", "bf16", "flash", 256, "");
+    check("l4-24gb", "bf16", "flash", 224, "flash attention can't train heads of 224 on l4-24gb");
+    check("h100-80gb", "bf16", "cudnn", 256, "");
+    check("b200-180gb", "bf16", "cudnn", 256, "cuDNN attention takes heads of 128, not of 256");
+    check("2x h100-80gb,t4-16gb", "bf16", "cudnn", 64, "cuDNN attention needs 8.0 and does not run on t4-16gb");
+}
+
+#[test]
+fn jobs_beyond_reason_are_refused() {
+    check_problems(
+        "model = { family = 'transformer', layers = 1024, hidden = 262144, heads = 64 }",
+        &[
+            "model: 844,441,863,323,648 parameters, more than 1,000,000,000,000; write fewer layers or a smaller `hidden`",
+        ],
+    );
+    check_problems(
+        "model = 'resnet50'\nbatch = 65536",
+        &["batch: a batch of 36.8 GiB in the host's memory; write a smaller batch"],
+    );
+    check_problems(
+        "model = 'gpt2'\nsteps = 2000",
+        &["steps: about 7 million events to record; write fewer steps: memory repeats from step to step"],
+    );
+    check_problems(
+        "model = { preset = 'llama-3.1-8b', attention = 'eager' }\nsequence = 131072\nbatch = 256",
+        &["batch: a single tensor of 512 TiB; write a smaller batch or sequence"],
+    );
+    for number in ["1e30", "nan", "inf", "-inf", "99999999999999999999999", "9223372036854775807", "-1", "1.5"] {
+        for key in
+            ["batch", "sequence", "steps", "model.layers", "model.hidden", "model.vocabulary", "evaluation.every"]
+        {
+            assert!(resolve(&format!("model.preset = 'gpt2'\n{key} = {number}")).is_err(), "{key} = {number}");
+        }
+    }
+    for number in ["1e300", "nan", "inf", "-1", "1.5", "1e-400"] {
+        for key in ["memory_fraction", "model.dropout"] {
+            let is_zero_dropout = number == "1e-400" && key == "model.dropout";
+            let resolved = resolve(&format!("model.preset = 'gpt2'\n{key} = {number}"));
+            assert_eq!(resolved.is_ok(), is_zero_dropout, "{key} = {number}");
+        }
+    }
+}

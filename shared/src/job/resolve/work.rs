@@ -1,0 +1,80 @@
+//! Whether a job as a whole is within reason, each number of it being within its own limits.
+
+use super::super::limits::{MOST_BATCH_BYTES, MOST_EVENTS, MOST_PARAMETERS, MOST_TENSOR_BYTES};
+use super::super::model::{Attention, Mlp, Model, ResNet, ResNetDepth, Transformer};
+use super::super::problem::Problem;
+use super::super::training::Job;
+use crate::base::format;
+
+/// What is too large about a job.
+pub(super) fn check(job: &Job) -> Vec<Problem> {
+    [parameters(job), tensor(job), host_batch(job), events(job)].into_iter().flatten().collect()
+}
+
+fn parameters(job: &Job) -> Option<Problem> {
+    let parameters = job.parameters();
+    let message = || format!("{} parameters, more than {}", format::count(parameters), format::count(MOST_PARAMETERS));
+    (parameters > MOST_PARAMETERS).then(|| Problem::new("model", message(), "write fewer layers or a smaller `hidden`"))
+}
+
+/// Samples of the larger of training and evaluation batches.
+fn samples(job: &Job) -> u128 {
+    u128::from(job.evaluation.map_or(job.batch, |evaluation| evaluation.batch.max(job.batch)))
+}
+
+fn tensor(job: &Job) -> Option<Problem> {
+    const BYTES: u128 = 4;
+    let elements = samples(job) * largest(&job.model, u128::from(job.sequence));
+    let size = format::bytes(u64::try_from(elements * BYTES).unwrap_or(u64::MAX));
+    let message = format!("a single tensor of {size}");
+    (elements * BYTES > MOST_TENSOR_BYTES).then(|| Problem::new("batch", message, "write a smaller batch or sequence"))
+}
+
+/// Elements of a sample's largest tensor.
+fn largest(model: &Model, sequence: u128) -> u128 {
+    match model {
+        Model::Mlp(Mlp { input_features, hidden_features, classes, .. }) => {
+            u128::from(hidden_features.iter().copied().fold(*input_features.max(classes), u64::max))
+        }
+        // The stem has 64 channels at half the height and width.
+        Model::ResNet(ResNet { image_size, .. }) => 16 * u128::from(*image_size) * u128::from(*image_size),
+        Model::Transformer(transformer) => {
+            let Transformer { vocabulary, hidden, intermediate, heads, .. } = *transformer;
+            let has_scores = matches!(transformer.attention, Attention::Eager | Attention::Math);
+            let scores = if has_scores { u128::from(heads) * sequence } else { 0 };
+            sequence * scores.max(u128::from(vocabulary.max(intermediate).max(hidden)))
+        }
+    }
+}
+
+/// Images and vectors are made in the host's memory; tokens are few bytes.
+fn host_batch(job: &Job) -> Option<Problem> {
+    let numbers = match &job.model {
+        Model::Mlp(mlp) => u128::from(mlp.input_features),
+        Model::ResNet(resnet) => 3 * u128::from(resnet.image_size) * u128::from(resnet.image_size),
+        Model::Transformer(_) => 2 * u128::from(job.sequence),
+    };
+    let bytes = samples(job) * numbers * 4;
+    let size = format::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
+    (bytes > MOST_BATCH_BYTES)
+        .then(|| Problem::new("batch", format!("a batch of {size} in the host's memory"), "write a smaller batch"))
+}
+
+/// Events that a recording will have, at least in order of magnitude.
+///
+/// Counts of real recordings: GPT-2 with 12 layers has 3,800 a step, ResNet-50 has 1,700, an MLP of three layers 600.
+fn events(job: &Job) -> Option<Problem> {
+    let pass = match &job.model {
+        Model::Mlp(mlp) => 200 * (mlp.hidden_features.len() as u128 + 1),
+        Model::ResNet(ResNet { depth: ResNetDepth::D18, .. }) => 700,
+        Model::ResNet(_) => 1_700,
+        Model::Transformer(transformer) => 300 * (u128::from(transformer.layers) + 1),
+    };
+    let evaluations = job
+        .evaluation
+        .map_or(0, |evaluation| u128::from(job.steps / evaluation.every) * u128::from(evaluation.batches));
+    let passes = u128::from(job.steps) * u128::from(job.accumulation) + evaluations;
+    let message = || format!("about {} million events to record", pass * passes / 1_000_000);
+    let hint = "write fewer steps: memory repeats from step to step";
+    (pass * passes > MOST_EVENTS).then(|| Problem::new("steps", message(), hint))
+}

@@ -1,0 +1,157 @@
+//! From a job back to a config that says everything, and resolves to the same job.
+
+use super::model::{Mlp, Model, Norm, Positions, ResNet, Transformer};
+use super::names::{
+    ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, IMPLEMENTATIONS, MLP_ACTIVATIONS, NORMS, POSITIONS,
+    PRECISIONS, RULES, Rule, name_of,
+};
+use super::raw::{Betas, RawEvaluation, RawJob, RawModel, RawOptimizer, Sizes};
+use super::resolve::family_of;
+use super::training::{Amp, Device, Evaluation, Job, Optimizer, OptimizerKind, Precision, ZeroGrad};
+
+impl Job {
+    /// The job as a JSON document that resolves to the same job: what the recorder is given.
+    pub fn to_json(&self) -> String {
+        self.to_raw().to_json()
+    }
+
+    /// The job as a config with every key written out.
+    pub fn to_raw(&self) -> RawJob {
+        let is_transformer = matches!(self.model, Model::Transformer(_));
+        let (precision, grad_scaler) = raw_precision(self.precision);
+        let (card, device) = match &self.device {
+            Device::Virtual(cards) => (Some(cards.to_string()), None),
+            Device::Cuda(index) => (None, Some(format!("cuda:{index}"))),
+        };
+        RawJob {
+            name: Some(self.name.clone()),
+            model: Some(raw_model(&self.model)),
+            batch: Some(self.batch),
+            sequence: is_transformer.then_some(self.sequence),
+            steps: Some(self.steps),
+            accumulation: Some(self.accumulation),
+            precision: Some(precision.to_owned()),
+            grad_scaler,
+            optimizer: Some(raw_optimizer(self.optimizer)),
+            checkpointing: Some(self.checkpointing),
+            clip_grad_norm: self.clip_grad_norm,
+            set_to_none: Some(self.zero_grad == ZeroGrad::SetToNone),
+            evaluation: self.evaluation.map(raw_evaluation),
+            allocator: Some(self.allocator.clone()),
+            memory_fraction: self.memory_fraction,
+            card,
+            device,
+        }
+    }
+}
+
+fn raw_precision(precision: Precision) -> (&'static str, Option<bool>) {
+    let named = |known: &Precision| match (known, precision) {
+        (Precision::Autocast(known), Precision::Autocast(amp)) => known.fp16 == amp.fp16,
+        (known, precision) => *known == precision,
+    };
+    let name = PRECISIONS.iter().find(|(_, known)| named(known)).map_or("", |(name, _)| name);
+    match precision {
+        Precision::Autocast(Amp { grad_scaler, .. }) => (name, Some(grad_scaler)),
+        _ => (name, None),
+    }
+}
+
+fn raw_optimizer(optimizer: Optimizer) -> RawOptimizer {
+    let raw = |rule: Rule| RawOptimizer {
+        kind: word(RULES, &rule),
+        implementation: word(IMPLEMENTATIONS, &optimizer.implementation),
+        learning_rate: Some(optimizer.learning_rate),
+        weight_decay: Some(optimizer.weight_decay),
+        ..RawOptimizer::default()
+    };
+    let adam = |rule: Rule, (first, second): (f64, f64), epsilon| RawOptimizer {
+        betas: Some(Betas(first, second)),
+        epsilon: Some(epsilon),
+        ..raw(rule)
+    };
+    match optimizer.kind {
+        OptimizerKind::Sgd { momentum, nesterov } => {
+            RawOptimizer { momentum: Some(momentum), nesterov: Some(nesterov), ..raw(Rule::Sgd) }
+        }
+        OptimizerKind::Adam { betas, epsilon } => adam(Rule::Adam, betas, epsilon),
+        OptimizerKind::AdamW { betas, epsilon } => adam(Rule::AdamW, betas, epsilon),
+    }
+}
+
+const fn raw_evaluation(evaluation: Evaluation) -> RawEvaluation {
+    let Evaluation { every, batches, batch, no_grad } = evaluation;
+    RawEvaluation { every: Some(every), batches: Some(batches), batch: Some(batch), no_grad: Some(no_grad) }
+}
+
+fn raw_model(model: &Model) -> RawModel {
+    let raw = match model {
+        Model::Mlp(mlp) => raw_mlp(mlp),
+        Model::ResNet(resnet) => raw_resnet(resnet),
+        Model::Transformer(transformer) => raw_transformer(transformer),
+    };
+    RawModel { family: word(FAMILIES, &family_of(model)), ..raw }
+}
+
+fn raw_mlp(mlp: &Mlp) -> RawModel {
+    RawModel {
+        input: Some(mlp.input_features),
+        hidden: Some(Sizes::Each(mlp.hidden_features.clone())),
+        classes: Some(mlp.classes),
+        activation: word(MLP_ACTIVATIONS, &mlp.activation),
+        bias: Some(mlp.bias),
+        dropout: Some(mlp.dropout),
+        ..RawModel::default()
+    }
+}
+
+fn raw_resnet(resnet: &ResNet) -> RawModel {
+    RawModel {
+        depth: DEPTHS.iter().find(|(_, depth)| *depth == resnet.depth).map(|(number, _)| *number),
+        classes: Some(resnet.classes),
+        image_size: Some(resnet.image_size),
+        channels_last: Some(resnet.channels_last),
+        ..RawModel::default()
+    }
+}
+
+fn raw_transformer(model: &Transformer) -> RawModel {
+    let (is_layer_norm, epsilon) = match model.norm {
+        Norm::LayerNorm(epsilon) => (true, epsilon),
+        Norm::RmsNorm(epsilon) => (false, epsilon),
+    };
+    let theta = match model.positions {
+        Positions::Learned => None,
+        Positions::Rotary(theta) => Some(theta),
+    };
+    RawModel {
+        architecture: word(ARCHITECTURES, &model.family),
+        vocabulary: Some(model.vocabulary),
+        layers: Some(model.layers),
+        hidden: Some(Sizes::One(model.hidden)),
+        intermediate: Some(model.intermediate),
+        heads: Some(model.heads),
+        kv_heads: Some(model.kv_heads),
+        head_dim: Some(model.head_dim),
+        max_positions: Some(model.max_positions),
+        norm: word(NORMS, &is_layer_norm),
+        norm_epsilon: Some(epsilon),
+        positions: word(POSITIONS, &theta.is_none()),
+        rope_theta: theta,
+        activation: word(ACTIVATIONS, &model.activation),
+        attention_bias: Some(model.attention_bias),
+        mlp_bias: Some(model.mlp_bias),
+        tied_head: Some(model.tied_head),
+        embedding_dropout: Some(model.dropout.embedding),
+        attention_dropout: Some(model.dropout.attention),
+        residual_dropout: Some(model.dropout.residual),
+        attention: word(ATTENTIONS, &model.attention),
+        use_cache: Some(model.use_cache),
+        ..RawModel::default()
+    }
+}
+
+/// The word for a value, as a key's value.
+fn word<T: PartialEq>(names: &'static [(&'static str, T)], value: &T) -> Option<String> {
+    Some(name_of(names, value).to_owned())
+}
