@@ -89,7 +89,8 @@ uint64_t forward_key(uint64_t thread, int64_t sequence) {
 }
 
 void enter_operation(const at::RecordFunction& function) {
-  here.operations.push_back(function.name());
+  // Some names live only as long as their operation, such as those of the autograd engine.
+  here.operations.push_back(interned(function.name()));
   if (function.seqNr() < 0 || here.module == nullptr) return;
   const uint64_t key = forward_key(at::RecordFunction::currentThreadId(), function.seqNr());
   std::lock_guard<std::mutex> lock(forward_mutex);
