@@ -8,6 +8,8 @@ pub mod config;
 
 pub mod failure;
 
+pub mod repro;
+
 pub mod serve;
 
 pub use failure::Failure;

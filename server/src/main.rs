@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use server::Failure;
-use server::commands::{InspectArgs, PeakArgs};
+use server::commands::{InspectArgs, PeakArgs, ReproArgs};
 use server::config::ServeArgs;
 
-/// Reads PyTorch CUDA memory snapshots
+/// Reads and makes PyTorch CUDA memory snapshots
 #[derive(Parser)]
 #[command(name = "snapscope", version)]
 struct Cli {
@@ -23,6 +23,9 @@ enum Command {
     /// Say what is alive at the peak, or after any event
     Peak(PeakArgs),
 
+    /// Record a training config on a virtual or a real GPU
+    Repro(Box<ReproArgs>),
+
     /// Serve the page that shows snapshots in the browser
     Serve(ServeArgs),
 }
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),
+        Command::Repro(args) => args.run().map(print),
         Command::Serve(args) => server::serve::run(args),
     };
     match outcome {

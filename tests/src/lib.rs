@@ -12,6 +12,12 @@ pub mod equal;
 
 pub mod generator;
 
+pub mod gpu_check;
+
+pub mod laws;
+
+pub mod repro;
+
 pub mod server;
 
 /// The floor of decoding, which the benchmarks of `shared` measure too.

@@ -42,7 +42,8 @@ impl Opened {
     }
 }
 
-fn import(path: &Path, file: &str) -> Result<Trace, Failure> {
+/// Reads a snapshot file chunk by chunk; `file` is what messages call it.
+pub(crate) fn import(path: &Path, file: &str) -> Result<Trace, Failure> {
     const CHUNK_BYTES: usize = 1 << 20;
     let unreadable = |error: std::io::Error| {
         Failure::new(format!("{file}: {error}"), "check the path and that you may read the file")

@@ -8,4 +8,6 @@ mod recording;
 
 pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
 pub use peak::{FrameRow, PeakGroup, PeakReport};
-pub use recording::{Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, Started, Written};
+pub use recording::{
+    Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingReport, Started, Written,
+};

@@ -102,3 +102,24 @@ pub struct Failed {
     /// The module that was running; empty outside of modules.
     pub module: String,
 }
+
+/// What a recording came to: the document of `snapscope repro --json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordingReport {
+    /// What it ran on: cards as on the command line, or the name of a real GPU.
+    pub card: String,
+    /// Optimizer steps that were completed.
+    pub steps: u64,
+    /// Events of all devices.
+    pub events: u64,
+    /// Wall-clock time, from the start of the recorder to its end.
+    pub seconds: f64,
+    /// Highest requested bytes alive, on the device where they are highest.
+    pub peak_live_bytes: u64,
+    /// Highest rounded bytes of blocks in use, by PyTorch's own count.
+    pub peak_allocated_bytes: u64,
+    /// Highest bytes of segments, by PyTorch's own count.
+    pub peak_reserved_bytes: u64,
+    /// Where memory ran out, if it did.
+    pub oom: Option<OutOfMemory>,
+}

@@ -1,0 +1,127 @@
+//! `snapscope repro`: a training config in, a fresh snapshot out.
+
+mod config;
+mod page;
+mod progress;
+mod units;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use shared::job::{Job, Overrides};
+
+use super::open;
+use crate::Failure;
+use crate::config::RecorderConfig;
+use crate::repro::{self, Limits, Recording};
+use config::Config;
+use progress::Display;
+
+/// The options of `snapscope repro`.
+#[derive(Debug, Clone, Args)]
+pub struct ReproArgs {
+    /// The training config in TOML, YAML or JSON, or a Hugging Face `config.json`
+    config: PathBuf,
+
+    /// The `TrainingArguments` of a Hugging Face config, in JSON or YAML
+    #[arg(long, value_name = "FILE")]
+    training_args: Option<PathBuf>,
+
+    /// Record on virtual GPUs: h100-80gb, 4x t4-16gb, custom:48GiB
+    #[arg(long, value_name = "CARD", conflicts_with = "device")]
+    card: Option<String>,
+
+    /// Record on a real GPU: cuda:0
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+
+    /// Optimizer steps
+    #[arg(long, value_name = "N")]
+    steps: Option<u64>,
+
+    /// Samples of a micro batch
+    #[arg(long, value_name = "N")]
+    batch: Option<u64>,
+
+    /// Tokens of a sample
+    #[arg(long, value_name = "N")]
+    seq_len: Option<u64>,
+
+    /// Where the snapshot goes [default: the config's name with .pickle, in this folder]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// How long it may take: 90s, 30min, 2h
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = units::time)]
+    time_limit: Duration,
+
+    /// How much of this machine's memory the recorder may take
+    #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = units::size)]
+    memory_limit: u64,
+
+    /// Print one JSON document, and nothing while it runs
+    #[arg(long)]
+    json: bool,
+}
+
+impl ReproArgs {
+    /// Records, and returns what to print.
+    ///
+    /// # Errors
+    ///
+    /// The config is wrong, something that a recording needs is missing, or the recording failed.
+    pub fn run(&self) -> Result<String, Failure> {
+        let config = Config::read(&self.config, self.training_args.as_deref(), self.overrides())?;
+        let output = self.output.clone().unwrap_or_else(|| default_output(&self.config));
+        check_output(&output)?;
+        let recorder = RecorderConfig::from_environment()?;
+        if !self.json {
+            eprint!("{}", config.notes());
+        }
+        let recording = self.record(&recorder, &config.job, &output)?;
+        if self.json {
+            let report = serde_json::to_string_pretty(&recording.report()).expect("plain data can be written");
+            return Ok(report + "\n");
+        }
+        Ok(page::summary(&recording, &config.job, &output))
+    }
+
+    fn record(&self, recorder: &RecorderConfig, job: &Job, output: &Path) -> Result<Recording, Failure> {
+        let limits = Limits { time: self.time_limit, memory_bytes: self.memory_limit, ..Limits::default() };
+        let mut display = Display::new(self.json);
+        let outcome = repro::run(recorder, job, &limits, output, &mut display);
+        display.finish();
+        outcome.map_err(|failure| {
+            eprint!("{}", page::failure_details(&failure, job.steps));
+            Failure::new(failure.message, failure.hint)
+        })
+    }
+
+    fn overrides(&self) -> Overrides {
+        Overrides {
+            card: self.card.clone(),
+            device: self.device.clone(),
+            steps: self.steps,
+            batch: self.batch,
+            sequence: self.seq_len,
+        }
+    }
+}
+
+/// `gpt2.pickle` in this folder for `configs/gpt2.toml`.
+fn default_output(config: &Path) -> PathBuf {
+    let name = config.file_stem().map_or_else(|| "recording".into(), ToOwned::to_owned);
+    PathBuf::from(name).with_added_extension("pickle")
+}
+
+/// Refuses to replace what is not a snapshot: it may be somebody's weights.
+fn check_output(output: &Path) -> Result<(), Failure> {
+    if !output.exists() || open::import(output, "").is_ok() {
+        return Ok(());
+    }
+    Err(Failure::new(
+        format!("{} is there already, and is no snapshot", output.display()),
+        "move it away, or choose another file with --output",
+    ))
+}

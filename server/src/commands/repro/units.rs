@@ -1,0 +1,50 @@
+//! Times and sizes as they are typed.
+
+use std::time::Duration;
+
+use shared::job::parse_size;
+
+/// `90s`, `30min` or `2h`.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    const UNITS: [(&str, f64); 5] = [("min", 60.0), ("ms", 0.001), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
+    let wrong = || format!("`{text}` is no time; write for example 90s, 30min or 2h");
+    let (number, unit) = UNITS
+        .iter()
+        .find_map(|(name, unit)| text.trim().strip_suffix(name).map(|number| (number.trim_end(), unit)))
+        .ok_or_else(wrong)?;
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(number * unit).map_err(|_| wrong())
+}
+
+/// `512MiB` or `8GiB`.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    parse_size(text).ok_or_else(|| format!("`{text}` is no size; write for example 512MiB or 8GiB"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, seconds: f64) {
+        assert_eq!(time(text), Ok(Duration::from_secs_f64(seconds)));
+    }
+
+    #[test]
+    fn times_have_a_unit() {
+        check("90s", 90.0);
+        check("1.5 min", 90.0);
+        check("2h", 7200.0);
+        check("3m", 180.0);
+        check("250ms", 0.25);
+        for wrong in ["", "90", "s", "-1s", "NaN s", "1e300h", "soon"] {
+            assert!(time(wrong).unwrap_err().contains("30min"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_a_unit() {
+        assert_eq!(size("8GiB"), Ok(8 << 30));
+        assert!(size("8").unwrap_err().contains("8GiB"));
+    }
+}

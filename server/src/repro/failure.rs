@@ -1,0 +1,226 @@
+//! What is said of a recording that failed.
+
+use std::fmt;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+
+use shared::base::format::bytes;
+
+use super::Limits;
+use super::keeper::{End, Stop, Transcript};
+use crate::Failure;
+
+/// Why there is no recording, where the run was, and what is left of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordingFailure {
+    /// What happened: a sentence without the full stop.
+    pub message: String,
+    /// What to do about it: a sentence without the full stop.
+    pub hint: String,
+    /// The step that was under way, from 0; `None` before the first.
+    pub step: Option<u64>,
+    /// The part of the step; empty where unknown.
+    pub phase: String,
+    /// The module that was running; empty where unknown.
+    pub module: String,
+    /// The last lines of the recorder's log.
+    pub log_tail: Vec<String>,
+    /// The trace until then, where there is one.
+    pub partial: Option<PathBuf>,
+}
+
+impl RecordingFailure {
+    /// A failure before anything ran.
+    pub(super) fn before_start(failure: Failure) -> Self {
+        let Failure { message, hint } = failure;
+        Self {
+            message,
+            hint,
+            step: None,
+            phase: String::new(),
+            module: String::new(),
+            log_tail: Vec::new(),
+            partial: None,
+        }
+    }
+
+    /// A failure after the recorder's end.
+    pub(super) fn after(transcript: Transcript, failure: Failure) -> Self {
+        let Transcript { progress, failed, log, .. } = transcript;
+        let place = failed.map(|failed| (failed.step, failed.phase, failed.module));
+        let place = place.or_else(|| progress.map(|progress| (progress.step, progress.phase, String::new())));
+        let (step, phase, module) = place.unwrap_or_default();
+        Self { step, phase, module, log_tail: log, ..Self::before_start(failure) }
+    }
+
+    /// Where the run was, as people say it: `step 2 of 3, backward, layers.3.attention`.
+    pub fn place(&self, steps: Option<u64>) -> String {
+        place(self.step, steps, &self.phase, &self.module)
+    }
+}
+
+impl fmt::Display for RecordingFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for RecordingFailure {}
+
+/// A place in a run, as people say it: steps count from 1, and what is unknown is left out.
+pub fn place(step: Option<u64>, steps: Option<u64>, phase: &str, module: &str) -> String {
+    let step = step.map(|step| match steps {
+        Some(steps) => format!("step {} of {steps}", step + 1),
+        None => format!("step {}", step + 1),
+    });
+    let parts = step.into_iter().chain([phase.to_owned(), module.to_owned()]);
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Why a recorder that ended so left no recording; `None` where it finished.
+pub(super) fn explain(end: End, transcript: &Transcript, limits: &Limits) -> Option<Failure> {
+    let status = match end {
+        End::Stopped(stop) => return Some(stopped(stop, limits)),
+        // What it wrote is whole by then; how it goes away does not matter.
+        End::Exited(_) if transcript.finished.is_some() => return None,
+        End::Exited(status) => status,
+    };
+    Some(match (&transcript.failed, status.signal(), missing_library(&transcript.log)) {
+        (Some(failed), _, _) => Failure::new(
+            failed.message.clone(),
+            "the recorder's last lines may say more; change the config and try again",
+        ),
+        (None, Some(signal), _) => crashed(signal, limits),
+        (None, None, Some(library)) => Failure::new(
+            format!("the recorder cannot be loaded: {library}"),
+            "run `./dev build` in a clone of Snapscope: it fetches libtorch and builds what belongs to it",
+        ),
+        (None, None, None) => Failure::new(
+            format!("the recorder ended without a result, with exit status {}", status.code().unwrap_or_default()),
+            "its last lines may say why",
+        ),
+    })
+}
+
+fn stopped(stop: Stop, limits: &Limits) -> Failure {
+    match stop {
+        Stop::Cancelled => Failure::new("the recording was cancelled", "start it again for the whole trace"),
+        Stop::Time => Failure::new(
+            format!("the recording took longer than {} s and was stopped", limits.time.as_secs_f64()),
+            "record fewer steps, or allow it more time",
+        ),
+        Stop::Memory(taken_bytes) => Failure::new(
+            format!(
+                "the recorder took {} of this machine's memory, more than the {} it may, and was stopped",
+                bytes(taken_bytes),
+                bytes(limits.memory_bytes)
+            ),
+            "record fewer steps or a smaller model: host memory grows with the number of events; or allow it more",
+        ),
+    }
+}
+
+fn crashed(signal: i32, limits: &Limits) -> Failure {
+    let (name, meaning, hint) = match signal {
+        4 => ("SIGILL", "an instruction that this processor does not have", "use a newer processor"),
+        6 => ("SIGABRT", "it gave up", LOG),
+        7 => ("SIGBUS", "memory that is not there", "check that the disk has room"),
+        8 => ("SIGFPE", "a division by zero", LOG),
+        9 => ("SIGKILL", "killed from outside", "this machine may have run out of memory: record a smaller model"),
+        11 => ("SIGSEGV", "an invalid memory access", LOG),
+        15 => ("SIGTERM", "ended from outside", "start it again"),
+        25 => {
+            let message =
+                format!("the recorder's snapshot grew larger than the {} it may have", bytes(limits.output_bytes));
+            return Failure::new(message, "record fewer steps, or allow a larger file");
+        }
+        _ => {
+            return Failure::new(format!("the recorder was ended by signal {signal}"), LOG);
+        }
+    };
+    Failure::new(format!("the recorder crashed with {name}: {meaning}"), hint)
+}
+
+const LOG: &str = "the recorder's last lines may say why; other settings may avoid it";
+
+/// The sentence of the dynamic loader on what it did not find.
+fn missing_library(log: &[String]) -> Option<String> {
+    const SIGNS: [&str; 3] = ["error while loading shared libraries: ", "symbol lookup error: ", "version `"];
+    log.iter().rev().find_map(|line| {
+        let sign = SIGNS.iter().find(|sign| line.contains(**sign))?;
+        let start = line.find(sign).expect("it contains it");
+        let rest = if sign.ends_with(": ") { &line[start + sign.len()..] } else { &line[start..] };
+        Some(rest.trim().to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::api::{Failed, Finished, Progress};
+
+    #[track_caller]
+    fn check(end: End, transcript: &Transcript, parts: &[&str]) {
+        let failure = explain(end, transcript, &Limits::default()).expect("a failure").to_string();
+        for part in parts {
+            assert!(failure.contains(part), "{part:?} in {failure}");
+        }
+    }
+
+    /// An end with the status as the system encodes it.
+    fn exited(raw: i32) -> End {
+        End::Exited(std::process::ExitStatus::from_raw(raw))
+    }
+
+    fn log(lines: &[&str]) -> Transcript {
+        Transcript { log: lines.iter().map(|line| (*line).to_owned()).collect(), ..Transcript::default() }
+    }
+
+    #[test]
+    fn every_end_has_its_sentence() {
+        check(End::Stopped(Stop::Cancelled), &log(&[]), &["was cancelled"]);
+        check(End::Stopped(Stop::Time), &log(&[]), &["longer than 3600 s", "fewer steps"]);
+        check(End::Stopped(Stop::Memory(20 << 30)), &log(&[]), &["took 20.0 GiB", "more than the 16.0 GiB"]);
+        check(exited(11), &log(&[]), &["crashed with SIGSEGV"]);
+        check(exited(6), &log(&["terminate called"]), &["crashed with SIGABRT"]);
+        check(exited(25), &log(&[]), &["larger than the 16.0 GiB"]);
+        check(exited(64), &log(&[]), &["ended by signal 64"]);
+        check(exited(3 << 8), &log(&[]), &["exit status 3"]);
+        check(exited(0), &log(&[]), &["exit status 0"]);
+    }
+
+    #[test]
+    fn the_loader_is_quoted() {
+        let loader = "recorder: error while loading shared libraries: libcudart.so.13: cannot open shared object file";
+        check(exited(127 << 8), &log(&[loader]), &["cannot be loaded: libcudart.so.13: cannot open", "./dev build"]);
+        let symbol = "recorder: symbol lookup error: libtorch.so: undefined symbol: cudaMalloc";
+        check(exited(127 << 8), &log(&[symbol]), &["cannot be loaded: libtorch.so: undefined symbol: cudaMalloc"]);
+        let version = "recorder: libnvshmem_host.so.3: version `NVSHMEM' not found (required by libtorch_nvshmem.so)";
+        check(exited(1 << 8), &log(&[version]), &["version `NVSHMEM' not found"]);
+    }
+
+    #[test]
+    fn the_recorders_own_words_come_first() {
+        let failed =
+            Failed { message: "no kernel".into(), step: Some(1), phase: "forward".into(), module: "h.0".into() };
+        let transcript = Transcript { failed: Some(failed), ..log(&["version `X' not found"]) };
+        check(exited(3 << 8), &transcript, &["error: no kernel"]);
+        let failure = RecordingFailure::after(transcript, Failure::new("", ""));
+        assert_eq!(failure.place(Some(3)), "step 2 of 3, forward, h.0");
+    }
+
+    #[test]
+    fn a_crash_is_where_the_run_was_last() {
+        let progress = Progress { step: None, phase: "model".into(), live_bytes: 0, reserved_bytes: 0 };
+        let transcript = Transcript { progress: Some(progress), ..log(&[]) };
+        assert_eq!(RecordingFailure::after(transcript, Failure::new("", "")).place(None), "model");
+        assert_eq!(RecordingFailure::after(log(&[]), Failure::new("", "")).place(None), "");
+    }
+
+    #[test]
+    fn who_finished_and_crashed_on_the_way_out_has_finished() {
+        let finished = Finished { steps: 1, peak_allocated_bytes: 1, peak_reserved_bytes: 1, oom: None };
+        let transcript = Transcript { finished: Some(finished), ..Transcript::default() };
+        assert_eq!(explain(exited(11), &transcript, &Limits::default()), None);
+    }
+}

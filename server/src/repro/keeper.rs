@@ -1,0 +1,221 @@
+//! The recorder's keeper: starts it, listens to it, and holds it to its limits until it has ended.
+
+use std::io::{self, BufReader};
+use std::process::ExitStatus;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use shared::api::{Failed, Finished, Progress, RecorderLine, Started};
+
+use super::Limits;
+use super::lines::{Tail, each_line};
+use super::process::{Launch, Process};
+
+/// How often limits and cancellation are looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How often a process that has closed its output is asked whether it has ended.
+const MOMENT: Duration = Duration::from_millis(2);
+
+/// The longest line that is read as JSON; PyTorch's longest messages have some kilobytes.
+const LINE_BYTES: usize = 256 << 10;
+
+/// The longest line of the log that is kept.
+const LOG_LINE_BYTES: usize = 2000;
+
+/// How many lines may wait to be looked at before the recorder waits in turn.
+const QUEUED_LINES: usize = 1024;
+
+/// How long its last lines are waited for once it has ended.
+const LAST_LINES: Duration = Duration::from_secs(2);
+
+/// The most messages that are kept.
+const MESSAGES: usize = 100;
+
+/// Who follows a recording, and may end it.
+pub trait Watcher {
+    /// Takes a line of the recorder, in the thread that runs the recording.
+    fn line(&mut self, line: &RecorderLine);
+
+    /// Whether the recording is to be stopped; asked some twenty times a second.
+    fn is_cancelled(&mut self) -> bool {
+        false
+    }
+}
+
+/// How the process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// By itself.
+    Exited(ExitStatus),
+    /// Its keeper stopped it.
+    Stopped(Stop),
+}
+
+/// Why the keeper stopped it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The watcher wanted it.
+    Cancelled,
+    /// It took too long.
+    Time,
+    /// It took so many bytes of host memory.
+    Memory(u64),
+}
+
+/// What the process said.
+#[derive(Debug, Default)]
+pub(super) struct Transcript {
+    pub(super) started: Option<Started>,
+    /// Where it was last.
+    pub(super) progress: Option<Progress>,
+    pub(super) messages: Vec<String>,
+    /// Optimizer steps in the snapshot that lies in the output file.
+    pub(super) written_steps: Option<u64>,
+    pub(super) finished: Option<Finished>,
+    pub(super) failed: Option<Failed>,
+    /// The last lines of standard error, and of standard output what is none of the protocol's.
+    pub(super) log: Vec<String>,
+    pub(super) seconds: f64,
+}
+
+/// Runs a command of the recorder's kind to its end.
+///
+/// # Errors
+///
+/// It does not start, or the system loses track of it.
+pub(super) fn keep(launch: &Launch, limits: &Limits, watcher: &mut dyn Watcher) -> io::Result<(End, Transcript)> {
+    let start = Instant::now();
+    let mut process = Process::start(launch, limits.output_bytes)?;
+    let tail = Arc::new(Mutex::new(Tail::default()));
+    let lines = listen(&mut process, &tail);
+    let mut ear = Ear { lines, tail, watcher, transcript: Transcript::default() };
+    let end = wait(&mut process, limits, start, &mut ear)?;
+    let mut transcript = ear.transcript;
+    transcript.seconds = start.elapsed().as_secs_f64();
+    transcript.log = ear.tail.lock().unwrap_or_else(PoisonError::into_inner).lines();
+    Ok((end, transcript))
+}
+
+/// Reads both outputs in threads, which end with the outputs.
+fn listen(process: &mut Process, tail: &Arc<Mutex<Tail>>) -> Receiver<String> {
+    let (stdout, stderr) = process.take_outputs();
+    let (sender, lines): (SyncSender<String>, _) = sync_channel(QUEUED_LINES);
+    // The lines have ended when nobody can send one: when both outputs have ended.
+    let log_is_open = sender.clone();
+    let tail = Arc::clone(tail);
+    // An output that cannot be read any more is one that has ended.
+    std::thread::spawn(move || each_line(BufReader::new(stdout), LINE_BYTES, |line| sender.send(line).is_ok()));
+    std::thread::spawn(move || {
+        let log = each_line(BufReader::new(stderr), LOG_LINE_BYTES, |line| {
+            tail.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            true
+        });
+        drop(log_is_open);
+        log
+    });
+    lines
+}
+
+/// Listens until the process has ended, and stops it when it is time to.
+fn wait(process: &mut Process, limits: &Limits, start: Instant, ear: &mut Ear<'_>) -> io::Result<End> {
+    loop {
+        ear.listen_for(TICK);
+        if let Some(status) = process.try_wait()? {
+            ear.listen_to_the_end(LAST_LINES);
+            return Ok(End::Exited(status));
+        }
+        if let Some(stop) = reason_to_stop(process, limits, start, ear.watcher) {
+            stop_process(process, limits.grace, ear)?;
+            return Ok(End::Stopped(stop));
+        }
+    }
+}
+
+fn reason_to_stop(process: &Process, limits: &Limits, start: Instant, watcher: &mut dyn Watcher) -> Option<Stop> {
+    if watcher.is_cancelled() {
+        return Some(Stop::Cancelled);
+    }
+    if start.elapsed() > limits.time {
+        return Some(Stop::Time);
+    }
+    process.resident_bytes().filter(|&bytes| bytes > limits.memory_bytes).map(Stop::Memory)
+}
+
+/// Asks the process to end, and ends it when it does not.
+fn stop_process(process: &mut Process, grace: Duration, ear: &mut Ear<'_>) -> io::Result<()> {
+    process.signal(Signal::TERM);
+    let deadline = Instant::now() + grace;
+    while Instant::now() < deadline {
+        ear.listen_for(TICK);
+        if process.try_wait()?.is_some() {
+            break;
+        }
+    }
+    process.signal(Signal::KILL);
+    while process.try_wait()?.is_none() {
+        ear.listen_for(TICK);
+    }
+    ear.listen_to_the_end(LAST_LINES);
+    Ok(())
+}
+
+/// Hears lines and writes down what they say.
+struct Ear<'a> {
+    lines: Receiver<String>,
+    tail: Arc<Mutex<Tail>>,
+    watcher: &'a mut dyn Watcher,
+    transcript: Transcript,
+}
+
+impl Ear<'_> {
+    /// Takes the lines that come within a time; once the output has ended it comes back sooner.
+    fn listen_for(&mut self, time: Duration) {
+        let rest = self.listen_until(Instant::now() + time);
+        std::thread::sleep(rest.min(MOMENT));
+    }
+
+    /// Takes the lines that are left; they may end before the time.
+    fn listen_to_the_end(&mut self, time: Duration) {
+        self.listen_until(Instant::now() + time);
+    }
+
+    /// Returns the time that was left when the output ended.
+    fn listen_until(&mut self, deadline: Instant) -> Duration {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => self.hear(line),
+                Err(RecvTimeoutError::Timeout) => return Duration::ZERO,
+                Err(RecvTimeoutError::Disconnected) => return left,
+            }
+            if left.is_zero() {
+                return left;
+            }
+        }
+    }
+
+    fn hear(&mut self, text: String) {
+        let Ok(line) = serde_json::from_str(&text) else {
+            // Libraries print what they like; it helps whoever looks for what went wrong.
+            let kept = text.chars().take(LOG_LINE_BYTES).collect();
+            self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
+            return;
+        };
+        self.watcher.line(&line);
+        let transcript = &mut self.transcript;
+        match line {
+            RecorderLine::Started(started) => transcript.started = Some(started),
+            RecorderLine::Progress(progress) => transcript.progress = Some(progress),
+            RecorderLine::Message(message) if transcript.messages.len() < MESSAGES => {
+                transcript.messages.push(message.text);
+            }
+            RecorderLine::Message(_) => {}
+            RecorderLine::Snapshot(written) => transcript.written_steps = Some(written.steps),
+            RecorderLine::Finished(finished) => transcript.finished = Some(finished),
+            RecorderLine::Failed(failed) => transcript.failed = Some(failed),
+        }
+    }
+}

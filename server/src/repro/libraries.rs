@@ -1,0 +1,166 @@
+//! Where the recorder finds libtorch and CUDA, and what of the environment it sees.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use shared::job::{Device, Job};
+
+use crate::Failure;
+use crate::config::RecorderConfig;
+
+/// The release of PyTorch that the recorder is built for.
+const RELEASE: &str = "2.11";
+
+/// The whole environment of a recorder for a job; `log` is where a virtual GPU writes.
+///
+/// # Errors
+///
+/// A library is missing, or libtorch is of another release.
+pub(super) fn environment(
+    config: &RecorderConfig,
+    job: &Job,
+    log: &Path,
+) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut variables = config.passed_on.clone();
+    let mut set = |name: &str, value: &OsStr| variables.push((name.into(), value.into()));
+    // A recording computes next to nothing on the host; on a large machine, threads would cost memory.
+    set("OMP_NUM_THREADS", OsStr::new("2"));
+    if !job.allocator.is_empty() {
+        set("PYTORCH_CUDA_ALLOC_CONF", OsStr::new(&job.allocator));
+    }
+    let folders = match &job.device {
+        Device::Virtual(cards) => {
+            set("SNAPSCOPE_VIRTUAL_GPU", OsStr::new(&cards.to_string()));
+            set("SNAPSCOPE_VIRTUAL_GPU_LOG", log.as_os_str());
+            virtual_folders(config)?
+        }
+        Device::Cuda(_) => {
+            config.real_gpu.iter().for_each(|(name, value)| set(name, value));
+            let mut folders = vec![users_libtorch(config)?];
+            folders.extend(config.library_path.iter().flat_map(std::env::split_paths));
+            folders
+        }
+    };
+    let path = std::env::join_paths(folders).map_err(|error| {
+        Failure::new(format!("a folder of libraries cannot be named in a search path: {error}"), "move Snapscope")
+    })?;
+    set("LD_LIBRARY_PATH", &path);
+    Ok(variables)
+}
+
+/// The stand-ins for CUDA first, then a libtorch that has no CUDA beside it.
+fn virtual_folders(config: &RecorderConfig) -> Result<Vec<PathBuf>, Failure> {
+    const BUILD: &str = "run `./dev build` in a clone of Snapscope";
+    if !config.virtual_gpu.join("libcudart.so.13").exists() {
+        let message = format!("there is no virtual GPU in {}", config.virtual_gpu.display());
+        return Err(Failure::new(message, format!("{BUILD}, or name its folder in SNAPSCOPE_VIRTUAL_GPU_LIBRARIES")));
+    }
+    let libtorch = config.named_libtorch.as_deref().unwrap_or(&config.built_libtorch);
+    let libraries = library_folder(libtorch).ok_or_else(|| {
+        let message = format!("there is no libtorch with CUDA in {}", libtorch.display());
+        Failure::new(message, format!("{BUILD}: it fetches one; or name its folder in SNAPSCOPE_LIBTORCH"))
+    })?;
+    check_release(&libraries)?;
+    Ok(vec![config.virtual_gpu.clone(), libraries])
+}
+
+/// The libtorch of the PyTorch that the user trains with, its CUDA libraries beside it.
+fn users_libtorch(config: &RecorderConfig) -> Result<PathBuf, Failure> {
+    let folder = match &config.named_libtorch {
+        Some(folder) => folder.clone(),
+        None => python_torch().ok_or_else(|| {
+            Failure::new(
+                "no PyTorch is found: python3 knows no package `torch`",
+                format!(
+                    "activate the environment with PyTorch {RELEASE}, or name its folder `torch` in SNAPSCOPE_LIBTORCH"
+                ),
+            )
+        })?,
+    };
+    let libraries = library_folder(&folder).ok_or_else(|| {
+        Failure::new(
+            format!("the PyTorch in {} is built without CUDA", folder.display()),
+            format!("install PyTorch {RELEASE} with CUDA, or record on a virtual GPU with --card"),
+        )
+    })?;
+    check_release(&libraries)?;
+    Ok(libraries)
+}
+
+/// The folder of the package `torch`, by the user's Python; nothing of it is loaded.
+fn python_torch() -> Option<PathBuf> {
+    const FIND: &str = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])";
+    let answer = Command::new("python3").args(["-c", FIND]).output().ok()?;
+    let folder = String::from_utf8(answer.stdout).ok()?;
+    (answer.status.success() && !folder.trim().is_empty()).then(|| PathBuf::from(folder.trim()))
+}
+
+/// The folder with the libraries: the one given, or `lib` in it.
+fn library_folder(folder: &Path) -> Option<PathBuf> {
+    let folders = [folder.to_owned(), folder.join("lib")];
+    folders.into_iter().find(|folder| folder.join("libtorch_cuda.so").exists())
+}
+
+/// Refuses another release: C++ has no stable interface between two of them.
+///
+/// A libtorch without `version.py` is taken at its word.
+fn check_release(libraries: &Path) -> Result<(), Failure> {
+    let Some(version) = libraries.parent().and_then(version) else { return Ok(()) };
+    if version.strip_prefix(RELEASE).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '+'])) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        format!("the libtorch in {} is {version}; the recorder is built for {RELEASE}", libraries.display()),
+        format!(
+            "name a libtorch {RELEASE} in SNAPSCOPE_LIBTORCH, such as the folder `torch` of a Python environment with it"
+        ),
+    ))
+}
+
+/// The version in `version.py` of a package `torch`.
+fn version(torch: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(torch.join("version.py")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("__version__ = "))?;
+    Some(line.trim_matches(['\'', '"']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn torch(version: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("lib")).unwrap();
+        std::fs::write(folder.path().join("lib/libtorch_cuda.so"), "").unwrap();
+        let text = format!("from typing import Optional\n__version__ = '{version}'\ndebug = False\n");
+        std::fs::write(folder.path().join("version.py"), text).unwrap();
+        folder
+    }
+
+    fn check_release_of(version: &str) -> Result<(), Failure> {
+        let folder = torch(version);
+        check_release(&library_folder(folder.path()).unwrap())
+    }
+
+    #[test]
+    fn one_release_is_taken() {
+        assert_eq!(check_release_of("2.11.0+cu130"), Ok(()));
+        assert_eq!(check_release_of("2.11.1"), Ok(()));
+        assert_eq!(check_release_of("2.11"), Ok(()));
+        for other in ["2.1.1", "2.110.0", "2.12.0"] {
+            let failure = check_release_of(other).unwrap_err();
+            assert!(failure.message.contains(other) && failure.hint.contains("SNAPSCOPE_LIBTORCH"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn both_folders_name_the_libraries() {
+        let folder = torch("2.11.0");
+        let libraries = folder.path().join("lib");
+        assert_eq!(library_folder(folder.path()).as_deref(), Some(&*libraries));
+        assert_eq!(library_folder(&libraries).as_deref(), Some(&*libraries));
+        std::fs::remove_file(libraries.join("libtorch_cuda.so")).unwrap();
+        assert_eq!(library_folder(folder.path()), None);
+    }
+}

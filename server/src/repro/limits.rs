@@ -1,0 +1,30 @@
+//! What a recording may take.
+
+use std::time::Duration;
+
+/// What a recording may take before it is stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time from the start of the recorder to its end.
+    pub time: Duration,
+    /// Resident host memory of the recorder, in bytes.
+    ///
+    /// Address space says nothing: a virtual GPU reserves a tebibyte of it for each card.
+    pub memory_bytes: u64,
+    /// Size of a file that the recorder writes, in bytes.
+    pub output_bytes: u64,
+    /// How long the recorder may take to end by itself once it is asked to.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    /// Enough for any config that a desktop can record; a server sets its own.
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(3600),
+            memory_bytes: 16 << 30,
+            output_bytes: 16 << 30,
+            grace: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Recordings: a training config goes to the recorder, a process of its own, and a snapshot comes back.
+//!
+//! libtorch can abort, exhaust memory or hang; whatever the recorder does ends here in a [`Recording`] or in a
+//! [`RecordingFailure`] that says what happened, where, and what to do.
+//!
+//! Invariant: no byte of the recorder is trusted, nothing that it does blocks its keeper, and nothing of it is left
+//! running once [`run`] has returned.
+
+mod failure;
+mod keeper;
+mod libraries;
+mod limits;
+mod lines;
+mod process;
+mod recording;
+
+pub use failure::{RecordingFailure, place};
+pub use keeper::Watcher;
+pub use limits::Limits;
+pub use recording::Recording;
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use shared::job::{Device, Job};
+use tempfile::TempDir;
+
+use crate::Failure;
+use crate::commands::open;
+use crate::config::RecorderConfig;
+use keeper::{End, Transcript, keep};
+use process::Launch;
+
+/// Records a job: runs the recorder within limits, and leaves its snapshot in `output`.
+///
+/// An out-of-memory error is a result. After a failure `output` holds the trace until then, if there is one; it is
+/// replaced at the very end, so that no half of a file is ever there.
+///
+/// # Errors
+///
+/// The recorder or its libraries are missing, or it failed, crashed, hung, was cancelled, or left nothing that can be
+/// read.
+pub fn run(
+    config: &RecorderConfig,
+    job: &Job,
+    limits: &Limits,
+    output: &Path,
+    watcher: &mut dyn Watcher,
+) -> Result<Recording, Box<RecordingFailure>> {
+    let before_start = |failure| Box::new(RecordingFailure::before_start(failure));
+    let scratch = Scratch::beside(output).map_err(before_start)?;
+    let launch = scratch.launch(config, job).map_err(before_start)?;
+    let (end, mut transcript) =
+        keep(&launch, limits, watcher).map_err(|error| before_start(not_started(&launch.program, &error)))?;
+    let notes = scratch.notes();
+    transcript.log.extend(notes.iter().cloned());
+    let recording = conclude(end, &transcript, limits, &scratch.snapshot()).and_then(|recording| {
+        scratch.keep(output)?;
+        let card = match &job.device {
+            Device::Virtual(cards) => cards.to_string(),
+            Device::Cuda(_) => recording.card.clone(),
+        };
+        let messages = transcript.messages.iter().cloned().chain(notes).collect();
+        Ok(Recording { card, seconds: transcript.seconds, messages, ..recording })
+    });
+    recording.map_err(|failure| {
+        let partial = scratch.keep_if_readable(output);
+        Box::new(RecordingFailure { partial, ..RecordingFailure::after(transcript, failure) })
+    })
+}
+
+/// What the end of the recorder comes to.
+fn conclude(end: End, transcript: &Transcript, limits: &Limits, snapshot: &Path) -> Result<Recording, Failure> {
+    if let Some(failure) = failure::explain(end, transcript, limits) {
+        return Err(failure);
+    }
+    let Some(finished) = transcript.finished.clone() else { unreachable!("what did not finish has its explanation") };
+    if !snapshot.exists() {
+        return Err(Failure::new(
+            "the recorder finished without a snapshot",
+            "check that the disk has room, and that this recorder was built with this program",
+        ));
+    }
+    Recording::of(finished, transcript.started.clone()).with_trace(snapshot)
+}
+
+fn not_started(program: &Path, error: &io::Error) -> Failure {
+    let hint = "run `./dev build` in a clone of Snapscope, or name the program in SNAPSCOPE_RECORDER";
+    match error.kind() {
+        io::ErrorKind::NotFound => Failure::new(format!("there is no recorder at {}", program.display()), hint),
+        _ => Failure::new(format!("the recorder {} cannot be run: {error}", program.display()), hint),
+    }
+}
+
+/// A hidden folder beside the output, so that its files can be moved there in one step; it goes with this value.
+struct Scratch(TempDir);
+
+impl Scratch {
+    fn beside(output: &Path) -> Result<Self, Failure> {
+        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        tempfile::Builder::new().prefix(".snapscope-").tempdir_in(folder).map(Self).map_err(|error| {
+            Failure::new(
+                format!("nothing can be written in {}: {error}", folder.display()),
+                "choose a folder that is there and that you may write to",
+            )
+        })
+    }
+
+    fn snapshot(&self) -> PathBuf {
+        self.0.path().join("snapshot.pickle")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.0.path().join("virtual-gpu.txt")
+    }
+
+    fn launch(&self, config: &RecorderConfig, job: &Job) -> Result<Launch, Failure> {
+        Ok(Launch {
+            program: config.program.clone(),
+            arguments: vec!["--output".into(), self.snapshot().into()],
+            environment: libraries::environment(config, job, &self.log())?,
+            input: job.to_json(),
+        })
+    }
+
+    /// The lines that the virtual GPU wrote, one a function that it has no behaviour for.
+    fn notes(&self) -> Vec<String> {
+        const MOST_BYTES: u64 = 64 << 10;
+        let mut bytes = Vec::new();
+        // On a real GPU there is none.
+        let _ = File::open(self.log()).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
+        String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
+    }
+
+    /// Moves the snapshot to where it was wanted.
+    fn keep(&self, output: &Path) -> Result<(), Failure> {
+        std::fs::rename(self.snapshot(), output).map_err(|error| {
+            Failure::new(format!("{} cannot be written: {error}", output.display()), "choose another place")
+        })
+    }
+
+    /// Moves what there is of a snapshot to where it was wanted.
+    fn keep_if_readable(&self, output: &Path) -> Option<PathBuf> {
+        open::import(&self.snapshot(), "").ok()?;
+        self.keep(output).is_ok().then(|| output.to_owned())
+    }
+}

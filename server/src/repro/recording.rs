@@ -1,0 +1,81 @@
+//! What a run came to.
+
+use std::path::Path;
+
+use shared::analysis::Timeline;
+use shared::api::{Finished, OutOfMemory, RecordingReport, Started};
+
+use crate::Failure;
+use crate::commands::open;
+
+/// A run that came to its end, by itself or by running out of memory, and whose snapshot can be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recording {
+    /// What it ran on: cards as on the command line, or the name of a real GPU.
+    pub card: String,
+    /// What the recorder said at its start; `None` where it ran out of memory before.
+    pub started: Option<Started>,
+    /// Optimizer steps that were completed.
+    pub steps: u64,
+    /// Events of all devices.
+    pub events: u64,
+    /// Wall-clock time, from the start of the recorder to its end.
+    pub seconds: f64,
+    /// Highest requested bytes alive, on the device where they are highest.
+    pub peak_live_bytes: u64,
+    /// Highest rounded bytes of blocks in use, by PyTorch's own count.
+    pub peak_allocated_bytes: u64,
+    /// Highest bytes of segments, by PyTorch's own count.
+    pub peak_reserved_bytes: u64,
+    /// Where memory ran out, if it did.
+    pub oom: Option<OutOfMemory>,
+    /// What the recorder and the virtual GPU had to say.
+    pub messages: Vec<String>,
+}
+
+impl Recording {
+    /// The document that scripts read.
+    pub fn report(&self) -> RecordingReport {
+        let Self { card, steps, events, seconds, oom, .. } = self.clone();
+        RecordingReport {
+            card,
+            steps,
+            events,
+            seconds,
+            peak_live_bytes: self.peak_live_bytes,
+            peak_allocated_bytes: self.peak_allocated_bytes,
+            peak_reserved_bytes: self.peak_reserved_bytes,
+            oom,
+        }
+    }
+
+    /// The figures of a run from its last words; those of the trace come with [`Self::with_trace`].
+    pub(super) fn of(finished: Finished, started: Option<Started>) -> Self {
+        let Finished { steps, peak_allocated_bytes, peak_reserved_bytes, oom } = finished;
+        Self {
+            card: started.as_ref().map_or_else(String::new, |started| started.device.clone()),
+            started,
+            steps,
+            events: 0,
+            seconds: 0.0,
+            peak_live_bytes: 0,
+            peak_allocated_bytes,
+            peak_reserved_bytes,
+            oom,
+            messages: Vec::new(),
+        }
+    }
+
+    /// Adds what the snapshot says.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub(super) fn with_trace(self, snapshot: &Path) -> Result<Self, Failure> {
+        let trace = open::import(snapshot, "the recorder's snapshot")?;
+        let peak = |device| Timeline::new(&trace, device).live_peak().1;
+        let peak_live_bytes = trace.devices.iter().map(peak).max().unwrap_or(0);
+        let events = trace.devices.iter().map(|device| device.events.len() as u64).sum();
+        Ok(Self { events, peak_live_bytes, ..self })
+    }
+}

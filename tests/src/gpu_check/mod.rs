@@ -1,0 +1,137 @@
+//! A real GPU against the virtual one: the same configs on both, and how far their snapshots agree.
+
+pub mod sequences;
+pub mod table;
+
+use std::path::Path;
+
+use server::config::RecorderConfig;
+use server::repro::{Limits, Recording, Watcher, run};
+use shared::api::RecorderLine;
+use shared::job::{Card, Cards, Device, Job};
+
+use crate::corpus::decode;
+use sequences::{Agreement, Step, steps};
+use table::Comparison;
+
+/// A real GPU, as its driver describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RealGpu {
+    /// Its product name.
+    pub name: String,
+    /// Its compute capability: `9.0`.
+    pub capability: String,
+}
+
+impl RealGpu {
+    /// What `nvidia-smi` is asked for.
+    pub const QUERY: [&str; 3] = ["--query-gpu=name,compute_cap", "--format=csv,noheader", "--id=0"];
+
+    /// Reads the answer to [`Self::QUERY`].
+    pub fn parse(answer: &str) -> Option<Self> {
+        let (name, capability) = answer.lines().next()?.rsplit_once(',')?;
+        Some(Self { name: name.trim().to_owned(), capability: capability.trim().to_owned() })
+    }
+
+    /// The virtual card that stands for it, with the memory that PyTorch sees.
+    ///
+    /// A card of the table stands for its product; memory differs by some tenths of a percent with the driver.
+    ///
+    /// # Errors
+    ///
+    /// There is no virtual card of its capability.
+    pub fn card(&self, memory_bytes: u64) -> Result<Card, String> {
+        let is_near = |card: &Card| card.memory_bytes.abs_diff(memory_bytes) <= memory_bytes / 200;
+        match Card::all().find(|card| card.product == self.name && is_near(card)) {
+            Some(card) => Ok(card),
+            None => Card::named(&format!("custom:{memory_bytes}B:{}", self.capability)).map_err(|e| e.to_string()),
+        }
+    }
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// Its figures.
+    pub recording: Recording,
+    /// Its events, on the device that it ran on.
+    pub steps: Vec<Step>,
+}
+
+/// Records a job on a device.
+///
+/// # Errors
+///
+/// There is no recording, or its file cannot be read again: a sentence says why.
+pub fn record(config: &RecorderConfig, job: &Job, device: Device) -> Result<Side, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let output = folder.path().join("snapshot.pickle");
+    let index = match &device {
+        Device::Virtual(_) => 0,
+        Device::Cuda(index) => i64::from(*index),
+    };
+    let job = Job { device, ..job.clone() };
+    let recording = run(config, &job, &Limits::default(), &output, &mut Deaf)
+        .map_err(|failure| format!("{} ({})", failure.message, failure.log_tail.last().map_or("", String::as_str)))?;
+    Ok(Side { recording, steps: read_steps(&output, index)? })
+}
+
+fn read_steps(snapshot: &Path, device: i64) -> Result<Vec<Step>, String> {
+    let bytes = std::fs::read(snapshot).map_err(|error| error.to_string())?;
+    Ok(steps(&decode("the snapshot", &bytes, 1 << 20), device))
+}
+
+/// Compares two recordings, the real one first.
+pub fn compare(real: &Side, other: &Side) -> Comparison {
+    let figures = |side: &Side| (side.recording.peak_allocated_bytes, side.recording.peak_reserved_bytes);
+    let ((allocated, reserved), (other_allocated, other_reserved)) = (figures(real), figures(other));
+    Comparison {
+        allocated_bytes: (allocated, other_allocated),
+        reserved_bytes: (reserved, other_reserved),
+        agreement: Agreement::of(&real.steps, &other.steps),
+    }
+}
+
+/// Runs a job on the GPU with index 0 and on the virtual card that stands for it.
+///
+/// # Errors
+///
+/// One of the runs has no recording, or there is no such virtual card.
+pub fn compare_with_virtual(config: &RecorderConfig, job: &Job, gpu: &RealGpu) -> Result<Comparison, String> {
+    let real = record(config, job, Device::Cuda(0))?;
+    let started = real.recording.started.as_ref().ok_or("the real GPU did not say what it is")?;
+    let cards = Cards(vec![gpu.card(started.memory_bytes)?]);
+    Ok(compare(&real, &record(config, job, Device::Virtual(cards))?))
+}
+
+/// Nobody follows.
+struct Deaf;
+
+impl Watcher for Deaf {
+    fn line(&mut self, _line: &RecorderLine) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_driver_is_understood() {
+        let gpu = RealGpu::parse("NVIDIA H100 80GB HBM3, 9.0\n").unwrap();
+        assert_eq!((gpu.name.as_str(), gpu.capability.as_str()), ("NVIDIA H100 80GB HBM3", "9.0"));
+        assert_eq!(RealGpu::parse("No devices were found\n"), None);
+    }
+
+    #[test]
+    fn a_real_gpu_has_a_virtual_one() {
+        let gpu = |name: &str, capability: &str| RealGpu { name: name.into(), capability: capability.into() };
+        let h100 = Card::named("h100-80gb").unwrap();
+        let same = gpu(&h100.product, "9.0").card(h100.memory_bytes + (90 << 20)).unwrap();
+        assert_eq!(same.name, "h100-80gb");
+        let half = gpu(&h100.product, "9.0").card(40 << 30).unwrap();
+        assert_eq!((half.memory_bytes, half.capability), (40 << 30, h100.capability), "a share of one");
+        let unknown = gpu("NVIDIA A10G", "8.6").card(22_500_000_000).unwrap();
+        assert_eq!((unknown.memory_bytes, unknown.capability.to_string().as_str()), (22_500_000_000, "8.6"));
+        assert!(gpu("Tesla K80", "3.7").card(11 << 30).unwrap_err().contains("3.7"));
+    }
+}

@@ -1,0 +1,166 @@
+//! Laws that hold for every snapshot, whoever made it.
+
+use std::collections::HashMap;
+
+use shared::analysis::Timeline;
+use shared::export;
+use shared::pickle::Style;
+use shared::trace::{Action, BlockState, Device, Encoding, Trace};
+
+use crate::corpus::{Sample, decode};
+use crate::equal::difference;
+
+/// A law: it panics where a snapshot breaks it.
+pub type Law = fn(&Sample, &Trace);
+
+/// All of them.
+pub const LAWS: &[Law] = &[
+    chunks_make_no_difference,
+    an_export_decodes_to_the_same,
+    the_peak_is_that_of_a_counter,
+    allocated_minus_freed_is_live_at_the_end,
+    live_blocks_are_live_at_the_end,
+    blocks_tile_their_segments,
+];
+
+/// Checks a snapshot against all laws, and returns its trace.
+///
+/// # Panics
+///
+/// It breaks one, or cannot be decoded.
+#[track_caller]
+pub fn hold(sample: &Sample) -> Trace {
+    let trace = sample.trace();
+    LAWS.iter().for_each(|law| law(sample, &trace));
+    trace
+}
+
+fn all_devices(trace: &Trace) -> impl Iterator<Item = &Device> {
+    trace.devices.iter().chain(&trace.host)
+}
+
+/// The action that ends lifetimes in a trace.
+fn ending(device: &Device) -> Action {
+    let completed = device.events.iter().any(|event| event.action == Action::FreeCompleted);
+    if completed { Action::FreeCompleted } else { Action::FreeRequested }
+}
+
+/// The bytes may arrive in any pieces.
+///
+/// # Panics
+///
+/// They make a difference.
+pub fn chunks_make_no_difference(sample: &Sample, whole: &Trace) {
+    for chunk_bytes in [1, 7, 4096] {
+        let chunked = decode(&sample.name, &sample.bytes, chunk_bytes);
+        assert_eq!(difference(whole, &chunked), None, "{} in chunks of {chunk_bytes}", sample.name);
+        assert_eq!(whole.format, chunked.format, "{}", sample.name);
+        assert_eq!(whole.diagnostics, chunked.diagnostics, "{}", sample.name);
+    }
+}
+
+/// What is exported is the same snapshot again.
+///
+/// # Panics
+///
+/// It is another.
+pub fn an_export_decodes_to_the_same(sample: &Sample, trace: &Trace) {
+    for style in [Style::Python, Style::Python5, Style::Torch] {
+        let mut bytes = Vec::new();
+        export::pickle(trace, style, |piece: &[u8]| bytes.extend_from_slice(piece));
+        let again = decode(&sample.name, &bytes, 4096);
+        assert_eq!(difference(trace, &again), None, "{} in style {style:?}", sample.name);
+        assert_eq!(again.format.encoding, Encoding::Pickle(style.protocol()));
+    }
+}
+
+/// The timeline's peak is the one that a plain count of the events finds.
+///
+/// # Panics
+///
+/// It is another.
+pub fn the_peak_is_that_of_a_counter(sample: &Sample, trace: &Trace) {
+    for device in all_devices(trace) {
+        let timeline = Timeline::new(trace, device);
+        let mut live_bytes = timeline.live_at(0);
+        let mut peak = (0, live_bytes);
+        let mut open = HashMap::new();
+        for (moment, event) in (1..).zip(device.events.iter()) {
+            if event.action == Action::Alloc {
+                open.insert(event.addr, event.size_bytes);
+                live_bytes += event.size_bytes;
+            } else if event.action == ending(device) {
+                live_bytes -= open.remove(&event.addr).unwrap_or(event.size_bytes);
+            }
+            if live_bytes > peak.1 {
+                peak = (moment, live_bytes);
+            }
+        }
+        assert_eq!(timeline.live_peak(), peak, "{} device {}", sample.name, device.index);
+    }
+}
+
+/// What was allocated and not freed is what lives at the end.
+///
+/// # Panics
+///
+/// It is more or less.
+pub fn allocated_minus_freed_is_live_at_the_end(sample: &Sample, trace: &Trace) {
+    for device in all_devices(trace) {
+        let timeline = Timeline::new(trace, device);
+        let sum = |action| -> u64 {
+            device.events.iter().filter(|event| event.action == action).map(|event| event.size_bytes).sum()
+        };
+        let end_bytes = timeline.live_at(timeline.events());
+        let expected = timeline.live_at(0) + sum(Action::Alloc) - sum(ending(device));
+        assert_eq!(end_bytes, expected, "{} device {}", sample.name, device.index);
+    }
+}
+
+/// Live bytes after the last event are those of the final blocks.
+///
+/// # Panics
+///
+/// They are not.
+pub fn live_blocks_are_live_at_the_end(sample: &Sample, trace: &Trace) {
+    for device in all_devices(trace) {
+        if device.segments.blocks.iter().any(|block| block.requested_bytes.is_none()) {
+            // Old layouts: only rounded sizes are known of blocks, and only requests of events.
+            continue;
+        }
+        // Without free_completed events a pending free has already ended the lifetime.
+        let is_live = |state| match state {
+            BlockState::Allocated => true,
+            BlockState::PendingFree => ending(device) == Action::FreeCompleted || device.events.is_empty(),
+            BlockState::Inactive => false,
+        };
+        let blocks = device.segments.blocks.iter().filter(|block| is_live(block.state));
+        let live_bytes: u64 = blocks.map(|block| block.live_bytes()).sum();
+        let timeline = Timeline::new(trace, device);
+        assert_eq!(timeline.live_at(timeline.events()), live_bytes, "{} device {}", sample.name, device.index);
+    }
+}
+
+/// Blocks lie without gaps in their segment, and add up to its figures.
+///
+/// # Panics
+///
+/// They do not.
+pub fn blocks_tile_their_segments(sample: &Sample, trace: &Trace) {
+    for device in all_devices(trace) {
+        for segment in &device.segments.segments {
+            let blocks = device.segments.blocks_of(segment);
+            let mut addr = segment.addr;
+            for block in blocks {
+                assert_eq!(block.addr, addr, "{}", sample.name);
+                addr += block.size_bytes;
+            }
+            assert_eq!(addr, segment.addr + segment.size_bytes, "{}", sample.name);
+            let sum = |states: &[BlockState]| -> u64 {
+                blocks.iter().filter(|block| states.contains(&block.state)).map(|block| block.size_bytes).sum()
+            };
+            assert_eq!(sum(&[BlockState::Allocated]), segment.allocated_bytes, "{}", sample.name);
+            assert_eq!(sum(&[BlockState::Allocated, BlockState::PendingFree]), segment.active_bytes);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Recordings: the keeper against recorders that misbehave, the command, and real recordings.
+
+mod keeper;
