@@ -1,4 +1,4 @@
-"""A training config with every default filled in, as `snapscope-resolve` writes it.
+"""A training config with every default filled in, as the example `resolve` of the crate `shared` writes it.
 
 Presets, defaults and limits have one home, the Rust crate `shared`; this file only names their results.
 """
@@ -111,7 +111,7 @@ class Job:
     memory_fraction: float | None
 
 
-RESOLVER = ROOT / "target" / "release" / "snapscope-resolve"
+RESOLVER = ROOT / "target" / "release" / "examples" / "resolve"
 
 
 def read(path: Path) -> Job:

@@ -1,0 +1,87 @@
+"""What an allocation was made for, in the recorder's words, from either side's snapshot.
+
+Layers stand together: `layers.*.attention.qkv · forward`.
+"""
+
+import re
+from pathlib import Path
+
+from snapshots import Event
+
+# The paths of the libraries' modules, and what the recorder calls them; the first that fits counts.
+MODULES = [
+    (r"^transformer\.wte$|^model\.embed_tokens$", "embedding.token"),
+    (r"^transformer\.wpe$", "embedding.position"),
+    (r"^transformer\.drop$", "embedding.dropout"),
+    (r"^model\.rotary_emb$", "rotary"),
+    (r"^transformer\.ln_f$|^model\.norm$", "norm"),
+    (r"^lm_head$", "head"),
+    (r"^(transformer\.h|model\.layers)\.(\d+)", r"layers.\2"),
+    (r"\.attn\.c_proj$", ".attention.out"),
+    (r"\.mlp\.c_proj$", ".mlp.down"),
+]
+PARTS = {
+    "ln_1": "attention_norm",
+    "ln_2": "mlp_norm",
+    "input_layernorm": "attention_norm",
+    "post_attention_layernorm": "mlp_norm",
+    "attn": "attention",
+    "self_attn": "attention",
+    "c_attn": "qkv",
+    "q_proj": "q",
+    "k_proj": "k",
+    "v_proj": "v",
+    "o_proj": "out",
+    "resid_dropout": "dropout",
+    "c_fc": "up",
+    "act": "activation",
+    "act_fn": "activation",
+    "gate_proj": "gate",
+    "up_proj": "up",
+    "down_proj": "down",
+}
+
+
+def of_python(event: Event) -> str:
+    """What Python allocated for; `modules.py` wrote the module into the event."""
+    label = event["user_metadata"]
+    path, backward, _ = label.partition(" backward")
+    if label == "" or path in ("", "transformer", "model"):
+        return phase_of_python(event) if not backward else "loss · backward"
+    return f"{collapsed(translated(path))} · {'backward' if backward else 'forward'}"
+
+
+def of_ours(event: Event) -> str:
+    """What the recorder allocated for; its frames say so."""
+    module = next((frame["name"] for frame in event["frames"] if frame["filename"] == "module"), None)
+    phase = next((frame["name"] for frame in event["frames"] if frame["filename"] == "phase"), "")
+    if phase == "setup":
+        return "parameters"
+    if module is None:
+        return "loss · backward" if phase == "backward" else phase
+    path = module.rpartition(" · ")[0]
+    return f"{collapsed(path)} · {'forward' if phase in ('recompute', 'evaluation') else phase}"
+
+
+def phase_of_python(event: Event) -> str:
+    """The part of a step in which Python allocates outside of the model's modules."""
+    frames = [(Path(frame["filename"]).name, frame["name"]) for frame in event.get("frames", [])]
+    if ("training.py", "__init__") in frames:
+        return "parameters"
+    if ("training.py", "load") in frames:
+        return "data"
+    if any(file in ("optimizer.py", "clip_grad.py", "grad_scaler.py") for file, _ in frames):
+        return "optimizer"
+    return "loss"
+
+
+def translated(path: str) -> str:
+    """The recorder's path for a module of transformers."""
+    for pattern, name in MODULES:
+        path = re.sub(pattern, name, path)
+    return ".".join(PARTS.get(part, part) for part in path.split("."))
+
+
+def collapsed(path: str) -> str:
+    """A path without the numbers of layers."""
+    return re.sub(r"\b\d+\b", "*", path)
