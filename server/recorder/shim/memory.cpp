@@ -12,6 +12,11 @@
 
 namespace allocator = c10::cuda::CUDACachingAllocator;
 
+// Of ATen/cuda/CUDAContext.h, which needs the headers of more CUDA libraries than this file does.
+namespace at::cuda {
+cudaDeviceProp* getDeviceProperties(c10::DeviceIndex device);
+}
+
 namespace snapscope {
 void install_places();
 }
@@ -128,10 +133,9 @@ SNAPSCOPE_API void snapscope_annotate(const char* name, const char* stage) {
 // Name and total memory of a device.
 SNAPSCOPE_API char* snapscope_device(int device, char** name, uint64_t* memory) {
   return snapscope::guarded([&] {
-    cudaDeviceProp properties;
-    C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-    *name = snapscope::copy(properties.name);
-    *memory = properties.totalGlobalMem;
+    const cudaDeviceProp* properties = at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(device));
+    *name = snapscope::copy(properties->name);
+    *memory = properties->totalGlobalMem;
   });
 }
 
