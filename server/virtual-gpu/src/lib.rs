@@ -7,11 +7,25 @@
 
 mod ffi;
 
+mod arrays;
+
 mod log;
 
 mod stub;
 
+mod answers;
+
+mod error;
+
 mod config;
+
+mod state;
+
+mod runtime;
+
+mod driver;
+
+mod nvml;
 
 mod cublas;
 

@@ -1,0 +1,178 @@
+//! Devices and contexts: a device has one context, its primary one.
+
+use std::ffi::{c_char, c_int, c_uint};
+use std::sync::atomic::Ordering;
+
+use super::{give, status};
+use crate::error::{Error, Result};
+use crate::ffi::{Handle, Out};
+use crate::runtime::{MOST_URGENT, VERSION, copy_text};
+use crate::state::handle::Kind;
+use crate::state::{machine, now, thread};
+use crate::stub::harmless;
+
+harmless! {
+    cuCtxDestroy,
+    cuCtxDestroy_v2,
+    cuCtxSetLimit,
+    cuCtxSetCacheConfig,
+    cuDevicePrimaryCtxRelease,
+    cuDevicePrimaryCtxRelease_v2,
+    cuDevicePrimaryCtxSetFlags,
+    cuDevicePrimaryCtxSetFlags_v2,
+    cuProfilerStart,
+    cuProfilerStop,
+}
+
+/// The device of a context.
+fn device_of(context: Handle) -> Result<usize> {
+    Kind::Context.number(context).map_err(|_| Error::InvalidContext)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuInit(_flags: c_uint) -> c_int {
+    status(|| machine().map(|_| ()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDriverGetVersion(version: Out<c_int>) -> c_int {
+    status(|| give(version, VERSION))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDeviceGetCount(count: Out<c_int>) -> c_int {
+    status(|| give(count, c_int::try_from(machine()?.devices.len()).unwrap_or(c_int::MAX)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDeviceGet(device: Out<c_int>, ordinal: c_int) -> c_int {
+    status(|| {
+        machine()?.device(ordinal)?;
+        give(device, ordinal)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, device: c_int) -> c_int {
+    status(|| copy_text(&machine()?.device(device)?.card.product, name, length))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: c_int) -> c_int {
+    status(|| give(uuid, machine()?.device(device)?.uuid()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, device: c_int) -> c_int {
+    cuDeviceGetUuid(uuid, device)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: c_int) -> c_int {
+    status(|| give(bytes, machine()?.device(device)?.card.memory_bytes as usize))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) -> c_int {
+    status(|| give(value, machine()?.device(device)?.attribute(attribute).ok_or(Error::InvalidValue)?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) -> c_int {
+    status(|| copy_text(&machine()?.device(device)?.pci_bus_id(), bus_id, length))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDeviceCanAccessPeer(can: Out<c_int>, device: c_int, peer: c_int) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        give(can, (machine.device(device)?.ordinal != machine.device(peer)?.ordinal).into())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDevicePrimaryCtxGetState(device: c_int, flags: Out<c_uint>, active: Out<c_int>) -> c_int {
+    status(|| {
+        let device = machine()?.device(device)?;
+        flags.put_if_wanted(0);
+        give(active, device.is_active.load(Ordering::Relaxed).into())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: c_int) -> c_int {
+    status(|| {
+        let device = machine()?.device(device)?;
+        device.is_active.store(true, Ordering::Relaxed);
+        give(context, Kind::Context.handle(device.ordinal))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxCreate_v2(context: Out<Handle>, _flags: c_uint, device: c_int) -> c_int {
+    cuDevicePrimaryCtxRetain(context, device)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxGetCurrent(context: Out<Handle>) -> c_int {
+    status(|| {
+        let device = machine()?.device(thread::device())?;
+        let is_active = device.is_active.load(Ordering::Relaxed);
+        give(context, if is_active { Kind::Context.handle(device.ordinal) } else { std::ptr::null_mut() })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxSetCurrent(context: Handle) -> c_int {
+    status(|| {
+        if !context.is_null() {
+            thread::set_device(machine()?.device(device_of(context)?)?.ordinal);
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxPushCurrent_v2(context: Handle) -> c_int {
+    cuCtxSetCurrent(context)
+}
+
+/// There is one context a device and no stack of them: what was pushed stays current.
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxPopCurrent_v2(context: Out<Handle>) -> c_int {
+    if context.is_null() { 0 } else { cuCtxGetCurrent(context) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxGetDevice(device: Out<c_int>) -> c_int {
+    status(|| give(device, c_int::try_from(machine()?.current()?.ordinal).unwrap_or(c_int::MAX)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxGetApiVersion(_context: Handle, version: Out<c_uint>) -> c_int {
+    status(|| give(version, VERSION.unsigned_abs()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxGetLimit(value: Out<usize>, _limit: c_int) -> c_int {
+    status(|| give(value, 0))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) -> c_int {
+    least.put_if_wanted(0);
+    greatest.put_if_wanted(MOST_URGENT);
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuCtxSynchronize() -> c_int {
+    status(|| {
+        let machine = machine()?;
+        let device = machine.current()?.ordinal;
+        let mut work = machine.work();
+        work.check_unsafe()?;
+        work.streams.finish_device(device, now());
+        Ok(())
+    })
+}

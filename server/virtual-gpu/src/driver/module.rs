@@ -1,0 +1,228 @@
+//! Modules, functions and launches of what is compiled while a program runs.
+//!
+//! A module's code is not read: any name can be found in it, and a function is the name it was asked for by.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::sync::{Mutex, PoisonError};
+
+use super::{give, status};
+use crate::error::{Error, Result};
+use crate::ffi::{Handle, Out, text};
+use crate::runtime::{attribute, occupancy, set_shared_bytes};
+use crate::state::{kernel, launch, machine, thread};
+use crate::stub::harmless;
+
+harmless! {
+    cuFuncLoad,
+    cuFuncSetCacheConfig,
+    cuFuncSetSharedMemConfig,
+    cuLibraryUnload,
+    cuLinkAddData,
+    cuLinkAddData_v2,
+    cuLinkDestroy,
+    cuModuleUnload,
+}
+
+/// The functions that were asked for: name to the text that stands for it, whose address is the handle.
+static FUNCTIONS: Mutex<BTreeMap<String, CString>> = Mutex::new(BTreeMap::new());
+
+/// `CUfunction_attribute` of dynamic shared memory.
+const MAX_DYNAMIC_SHARED: c_int = 8;
+
+/// A module or a library: all are one, which nobody follows.
+fn some_module() -> Handle {
+    static MODULE: usize = 0;
+    (&raw const MODULE).cast_mut().cast()
+}
+
+/// The function of a name; the same name gives the same one.
+fn function(name: &str) -> Result<*const c_void> {
+    let mut functions = FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = functions.get(name) {
+        return Ok(found.as_ptr().cast());
+    }
+    let text = CString::new(name).map_err(|_| Error::NotFound)?;
+    let handle: *const c_char = text.as_ptr();
+    kernel::register(handle.cast(), handle);
+    functions.insert(name.to_owned(), text);
+    Ok(handle.cast())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuModuleLoad(module: Out<Handle>, _path: *const c_char) -> c_int {
+    status(|| give(module, some_module()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuModuleLoadData(module: Out<Handle>, _image: *const c_void) -> c_int {
+    status(|| give(module, some_module()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuModuleLoadDataEx(
+    module: Out<Handle>,
+    image: *const c_void,
+    _count: c_uint,
+    _options: *const c_int,
+    _values: *const *const c_void,
+) -> c_int {
+    cuModuleLoadData(module, image)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuModuleGetFunction(to: Out<*const c_void>, _module: Handle, name: *const c_char) -> c_int {
+    status(|| give(to, function(text(name))?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuModuleGetGlobal_v2(to: Out<u64>, bytes: Out<usize>, _module: Handle, _name: *const c_char) -> c_int {
+    status(|| {
+        let address = machine()?.current()?.lock().memory.take_uncounted()?;
+        to.put_if_wanted(address);
+        // Its size is unknown; a caller that copies it whole copies this much.
+        bytes.put_if_wanted(8);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuLibraryLoadData(library: Out<Handle>, _code: *const c_void) -> c_int {
+    status(|| give(library, some_module()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuLibraryGetKernel(to: Out<*const c_void>, library: Handle, name: *const c_char) -> c_int {
+    cuModuleGetFunction(to, library, name)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuKernelGetFunction(to: Out<*const c_void>, kernel: *const c_void) -> c_int {
+    status(|| give(to, kernel))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuFuncGetModule(module: Out<Handle>, _function: *const c_void) -> c_int {
+    status(|| give(module, some_module()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuFuncGetName(name: Out<*const c_char>, function: *const c_void) -> c_int {
+    status(|| give(name, function.cast()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuFuncGetAttribute(value: Out<c_int>, number: c_int, function: *const c_void) -> c_int {
+    status(|| give(value, attribute(function, number)?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuFuncSetAttribute(function: *const c_void, number: c_int, value: c_int) -> c_int {
+    status(|| if number == MAX_DYNAMIC_SHARED { set_shared_bytes(function, value) } else { Ok(()) })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks: Out<c_int>,
+    _function: *const c_void,
+    block_threads: c_int,
+    shared_bytes: usize,
+) -> c_int {
+    status(|| give(blocks, occupancy(block_threads, shared_bytes)?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    blocks: Out<c_int>,
+    function: *const c_void,
+    block_threads: c_int,
+    shared_bytes: usize,
+    _flags: c_uint,
+) -> c_int {
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, block_threads, shared_bytes)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuOccupancyMaxActiveClusters(
+    clusters: Out<c_int>,
+    _function: *const c_void,
+    _config: *const c_void,
+) -> c_int {
+    status(|| give(clusters, c_int::try_from(machine()?.current()?.card.multiprocessors / 8).unwrap_or(1).max(1)))
+}
+
+fn launch_function(function: *const c_void, stream: Handle) -> c_int {
+    thread::set_last_kernel(function);
+    status(|| launch(stream))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuLaunchKernel(
+    function: *const c_void,
+    _grid_x: c_uint,
+    _grid_y: c_uint,
+    _grid_z: c_uint,
+    _block_x: c_uint,
+    _block_y: c_uint,
+    _block_z: c_uint,
+    _shared_bytes: c_uint,
+    stream: Handle,
+) -> c_int {
+    launch_function(function, stream)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuLaunchCooperativeKernel(
+    function: *const c_void,
+    _grid_x: c_uint,
+    _grid_y: c_uint,
+    _grid_z: c_uint,
+    _block_x: c_uint,
+    _block_y: c_uint,
+    _block_z: c_uint,
+    _shared_bytes: c_uint,
+    stream: Handle,
+) -> c_int {
+    launch_function(function, stream)
+}
+
+/// `CUlaunchConfig`, as far as it is read.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Config {
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_uint,
+    stream: Handle,
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuLaunchKernelEx(config: Out<Config>, function: *const c_void) -> c_int {
+    match config.get() {
+        Some(config) => launch_function(function, config.stream),
+        None => Error::InvalidValue.code(),
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuLinkCreate_v2(
+    _count: c_uint,
+    _options: *const c_int,
+    _values: *const *const c_void,
+    state: Out<Handle>,
+) -> c_int {
+    status(|| give(state, some_module()))
+}
+
+/// The linked code: bytes that a module can be "loaded" from.
+#[unsafe(no_mangle)]
+extern "C" fn cuLinkComplete(_state: Handle, code: Out<Handle>, size: Out<usize>) -> c_int {
+    size.put_if_wanted(size_of::<usize>());
+    status(|| give(code, some_module()))
+}
+
+/// Describes a tensor to the copy engine of a kernel, which runs nothing here.
+#[unsafe(no_mangle)]
+extern "C" fn cuTensorMapEncodeTiled(map: Out<[u64; 16]>) -> c_int {
+    status(|| give(map, [0; 16]))
+}

@@ -1,0 +1,179 @@
+//! Virtual memory management, of which PyTorch's expandable segments are made.
+
+use std::ffi::{c_int, c_ulonglong, c_void};
+
+use super::{give, status};
+use crate::config::Values;
+use crate::error::{Error, Result};
+use crate::ffi::Out;
+use crate::state::memory::PAGE;
+use crate::state::virtual_memory::Returned;
+use crate::state::{backing, machine};
+
+/// Memory of a device, in `CUmemLocationType`.
+const LOCATION_DEVICE: c_int = 1;
+
+/// Memory that stays where it is, in `CUmemAllocationType`.
+const TYPE_PINNED: c_int = 1;
+
+/// The caller may read and write, in `CUmemAccess_flags`.
+const READ_AND_WRITE: c_ulonglong = 3;
+
+/// `CUmemAllocationProp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub(super) struct Properties {
+    pub(super) kind: c_int,
+    pub(super) handle_types: c_int,
+    pub(super) location_kind: c_int,
+    pub(super) location: c_int,
+    pub(super) metadata: usize,
+    pub(super) flags: [u8; 8],
+}
+
+impl Properties {
+    /// Memory of one device that is shared with no other process.
+    pub(super) const fn of_device(location: c_int) -> Self {
+        Self {
+            kind: TYPE_PINNED,
+            handle_types: 0,
+            location_kind: LOCATION_DEVICE,
+            location,
+            metadata: 0,
+            flags: [0; 8],
+        }
+    }
+}
+
+/// `CUmemLocation`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Location {
+    kind: c_int,
+    id: c_int,
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemGetAllocationGranularity(size: Out<usize>, _: *const Properties, _option: c_int) -> c_int {
+    status(|| give(size, PAGE as usize))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemAddressReserve(
+    address: Out<u64>,
+    size: usize,
+    _alignment: usize,
+    _wanted: u64,
+    _flags: c_ulonglong,
+) -> c_int {
+    status(|| give(address, machine()?.virtual_memory().reserve(size as u64)?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemAddressFree(address: u64, size: usize) -> c_int {
+    status(|| machine()?.virtual_memory().unreserve(address, size as u64))
+}
+
+/// Creates memory, which counts from now.
+///
+/// Memory that other processes could open is not permitted: PyTorch then does without.
+#[unsafe(no_mangle)]
+extern "C" fn cuMemCreate(handle: Out<u64>, size: usize, properties: Out<Properties>, _flags: c_ulonglong) -> c_int {
+    status(|| {
+        let properties = properties.get().ok_or(Error::InvalidValue)?;
+        if properties.handle_types != 0 {
+            return Err(Error::NotPermitted);
+        }
+        if properties.location_kind != LOCATION_DEVICE || size == 0 || !(size as u64).is_multiple_of(PAGE) {
+            return Err(Error::InvalidValue);
+        }
+        let machine = machine()?;
+        let device = machine.device(properties.location)?;
+        device.lock().memory.charge(size as u64)?;
+        give(handle, machine.virtual_memory().create(device.ordinal, size as u64))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemRelease(handle: u64) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        let returned = machine.virtual_memory().release(handle)?;
+        machine.refund(returned);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemRetainAllocationHandle(handle: Out<u64>, address: u64) -> c_int {
+    status(|| give(handle, machine()?.virtual_memory().retain(address)?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemGetAllocationPropertiesFromHandle(properties: Out<Properties>, handle: u64) -> c_int {
+    status(|| {
+        let (device, _) = machine()?.virtual_memory().properties(handle)?;
+        give(properties, Properties::of_device(c_int::try_from(device).unwrap_or(c_int::MAX)))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemMap(address: u64, size: usize, offset: usize, handle: u64, _flags: c_ulonglong) -> c_int {
+    status(|| {
+        // CUDA requires an offset of 0, too.
+        if offset != 0 {
+            return Err(Error::InvalidValue);
+        }
+        machine()?.virtual_memory().map(address, size as u64, handle)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemUnmap(address: u64, size: usize) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        let returned: Vec<Returned> = machine.virtual_memory().unmap(address, size as u64)?;
+        if machine.values == Values::Shadow {
+            backing::forget(address, size as u64);
+        }
+        machine.refund(returned);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemSetAccess(address: u64, _size: usize, accesses: *const c_void, count: usize) -> c_int {
+    status(|| {
+        check_mapped(address)?;
+        if accesses.is_null() || count == 0 { Err(Error::InvalidValue) } else { Ok(()) }
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemGetAccess(flags: Out<c_ulonglong>, location: Out<Location>, address: u64) -> c_int {
+    status(|| {
+        check_mapped(address)?;
+        let location = location.get().ok_or(Error::InvalidValue)?;
+        if location.kind == LOCATION_DEVICE {
+            machine()?.device(location.id)?;
+        }
+        give(flags, READ_AND_WRITE)
+    })
+}
+
+/// Handles that other processes could open are not there.
+#[unsafe(no_mangle)]
+extern "C" fn cuMemExportToShareableHandle(_to: *mut c_void, _handle: u64, _kind: c_int, _flags: c_ulonglong) -> c_int {
+    Error::NotPermitted.code()
+}
+
+/// Handles of other processes cannot be opened.
+#[unsafe(no_mangle)]
+extern "C" fn cuMemImportFromShareableHandle(handle: Out<u64>, _from: *mut c_void, _kind: c_int) -> c_int {
+    handle.put_if_wanted(0);
+    Error::NotPermitted.code()
+}
+
+fn check_mapped(address: u64) -> Result<()> {
+    machine()?.virtual_memory().find(address).map(|_| ()).ok_or(Error::InvalidValue)
+}

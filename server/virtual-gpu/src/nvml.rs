@@ -1,0 +1,272 @@
+//! NVML, `libnvidia-ml`: what PyTorch asks when memory runs out, and what monitors ask.
+
+use std::ffi::{c_char, c_int, c_uint};
+use std::sync::atomic::Ordering;
+
+use crate::ffi::{Handle, Out, text};
+use crate::runtime::{VERSION, copy_text};
+use crate::state::device::Device;
+use crate::state::handle::Kind;
+use crate::state::machine;
+use crate::stub::{harmless, unmodelled};
+
+/// Numbers of `nvmlReturn_t`.
+mod code {
+    use std::ffi::c_int;
+
+    pub(super) const SUCCESS: c_int = 0;
+    pub(super) const INVALID_ARGUMENT: c_int = 2;
+    pub(super) const NOT_FOUND: c_int = 6;
+    pub(super) const INSUFFICIENT_SIZE: c_int = 7;
+}
+
+harmless! { nvmlInit, nvmlInit_v2, nvmlInitWithFlags, nvmlShutdown }
+
+// 3 is "not supported": there is no link, no fabric, no sensor.
+unmodelled! {
+    "nvml", 3 =>
+    nvmlDeviceGetClockInfo,
+    nvmlDeviceGetGpuFabricInfo,
+    nvmlDeviceGetPowerUsage,
+    nvmlDeviceGetTemperature,
+    nvmlDeviceGetUtilizationRates,
+}
+
+/// There are no links between cards, which programs ask of each of many links: an answer, not a failure to report.
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetNvLinkRemoteDeviceType() -> c_int {
+    3
+}
+
+/// As [`nvmlDeviceGetNvLinkRemoteDeviceType`].
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetNvLinkRemotePciInfo_v2() -> c_int {
+    3
+}
+
+/// As [`nvmlDeviceGetNvLinkRemoteDeviceType`].
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetNvLinkState() -> c_int {
+    3
+}
+
+/// There is no fabric between cards.
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetGpuFabricInfoV() -> c_int {
+    3
+}
+
+/// `nvmlProcessInfo_v1_t`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Process {
+    pid: c_uint,
+    used_bytes: u64,
+}
+
+/// `nvmlProcessInfo_v2_t`, which the third version of the function gives, too.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ProcessOfInstance {
+    pid: c_uint,
+    used_bytes: u64,
+    instance: c_uint,
+    compute_instance: c_uint,
+}
+
+/// `nvmlMemory_t`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Memory {
+    total: u64,
+    free: u64,
+    used: u64,
+}
+
+/// `nvmlMemory_v2_t`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct MemoryV2 {
+    version: c_uint,
+    total: u64,
+    reserved: u64,
+    free: u64,
+    used: u64,
+}
+
+/// What a function answers; an error is NVML's number.
+type Answer = Result<(), c_int>;
+
+fn status(body: impl FnOnce() -> Answer) -> c_int {
+    body().map_or_else(|code| code, |()| code::SUCCESS)
+}
+
+fn give<T>(out: Out<T>, value: T) -> Answer {
+    if out.put(value) { Ok(()) } else { Err(code::INVALID_ARGUMENT) }
+}
+
+fn devices() -> Result<&'static [Device], c_int> {
+    machine().map(|machine| machine.devices.as_slice()).map_err(|_| code::NOT_FOUND)
+}
+
+/// A device's handle is that of its context.
+fn device(handle: Handle) -> Result<&'static Device, c_int> {
+    let number = Kind::Context.number(handle).map_err(|_| code::INVALID_ARGUMENT)?;
+    devices()?.get(number).ok_or(code::INVALID_ARGUMENT)
+}
+
+fn find(to: Out<Handle>, is_wanted: impl Fn(&Device) -> bool) -> Answer {
+    let found = devices()?.iter().find(|device| is_wanted(device)).ok_or(code::NOT_FOUND)?;
+    give(to, Kind::Context.handle(found.ordinal))
+}
+
+/// What this process takes of a device; nothing before it has a context.
+fn used_bytes(device: &Device) -> Option<u64> {
+    let free = device.lock().memory.free_bytes();
+    device.is_active.load(Ordering::Relaxed).then(|| device.card.memory_bytes - free)
+}
+
+/// Bytes that are taken, for a monitor: those of this process, as nobody else runs here.
+fn taken_bytes(device: &Device) -> u64 {
+    used_bytes(device).unwrap_or(0)
+}
+
+/// Fills a list of processes, which is this one or empty.
+fn processes<T>(handle: Handle, count: Out<c_uint>, list: Out<T>, make: impl Fn(c_uint, u64) -> T) -> Answer {
+    let used = used_bytes(device(handle)?);
+    let room = count.get().ok_or(code::INVALID_ARGUMENT)?;
+    give(count, used.is_some().into())?;
+    match used {
+        Some(_) if room == 0 => Err(code::INSUFFICIENT_SIZE),
+        Some(used) => give(list, make(std::process::id(), used)),
+        None => Ok(()),
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlErrorString(error: c_int) -> *const c_char {
+    match error {
+        code::SUCCESS => c"The operation was successful",
+        code::INVALID_ARGUMENT => c"Invalid Argument",
+        3 => c"Not Supported",
+        code::NOT_FOUND => c"Not Found",
+        code::INSUFFICIENT_SIZE => c"Insufficient Size",
+        _ => c"Unknown Error",
+    }
+    .as_ptr()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlSystemGetCudaDriverVersion(version: Out<c_int>) -> c_int {
+    status(|| give(version, VERSION))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) -> c_int {
+    status(|| give(version, VERSION))
+}
+
+/// The version of a driver that came with CUDA 13.0.
+#[unsafe(no_mangle)]
+extern "C" fn nvmlSystemGetDriverVersion(version: *mut c_char, length: c_uint) -> c_int {
+    status(|| copy_text("580.65.06", version, length).map_err(|_| code::INSUFFICIENT_SIZE))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetCount_v2(count: Out<c_uint>) -> c_int {
+    status(|| give(count, c_uint::try_from(devices()?.len()).unwrap_or(c_uint::MAX)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetCount(count: Out<c_uint>) -> c_int {
+    nvmlDeviceGetCount_v2(count)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, to: Out<Handle>) -> c_int {
+    status(|| find(to, |device| device.ordinal == index as usize))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetHandleByIndex(index: c_uint, to: Out<Handle>) -> c_int {
+    nvmlDeviceGetHandleByIndex_v2(index, to)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetHandleByPciBusId_v2(bus_id: *const c_char, to: Out<Handle>) -> c_int {
+    // Programs write the domain with four digits or with eight.
+    let wanted = text(bus_id).to_uppercase();
+    status(|| find(to, |device| wanted.ends_with(&device.pci_bus_id())))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetHandleByUUID(uuid: *const c_char, to: Out<Handle>) -> c_int {
+    status(|| find(to, |device| device.uuid_text() == text(uuid)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetUUID(handle: Handle, uuid: *mut c_char, length: c_uint) -> c_int {
+    status(|| copy_text(&device(handle)?.uuid_text(), uuid, length).map_err(|_| code::INSUFFICIENT_SIZE))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetName(handle: Handle, name: *mut c_char, length: c_uint) -> c_int {
+    status(|| copy_text(&device(handle)?.card.product, name, length).map_err(|_| code::INSUFFICIENT_SIZE))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetCudaComputeCapability(handle: Handle, major: Out<c_int>, minor: Out<c_int>) -> c_int {
+    status(|| {
+        let capability = device(handle)?.card.capability;
+        give(major, capability.major.into())?;
+        give(minor, capability.minor.into())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetMemoryInfo(handle: Handle, memory: Out<Memory>) -> c_int {
+    status(|| {
+        let device = device(handle)?;
+        let (total, used) = (device.card.memory_bytes, taken_bytes(device));
+        give(memory, Memory { total, free: total - used, used })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetMemoryInfo_v2(handle: Handle, memory: Out<MemoryV2>) -> c_int {
+    status(|| {
+        let device = device(handle)?;
+        let (total, used) = (device.card.memory_bytes, taken_bytes(device));
+        let version = memory.get().ok_or(code::INVALID_ARGUMENT)?.version;
+        give(memory, MemoryV2 { version, total, reserved: 0, free: total - used, used })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetComputeRunningProcesses(handle: Handle, count: Out<c_uint>, list: Out<Process>) -> c_int {
+    status(|| processes(handle, count, list, |pid, used_bytes| Process { pid, used_bytes }))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetComputeRunningProcesses_v3(
+    handle: Handle,
+    count: Out<c_uint>,
+    list: Out<ProcessOfInstance>,
+) -> c_int {
+    /// The card is not divided into instances.
+    const NO_INSTANCE: c_uint = c_uint::MAX;
+    let make =
+        |pid, used_bytes| ProcessOfInstance { pid, used_bytes, instance: NO_INSTANCE, compute_instance: NO_INSTANCE };
+    status(|| processes(handle, count, list, make))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn nvmlDeviceGetP2PStatus(from: Handle, to: Handle, _capability: c_int, state: Out<c_int>) -> c_int {
+    /// The two are one card or see each other's memory.
+    const OK: c_int = 0;
+    status(|| {
+        device(from)?;
+        device(to)?;
+        give(state, OK)
+    })
+}

@@ -1,0 +1,188 @@
+//! Devices: which there are, which is current, what they can do, who sees whose memory.
+
+use std::ffi::{CString, c_char, c_int, c_uint};
+use std::sync::atomic::Ordering;
+
+use super::properties::Properties;
+use super::{give, status};
+use crate::error::{Error, Result};
+use crate::ffi::{Out, text};
+use crate::state::{machine, now, thread};
+use crate::stub::harmless;
+
+/// The version of the interface: CUDA 13.0.
+pub(crate) const VERSION: c_int = 13_000;
+
+/// Priorities go from 0, the least urgent, to this.
+pub(crate) const MOST_URGENT: c_int = -5;
+
+harmless! {
+    cudaDeviceSetCacheConfig,
+    cudaDeviceSetLimit,
+    cudaInitDevice,
+    cudaSetDeviceFlags,
+    cudaSetValidDevices,
+    cudaProfilerStart,
+    cudaProfilerStop,
+    cudaCtxResetPersistingL2Cache,
+    cudaDeviceFlushGPUDirectRDMAWrites,
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGetDeviceCount(count: Out<c_int>) -> c_int {
+    status(|| give(count, c_int::try_from(machine()?.devices.len()).unwrap_or(c_int::MAX)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGetDevice(device: Out<c_int>) -> c_int {
+    status(|| give(device, c_int::try_from(machine()?.device(thread::device())?.ordinal).unwrap_or(c_int::MAX)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaSetDevice(device: c_int) -> c_int {
+    status(|| {
+        let device = machine()?.device(device)?;
+        thread::set_device(device.ordinal);
+        device.is_active.store(true, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaChooseDevice(device: Out<c_int>) -> c_int {
+    status(|| give(device, 0))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGetDeviceFlags(flags: Out<c_uint>) -> c_int {
+    status(|| give(flags, 0))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceReset() -> c_int {
+    crate::log::line(format_args!("cudaDeviceReset keeps what is allocated: PyTorch never calls it"));
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDriverGetVersion(version: Out<c_int>) -> c_int {
+    status(|| give(version, VERSION))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaRuntimeGetVersion(version: Out<c_int>) -> c_int {
+    status(|| give(version, VERSION))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGetDeviceProperties(properties: Out<Properties>, device: c_int) -> c_int {
+    status(|| give(properties, Properties::of(machine()?.device(device)?)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) -> c_int {
+    status(|| give(value, machine()?.device(device)?.attribute(attribute).ok_or(Error::InvalidValue)?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) -> c_int {
+    status(|| copy_text(&machine()?.device(device)?.pci_bus_id(), bus_id, length))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceGetByPCIBusId(device: Out<c_int>, bus_id: *const c_char) -> c_int {
+    status(|| {
+        let wanted = text(bus_id);
+        let found = machine()?.devices.iter().position(|device| device.pci_bus_id().eq_ignore_ascii_case(wanted));
+        give(device, found.and_then(|ordinal| c_int::try_from(ordinal).ok()).ok_or(Error::InvalidValue)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) -> c_int {
+    least.put_if_wanted(0);
+    greatest.put_if_wanted(MOST_URGENT);
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceGetLimit(value: Out<usize>, limit: c_int) -> c_int {
+    status(|| {
+        // Stack of a thread, buffer of `printf`, heap of `malloc`: CUDA's defaults.
+        let size = [1 << 10, 1 << 20, 8 << 20].get(usize::try_from(limit).unwrap_or(usize::MAX));
+        give(value, size.copied().unwrap_or(0))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceGetCacheConfig(config: Out<c_int>) -> c_int {
+    status(|| give(config, 0))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceSynchronize() -> c_int {
+    status(|| {
+        let machine = machine()?;
+        let device = machine.current()?.ordinal;
+        let mut work = machine.work();
+        work.check_unsafe()?;
+        work.streams.finish_device(device, now());
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceCanAccessPeer(can: Out<c_int>, device: c_int, peer: c_int) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        let are_two = machine.device(device)?.ordinal != machine.device(peer)?.ordinal;
+        give(can, are_two.into())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceEnablePeerAccess(peer: c_int, _flags: c_uint) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        let (device, peer) = (machine.current()?, machine.device(peer)?.ordinal);
+        if device.ordinal == peer {
+            return Err(Error::InvalidDevice);
+        }
+        if device.lock().peers.insert(peer) { Ok(()) } else { Err(Error::PeerAccessAlreadyEnabled) }
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceDisablePeerAccess(peer: c_int) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        let peer = machine.device(peer)?.ordinal;
+        if machine.current()?.lock().peers.remove(&peer) { Ok(()) } else { Err(Error::PeerAccessNotEnabled) }
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaDeviceGetP2PAttribute(value: Out<c_int>, attribute: c_int, from: c_int, to: c_int) -> c_int {
+    /// Access is supported, atomics are supported; the performance rank is 0, the best.
+    const SUPPORTED: &[c_int] = &[2, 3];
+    status(|| {
+        let machine = machine()?;
+        let are_two = machine.device(from)?.ordinal != machine.device(to)?.ordinal;
+        give(value, (are_two && SUPPORTED.contains(&attribute)).into())
+    })
+}
+
+/// Copies a text with its end into a caller's buffer.
+///
+/// # Errors
+/// The buffer is null or too short.
+pub(crate) fn copy_text(text: &str, to: *mut c_char, length: impl TryInto<usize>) -> Result<()> {
+    let text = CString::new(text).map_err(|_| Error::InvalidValue)?;
+    let bytes = text.as_bytes_with_nul();
+    if to.is_null() || length.try_into().unwrap_or(0) < bytes.len() {
+        return Err(Error::InvalidValue);
+    }
+    // SAFETY: the C caller says that `length` bytes can be written, which is enough.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr().cast(), to, bytes.len()) };
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! Events.
+
+use std::ffi::{c_float, c_int, c_uint};
+
+use super::{give, status};
+use crate::error::{Error, Result};
+use crate::ffi::{Handle, Out};
+use crate::state::handle::{Kind, stream_of};
+use crate::state::stream::Recorded;
+use crate::state::work::Work;
+use crate::state::{machine, now, tick};
+
+/// The flag of events that cannot tell time.
+const DISABLE_TIMING: c_uint = 2;
+
+/// What a tick is said to take, in milliseconds: nothing here measures time.
+const TICK_MS: c_float = 0.005;
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaEventCreateWithFlags(event: Out<Handle>, flags: c_uint) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        machine.current()?;
+        let number = machine.work().streams.create_event(flags & DISABLE_TIMING == 0);
+        give(event, Kind::Event.handle(number))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaEventCreate(event: Out<Handle>) -> c_int {
+    cudaEventCreateWithFlags(event, 0)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaEventDestroy(event: Handle) -> c_int {
+    status(|| machine()?.work().streams.destroy_event(Kind::Event.number(event)?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaEventRecordWithFlags(event: Handle, stream: Handle, flags: c_uint) -> c_int {
+    status(|| machine()?.work().record(Kind::Event.number(event)?, stream_of(stream)?, flags, now()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaEventRecord(event: Handle, stream: Handle) -> c_int {
+    cudaEventRecordWithFlags(event, stream, 0)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaEventQuery(event: Handle) -> c_int {
+    status(|| {
+        let mut work = machine()?.work();
+        work.check_unsafe()?;
+        if work.is_done(Kind::Event.number(event)?, now())? {
+            return Ok(());
+        }
+        // Time goes on for those who wait by asking, or they would ask for ever.
+        tick();
+        Err(Error::NotReady)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaEventSynchronize(event: Handle) -> c_int {
+    status(|| {
+        let mut work = machine()?.work();
+        work.check_unsafe()?;
+        work.finish_event(Kind::Event.number(event)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaEventElapsedTime(milliseconds: Out<c_float>, start: Handle, end: Handle) -> c_int {
+    status(|| {
+        let work = machine()?.work();
+        let (start, end) = (moment(&work, start)?, moment(&work, end)?);
+        // At least a tick: programs divide by it.
+        give(milliseconds, end.saturating_sub(start).max(1) as c_float * TICK_MS)
+    })
+}
+
+/// The tick in which an event that can tell time was recorded.
+fn moment(work: &Work, event: Handle) -> Result<u64> {
+    let number = Kind::Event.number(event)?;
+    let event = work.streams.event(number)?;
+    let is_done = work.is_done(number, now())?;
+    match event.recorded {
+        Recorded::At(mark) if event.has_timing => {
+            if is_done {
+                Ok(mark.tick)
+            } else {
+                Err(Error::NotReady)
+            }
+        }
+        _ => Err(Error::InvalidHandle),
+    }
+}

@@ -1,0 +1,169 @@
+//! Attributes of kernels, and how many of their blocks a multiprocessor holds.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::{Mutex, PoisonError};
+
+use super::{give, status};
+use crate::error::{Error, Result};
+use crate::ffi::Out;
+use crate::state::machine;
+use crate::stub::harmless;
+
+harmless! { cudaFuncSetCacheConfig, cudaFuncSetSharedMemConfig }
+
+/// What a block gets of dynamic shared memory without asking for more, in bytes.
+const DEFAULT_SHARED_BYTES: c_int = 48 << 10;
+
+/// Registers of a thread: a middling kernel's.
+const REGISTERS: c_int = 32;
+
+/// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
+const MAX_DYNAMIC_SHARED: c_int = 8;
+
+/// `cudaFuncAttributes`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+struct FunctionAttributes {
+    shared_bytes: usize,
+    constant_bytes: usize,
+    local_bytes: usize,
+    max_threads_per_block: c_int,
+    registers: c_int,
+    ptx_version: c_int,
+    binary_version: c_int,
+    cache_mode: c_int,
+    max_dynamic_shared_bytes: c_int,
+    preferred_shared_carveout: c_int,
+    cluster: [c_int; 6],
+    reserved: [c_int; 16],
+}
+
+/// What programs have asked for as dynamic shared memory, by kernel.
+static SHARED_BYTES: Mutex<BTreeMap<usize, c_int>> = Mutex::new(BTreeMap::new());
+
+/// Sets how much dynamic shared memory a kernel may take.
+pub(crate) fn set_shared_bytes(kernel: *const c_void, bytes: c_int) -> Result<()> {
+    let most = machine()?.current()?.card.shared_memory_per_block_bytes;
+    if u32::try_from(bytes).is_ok_and(|bytes| bytes <= most) {
+        SHARED_BYTES.lock().unwrap_or_else(PoisonError::into_inner).insert(kernel as usize, bytes);
+        return Ok(());
+    }
+    Err(Error::InvalidValue)
+}
+
+/// The value of a kernel's attribute by its number, which both interfaces share.
+pub(crate) fn attribute(kernel: *const c_void, attribute: c_int) -> Result<c_int> {
+    let version = || Ok(c_int::try_from(machine()?.current()?.kernel_architecture()).unwrap_or(0));
+    Ok(match attribute {
+        0 => 1024,
+        4 => REGISTERS,
+        5 | 6 => version()?,
+        MAX_DYNAMIC_SHARED => {
+            let set = SHARED_BYTES.lock().unwrap_or_else(PoisonError::into_inner);
+            set.get(&(kernel as usize)).copied().unwrap_or(DEFAULT_SHARED_BYTES)
+        }
+        1..=3 | 7 | 10..=15 => 0,
+        9 => -1,
+        _ => return Err(Error::InvalidValue),
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaFuncGetAttributes(attributes: Out<FunctionAttributes>, kernel: *const c_void) -> c_int {
+    status(|| {
+        let of = |number| attribute(kernel, number);
+        let found = FunctionAttributes {
+            shared_bytes: 0,
+            constant_bytes: 0,
+            local_bytes: 0,
+            max_threads_per_block: of(0)?,
+            registers: of(4)?,
+            ptx_version: of(5)?,
+            binary_version: of(6)?,
+            cache_mode: of(7)?,
+            max_dynamic_shared_bytes: of(MAX_DYNAMIC_SHARED)?,
+            preferred_shared_carveout: of(9)?,
+            cluster: [0; 6],
+            reserved: [0; 16],
+        };
+        give(attributes, found)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaFuncSetAttribute(kernel: *const c_void, attribute: c_int, value: c_int) -> c_int {
+    status(|| if attribute == MAX_DYNAMIC_SHARED { set_shared_bytes(kernel, value) } else { Ok(()) })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaFuncGetName(name: Out<*const c_char>, _kernel: *const c_void) -> c_int {
+    status(|| give(name, c"kernel".as_ptr()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGetFuncBySymbol(function: Out<*const c_void>, symbol: *const c_void) -> c_int {
+    status(|| give(function, symbol))
+}
+
+/// Blocks of a kernel that a multiprocessor of the current device holds.
+pub(crate) fn occupancy(block_threads: c_int, shared_bytes: usize) -> Result<c_int> {
+    let threads = u32::try_from(block_threads).ok().filter(|&threads| threads > 0).ok_or(Error::InvalidValue)?;
+    let blocks = machine()?.current()?.occupancy(threads, shared_bytes as u64);
+    Ok(c_int::try_from(blocks).unwrap_or(c_int::MAX))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks: Out<c_int>,
+    _kernel: *const c_void,
+    block_threads: c_int,
+    shared_bytes: usize,
+) -> c_int {
+    status(|| give(blocks, occupancy(block_threads, shared_bytes)?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    blocks: Out<c_int>,
+    kernel: *const c_void,
+    block_threads: c_int,
+    shared_bytes: usize,
+    _flags: c_uint,
+) -> c_int {
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_threads, shared_bytes)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaOccupancyAvailableDynamicSMemPerBlock(
+    bytes: Out<usize>,
+    _kernel: *const c_void,
+    blocks: c_int,
+    _block_threads: c_int,
+) -> c_int {
+    status(|| {
+        let device = machine()?.current()?;
+        let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks > 0).ok_or(Error::InvalidValue)?;
+        let share = device.shared_memory_per_multiprocessor_bytes() / blocks;
+        give(bytes, share.saturating_sub(device.reserved_shared_memory_bytes()) as usize)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaOccupancyMaxActiveClusters(
+    clusters: Out<c_int>,
+    _kernel: *const c_void,
+    _config: *const c_void,
+) -> c_int {
+    // A cluster fills at most the multiprocessors of one of a card's eight partitions.
+    status(|| give(clusters, c_int::try_from(machine()?.current()?.card.multiprocessors / 8).unwrap_or(1).max(1)))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaOccupancyMaxPotentialClusterSize(
+    size: Out<c_int>,
+    _kernel: *const c_void,
+    _config: *const c_void,
+) -> c_int {
+    status(|| give(size, 8))
+}

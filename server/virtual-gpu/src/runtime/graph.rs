@@ -1,0 +1,265 @@
+//! Graphs: they are counted and launched; their operations have nothing to do, but for the program's own functions.
+
+use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
+
+use super::{give, status, stream};
+use crate::error::{Error, Result};
+use crate::ffi::{Handle, Out, text};
+use crate::state::capture::{Graph, Node};
+use crate::state::handle::Kind;
+use crate::state::work::UserObject;
+use crate::state::{machine, thread};
+use crate::stub::{harmless, unmodelled};
+
+harmless! { cudaGraphUpload, cudaDeviceGraphMemTrim }
+
+unmodelled! {
+    "cudart", 801 =>
+    cudaGraphAddChildGraphNode,
+    cudaGraphAddDependencies,
+    cudaGraphAddEmptyNode,
+    cudaGraphAddEventRecordNode,
+    cudaGraphAddEventWaitNode,
+    cudaGraphAddHostNode,
+    cudaGraphAddKernelNode,
+    cudaGraphAddMemAllocNode,
+    cudaGraphAddMemFreeNode,
+    cudaGraphAddMemcpyNode,
+    cudaGraphAddMemcpyNode1D,
+    cudaGraphAddMemsetNode,
+    cudaGraphAddNode,
+    cudaGraphConditionalHandleCreate,
+    cudaGraphExecKernelNodeSetParams,
+    cudaGraphExecUpdate,
+    cudaGraphKernelNodeGetParams,
+    cudaGraphKernelNodeSetParams,
+    cudaGraphMemcpyNodeGetParams,
+    cudaGraphMemsetNodeGetParams,
+}
+
+/// A kernel's number in `cudaGraphNodeType`.
+const TYPE_KERNEL: c_int = 0;
+
+/// A host function's number in `cudaGraphNodeType`.
+const TYPE_HOST: c_int = 3;
+
+/// Operations of one graph, of which handles leave room for.
+const NODES_OF_A_GRAPH: usize = 1 << 20;
+
+fn graph_number(graph: Handle) -> Result<usize> {
+    Kind::Graph.number(graph).map_err(|_| Error::InvalidValue)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphCreate(graph: Out<Handle>, _flags: c_uint) -> c_int {
+    status(|| give(graph, Kind::Graph.handle(machine()?.work().add_graph(Graph::default()))))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphClone(clone: Out<Handle>, graph: Handle) -> c_int {
+    status(|| {
+        let mut work = machine()?.work();
+        let nodes = work.graph(graph_number(graph)?)?.nodes.clone();
+        give(clone, Kind::Graph.handle(work.add_graph(Graph { nodes, user_objects: Vec::new() })))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphDestroy(graph: Handle) -> c_int {
+    status(|| {
+        let released = machine()?.work().remove_graph(graph_number(graph)?)?;
+        released.into_iter().for_each(destroy);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphGetNodes(graph: Handle, nodes: *mut Handle, count: Out<usize>) -> c_int {
+    status(|| {
+        let number = graph_number(graph)?;
+        let held = machine()?.work().graph(number)?.nodes.len();
+        if !nodes.is_null() {
+            let wanted = count.get().ok_or(Error::InvalidValue)?.min(held);
+            for index in 0..wanted {
+                // SAFETY: the caller says that there is room for as many handles as stand in `count`.
+                unsafe { nodes.add(index).write(Kind::Node.handle(number * NODES_OF_A_GRAPH + index)) };
+            }
+        }
+        give(count, held)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphGetRootNodes(graph: Handle, nodes: *mut Handle, count: Out<usize>) -> c_int {
+    cudaGraphGetNodes(graph, nodes, count)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphNodeGetType(node: Handle, kind: Out<c_int>) -> c_int {
+    status(|| {
+        let number = Kind::Node.number(node).map_err(|_| Error::InvalidValue)?;
+        let work = machine()?.work();
+        let node = work.graph(number / NODES_OF_A_GRAPH)?.nodes.get(number % NODES_OF_A_GRAPH);
+        give(kind, if matches!(node, Some(Node::Host(..))) { TYPE_HOST } else { TYPE_KERNEL })
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphNodeGetDependencies(
+    _node: Handle,
+    _dependencies: *mut Handle,
+    _edges: *mut c_void,
+    count: Out<usize>,
+) -> c_int {
+    status(|| give(count, 0))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphNodeGetDependentNodes(
+    node: Handle,
+    dependents: *mut Handle,
+    edges: *mut c_void,
+    count: Out<usize>,
+) -> c_int {
+    cudaGraphNodeGetDependencies(node, dependents, edges, count)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphGetEdges(
+    _graph: Handle,
+    _from: *mut Handle,
+    _to: *mut Handle,
+    _edges: *mut c_void,
+    count: Out<usize>,
+) -> c_int {
+    status(|| give(count, 0))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphInstantiateWithFlags(executable: Out<Handle>, graph: Handle, _flags: c_ulonglong) -> c_int {
+    status(|| {
+        let mut work = machine()?.work();
+        let nodes = work.graph(graph_number(graph)?)?.nodes.clone();
+        let number = work.add_graph(Graph { nodes, user_objects: Vec::new() });
+        give(executable, Kind::Executable.handle(number))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphInstantiate(executable: Out<Handle>, graph: Handle, flags: c_ulonglong) -> c_int {
+    cudaGraphInstantiateWithFlags(executable, graph, flags)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphExecDestroy(executable: Handle) -> c_int {
+    status(|| {
+        let number = Kind::Executable.number(executable).map_err(|_| Error::InvalidValue)?;
+        machine()?.work().remove_graph(number).map(|_| ())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphExecGetFlags(_executable: Handle, flags: Out<c_ulonglong>) -> c_int {
+    status(|| give(flags, 0))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphLaunch(executable: Handle, stream: Handle) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        let number = Kind::Executable.number(executable).map_err(|_| Error::InvalidValue)?;
+        let nodes = machine.work().graph(number)?.nodes.clone();
+        thread::set_last_kernel(std::ptr::null());
+        for node in nodes {
+            if let (true, Node::Host(function, argument)) = (machine.put(stream, node)?, node) {
+                stream::call(function, argument);
+            }
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphDebugDotPrint(graph: Handle, path: *const c_char, _flags: c_uint) -> c_int {
+    status(|| {
+        let number = graph_number(graph)?;
+        let count = machine()?.work().graph(number)?.nodes.len();
+        let nodes: String = (0..count).map(|index| format!("  node_{index};\n")).collect();
+        std::fs::write(text(path), format!("digraph graph_{number} {{\n{nodes}}}\n")).map_err(|_| Error::InvalidValue)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaUserObjectCreate(
+    object: Out<Handle>,
+    content: *mut c_void,
+    destroy: *const c_void,
+    references: c_uint,
+    _flags: c_uint,
+) -> c_int {
+    status(|| {
+        let mut work = machine()?.work();
+        work.user_objects.push(UserObject { object: content as usize, destroy: destroy as usize, references });
+        give(object, Kind::UserObject.handle(work.user_objects.len() - 1))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaUserObjectRetain(object: Handle, count: c_uint) -> c_int {
+    status(|| {
+        let number = Kind::UserObject.number(object).map_err(|_| Error::InvalidValue)?;
+        let mut work = machine()?.work();
+        let object = work.user_objects.get_mut(number).filter(|object| object.references > 0);
+        object.ok_or(Error::InvalidValue)?.references += count;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaUserObjectRelease(object: Handle, count: c_uint) -> c_int {
+    status(|| {
+        let number = Kind::UserObject.number(object).map_err(|_| Error::InvalidValue)?;
+        let released = machine()?.work().release_object(number, count)?;
+        released.into_iter().for_each(destroy);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphRetainUserObject(graph: Handle, object: Handle, count: c_uint, flags: c_uint) -> c_int {
+    /// The caller's references become the graph's.
+    const MOVE: c_uint = 1;
+    status(|| {
+        let number = Kind::UserObject.number(object).map_err(|_| Error::InvalidValue)?;
+        let mut work = machine()?.work();
+        let object = work.user_objects.get_mut(number).ok_or(Error::InvalidValue)?;
+        if flags & MOVE == 0 {
+            object.references += count;
+        }
+        work.graph_mut(graph_number(graph)?)?.user_objects.push((number, count));
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaGraphReleaseUserObject(graph: Handle, object: Handle, count: c_uint) -> c_int {
+    status(|| {
+        let number = Kind::UserObject.number(object).map_err(|_| Error::InvalidValue)?;
+        let released = {
+            let mut work = machine()?.work();
+            let held = &mut work.graph_mut(graph_number(graph)?)?.user_objects;
+            let place = held.iter().position(|&held| held == (number, count)).ok_or(Error::InvalidValue)?;
+            held.remove(place);
+            work.release_object(number, count)?
+        };
+        released.into_iter().for_each(destroy);
+        Ok(())
+    })
+}
+
+/// Ends an object of the program, with nothing locked: its function may call CUDA.
+fn destroy(object: UserObject) {
+    if object.destroy != 0 {
+        stream::call(object.destroy, object.object);
+    }
+}

@@ -1,0 +1,144 @@
+//! Launches of kernels, and what the compiler's own code calls to register and to launch them.
+//!
+//! A program makes hundreds of thousands of launches: each one is a count and a note, without a lock, unless a stream
+//! is captured or events take time.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use super::status;
+use crate::error::Error;
+use crate::ffi::{Handle, Out};
+use crate::state::thread::{LaunchConfig, pop_launch, push_launch, set_last_kernel};
+use crate::state::{kernel, launch};
+use crate::stub::harmless;
+
+// Kernels' code is not loaded, so nothing has to be prepared or given back.
+harmless! {
+    __cudaRegisterFatBinaryEnd,
+    __cudaUnregisterFatBinary,
+    __cudaRegisterVar,
+    __cudaRegisterManagedVar,
+    __cudaRegisterTexture,
+    __cudaRegisterSurface,
+    __cudaRegisterHostVar,
+}
+
+/// `dim3`, as it is passed by value.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Dim3([u32; 3]);
+
+/// `cudaLaunchConfig_t`, as far as it is read.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct ExtendedConfig {
+    grid: Dim3,
+    block: Dim3,
+    shared_bytes: usize,
+    stream: Handle,
+}
+
+/// Registers a program's code; all share one handle that nobody follows.
+#[unsafe(no_mangle)]
+extern "C" fn __cudaRegisterFatBinary(_code: *const c_void) -> Handle {
+    static BINARY: usize = 0;
+    (&raw const BINARY).cast_mut().cast()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __cudaInitModule(_binary: Handle) -> c_char {
+    1
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __cudaRegisterFunction(_binary: Handle, host_function: *const c_void, name: *const c_char) {
+    kernel::register(host_function, name);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __cudaGetKernel(kernel: Out<*const c_void>, host_function: *const c_void) -> c_int {
+    kernel.put_if_wanted(host_function);
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared_bytes: usize, stream: usize) -> c_int {
+    push_launch(LaunchConfig { grid: grid.0, block: block.0, shared_bytes, stream });
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __cudaPopCallConfiguration(
+    grid: Out<[u32; 3]>,
+    block: Out<[u32; 3]>,
+    shared_bytes: Out<usize>,
+    stream: Out<usize>,
+) -> c_int {
+    status(|| {
+        let config = pop_launch().ok_or(Error::MissingConfiguration)?;
+        grid.put_if_wanted(config.grid);
+        block.put_if_wanted(config.block);
+        shared_bytes.put_if_wanted(config.shared_bytes);
+        stream.put_if_wanted(config.stream);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaLaunchKernel(
+    kernel: *const c_void,
+    _grid: Dim3,
+    _block: Dim3,
+    _arguments: *const *const c_void,
+    _shared_bytes: usize,
+    stream: Handle,
+) -> c_int {
+    set_last_kernel(kernel);
+    status(|| launch(stream))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __cudaLaunchKernel(
+    kernel: *const c_void,
+    grid: Dim3,
+    block: Dim3,
+    arguments: *const *const c_void,
+    shared_bytes: usize,
+    stream: Handle,
+) -> c_int {
+    cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __cudaLaunchKernel_ptsz(
+    kernel: *const c_void,
+    grid: Dim3,
+    block: Dim3,
+    arguments: *const *const c_void,
+    shared_bytes: usize,
+    stream: Handle,
+) -> c_int {
+    cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaLaunchCooperativeKernel(
+    kernel: *const c_void,
+    grid: Dim3,
+    block: Dim3,
+    arguments: *const *const c_void,
+    shared_bytes: usize,
+    stream: Handle,
+) -> c_int {
+    cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaLaunchKernelExC(
+    config: Out<ExtendedConfig>,
+    kernel: *const c_void,
+    _arguments: *const *const c_void,
+) -> c_int {
+    set_last_kernel(kernel);
+    status(|| launch(config.get().ok_or(Error::InvalidValue)?.stream))
+}

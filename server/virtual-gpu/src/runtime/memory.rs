@@ -1,0 +1,148 @@
+//! Memory: of devices, pinned, and what an address means.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use super::{give, status};
+use crate::config::Values;
+use crate::error::{Error, Result};
+use crate::ffi::Out;
+use crate::state::{Machine, Place, backing, machine, thread};
+use crate::stub::unmodelled;
+
+unmodelled! {
+    "cudart", 801 =>
+    cudaMallocManaged,
+    cudaMemAdvise,
+    cudaMemPrefetchAsync,
+    cudaMemRangeGetAttribute,
+    cudaMemRangeGetAttributes,
+}
+
+/// `cudaPointerAttributes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+struct PointerAttributes {
+    /// 0 memory of the host that nobody registered, 1 pinned, 2 of a device.
+    kind: c_int,
+    device: c_int,
+    device_pointer: *const c_void,
+    host_pointer: *const c_void,
+    reserved: [isize; 8],
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaMalloc(address: Out<*mut c_void>, size: usize) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        machine.check_unsafe()?;
+        let device = machine.current()?;
+        if size == 0 {
+            return give(address, std::ptr::null_mut());
+        }
+        give(address, device.lock().memory.allocate(size as u64)? as *mut c_void)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaMallocPitch(address: Out<*mut c_void>, pitch: Out<usize>, width: usize, height: usize) -> c_int {
+    let row = width.next_multiple_of(512);
+    pitch.put_if_wanted(row);
+    cudaMalloc(address, row.saturating_mul(height))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaFree(address: *mut c_void) -> c_int {
+    status(|| free(machine()?, address as u64))
+}
+
+/// Frees memory of a device, whichever function allocated it.
+pub(crate) fn free(machine: &Machine, address: u64) -> Result<()> {
+    machine.current()?;
+    if address == 0 {
+        return Ok(());
+    }
+    let Place::Device(ordinal) = machine.place(address as usize) else { return Err(Error::InvalidValue) };
+    let mut contents = machine.device(ordinal)?.lock();
+    let freed_by_pool = contents.pools.iter_mut().flatten().find_map(|pool| pool.free(address));
+    if freed_by_pool.is_none() {
+        let size = contents.memory.free(address)?;
+        if machine.values == Values::Shadow {
+            backing::forget(address, size);
+        }
+    }
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaMemGetInfo(free: Out<usize>, total: Out<usize>) -> c_int {
+    status(|| {
+        let device = machine()?.current()?;
+        give(free, device.lock().memory.free_bytes() as usize)?;
+        give(total, device.card.memory_bytes as usize)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaHostAlloc(address: Out<*mut c_void>, size: usize, _flags: c_uint) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        machine.check_unsafe()?;
+        let device = machine.current()?.ordinal;
+        give(address, machine.pinned().allocate(size, device)? as *mut c_void)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaMallocHost(address: Out<*mut c_void>, size: usize) -> c_int {
+    cudaHostAlloc(address, size, 0)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaFreeHost(address: *mut c_void) -> c_int {
+    status(|| machine()?.pinned().free(address as usize))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaHostRegister(address: *mut c_void, size: usize, _flags: c_uint) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        let device = machine.current()?.ordinal;
+        machine.pinned().register(address as usize, size, device)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaHostUnregister(address: *mut c_void) -> c_int {
+    status(|| machine()?.pinned().unregister(address as usize))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaHostGetDevicePointer(to: Out<*mut c_void>, address: *mut c_void, _flags: c_uint) -> c_int {
+    status(|| match machine()?.place(address as usize) {
+        Place::Pinned(_) => give(to, address),
+        _ => Err(Error::InvalidValue),
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaHostGetFlags(flags: Out<c_uint>, address: *mut c_void) -> c_int {
+    status(|| match machine()?.place(address as usize) {
+        Place::Pinned(_) => give(flags, 0),
+        _ => Err(Error::InvalidValue),
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaPointerGetAttributes(attributes: Out<PointerAttributes>, address: *const c_void) -> c_int {
+    let nowhere = std::ptr::null();
+    status(|| {
+        let (kind, device, device_pointer, host_pointer) = match machine()?.place(address as usize) {
+            Place::Device(device) => (2, device, address, nowhere),
+            Place::Pinned(device) => (1, device, address, address),
+            Place::Host => (0, thread::device(), nowhere, address),
+        };
+        // Memory that CUDA does not know has no device.
+        let device = if kind == 0 { -2 } else { c_int::try_from(device).unwrap_or(c_int::MAX) };
+        give(attributes, PointerAttributes { kind, device, device_pointer, host_pointer, reserved: [0; 8] })
+    })
+}

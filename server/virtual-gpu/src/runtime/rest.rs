@@ -1,0 +1,40 @@
+//! What PyTorch never calls: textures, surfaces, arrays, and the ways to graphics and to other interfaces.
+
+use crate::stub::unmodelled;
+
+unmodelled! {
+    "cudart", 801 =>
+    cudaArrayGetInfo,
+    cudaBindTexture,
+    cudaCreateSurfaceObject,
+    cudaCreateTextureObject,
+    cudaDestroyExternalMemory,
+    cudaDestroyExternalSemaphore,
+    cudaDestroySurfaceObject,
+    cudaDestroyTextureObject,
+    cudaExternalMemoryGetMappedBuffer,
+    cudaFreeArray,
+    cudaFreeMipmappedArray,
+    cudaGetChannelDesc,
+    cudaGetMipmappedArrayLevel,
+    cudaGetSurfaceObjectResourceDesc,
+    cudaGetSymbolSize,
+    cudaGetTextureObjectResourceDesc,
+    cudaGetTextureObjectTextureDesc,
+    cudaGraphicsMapResources,
+    cudaGraphicsResourceGetMappedPointer,
+    cudaGraphicsUnmapResources,
+    cudaGraphicsUnregisterResource,
+    cudaImportExternalMemory,
+    cudaImportExternalSemaphore,
+    cudaMalloc3D,
+    cudaMalloc3DArray,
+    cudaMallocArray,
+    cudaMallocMipmappedArray,
+    cudaMemcpy2DFromArray,
+    cudaMemcpy2DToArray,
+    cudaMemcpyFromArray,
+    cudaMemcpyToArray,
+    cudaSignalExternalSemaphoresAsync,
+    cudaWaitExternalSemaphoresAsync,
+}

@@ -1,0 +1,144 @@
+//! Streams.
+
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+
+use super::device::MOST_URGENT;
+use super::{copy, give, status};
+use crate::error::{Error, Result};
+use crate::ffi::{Handle, Out};
+use crate::state::capture::Node;
+use crate::state::handle::{Kind, stream_of};
+use crate::state::{machine, now, tick};
+use crate::stub::harmless;
+
+// Attributes of streams are hints to the hardware.
+harmless! {
+    cudaStreamSetAttribute,
+    cudaStreamCopyAttributes,
+    cudaStreamAttachMemAsync,
+}
+
+/// A function of the program, which is given its argument.
+type HostFunction = extern "C" fn(*mut c_void);
+
+/// A function of the program, which is given a stream, a status and its argument.
+type StreamCallback = extern "C" fn(Handle, c_int, *mut c_void);
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamCreateWithPriority(stream: Out<Handle>, flags: c_uint, priority: c_int) -> c_int {
+    status(|| {
+        let machine = machine()?;
+        let device = machine.current()?.ordinal;
+        // A priority outside of the range means its nearest end.
+        let number = machine.work().streams.create(device, flags, priority.clamp(MOST_URGENT, 0));
+        give(stream, Kind::Stream.handle(number))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamCreateWithFlags(stream: Out<Handle>, flags: c_uint) -> c_int {
+    cudaStreamCreateWithPriority(stream, flags, 0)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamCreate(stream: Out<Handle>) -> c_int {
+    cudaStreamCreateWithPriority(stream, 0, 0)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamDestroy(stream: Handle) -> c_int {
+    status(|| machine()?.work().destroy_stream(Kind::Stream.number(stream)?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamGetPriority(stream: Handle, priority: Out<c_int>) -> c_int {
+    status(|| give(priority, machine()?.work().streams.get(stream_of(stream)?)?.priority))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamGetFlags(stream: Handle, flags: Out<c_uint>) -> c_int {
+    status(|| give(flags, machine()?.work().streams.get(stream_of(stream)?)?.flags))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamGetDevice(stream: Handle, device: Out<c_int>) -> c_int {
+    status(|| {
+        let ordinal = machine()?.work().streams.get(stream_of(stream)?)?.device;
+        give(device, c_int::try_from(ordinal).unwrap_or(c_int::MAX))
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamGetId(stream: Handle, id: Out<c_ulonglong>) -> c_int {
+    status(|| give(id, stream_of(stream)? as c_ulonglong))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamGetAttribute(stream: Handle, _attribute: c_int, value: Out<[u64; 8]>) -> c_int {
+    status(|| {
+        machine()?.work().streams.get(stream_of(stream)?)?;
+        give(value, [0; 8])
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamSynchronize(stream: Handle) -> c_int {
+    status(|| copy::finish(stream))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamQuery(stream: Handle) -> c_int {
+    status(|| {
+        let mut work = machine()?.work();
+        let stream = stream_of(stream)?;
+        work.check_not_captured(stream)?;
+        if work.streams.is_idle(stream, now())? {
+            return Ok(());
+        }
+        // Time goes on for those who wait by asking.
+        tick();
+        Err(Error::NotReady)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) -> c_int {
+    status(|| machine()?.work().wait(stream_of(stream)?, Kind::Event.number(event)?, flags, now()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaLaunchHostFunc(stream: Handle, function: Option<HostFunction>, argument: *mut c_void) -> c_int {
+    status(|| {
+        let function = function.ok_or(Error::InvalidValue)?;
+        if machine()?.put(stream, Node::Host(function as usize, argument as usize))? {
+            function(argument);
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaStreamAddCallback(
+    stream: Handle,
+    callback: Option<StreamCallback>,
+    argument: *mut c_void,
+    _flags: c_uint,
+) -> c_int {
+    status(|| {
+        let callback = callback.ok_or(Error::InvalidValue)?;
+        check_not_captured(stream)?;
+        callback(stream, 0, argument);
+        Ok(())
+    })
+}
+
+/// Calls a function of the program that a graph holds.
+pub(super) fn call(function: usize, argument: usize) {
+    // SAFETY: the address is that of a `HostFunction`, which `cudaLaunchHostFunc` put into the graph.
+    let function: HostFunction = unsafe { std::mem::transmute(function) };
+    function(argument as *mut c_void);
+}
+
+fn check_not_captured(stream: Handle) -> Result<()> {
+    machine()?.work().check_not_captured(stream_of(stream)?)
+}

@@ -1,0 +1,161 @@
+//! A device: its card, what that implies, and its memory.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use shared::job::Card;
+
+use super::backing::device_range;
+use super::memory::DeviceMemory;
+use super::pool::Pool;
+use crate::config::Config;
+
+/// The architectures that PyTorch's wheel for CUDA 13 has kernels for, as major × 10 + minor.
+const WHEEL_ARCHITECTURES: &[u32] = &[75, 80, 86, 90, 100, 120];
+
+/// The first bus that cards sit on.
+const FIRST_BUS: usize = 1;
+
+/// A device of the machine.
+#[derive(Debug)]
+pub(crate) struct Device {
+    /// Its number.
+    pub(crate) ordinal: usize,
+    /// What it is.
+    pub(crate) card: Card,
+    /// Whether its context is there.
+    pub(crate) is_active: AtomicBool,
+    contents: Mutex<Contents>,
+}
+
+/// What changes while a program runs.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    /// Its memory.
+    pub(crate) memory: DeviceMemory,
+    /// Its pools; the first is the default one.
+    pub(crate) pools: Vec<Option<Pool>>,
+    /// The devices whose memory it may read.
+    pub(crate) peers: BTreeSet<usize>,
+}
+
+impl Device {
+    /// A device with nothing allocated.
+    pub(crate) fn new(ordinal: usize, card: Card, config: &Config) -> Self {
+        let (start, end) = device_range(ordinal);
+        let capacity_bytes = card.memory_bytes.saturating_sub(config.context_bytes);
+        let memory = DeviceMemory::new(capacity_bytes, start, end, config.addresses);
+        let contents = Contents { memory, pools: vec![Some(Pool::new(ordinal))], peers: BTreeSet::new() };
+        Self { ordinal, card, is_active: AtomicBool::new(false), contents: Mutex::new(contents) }
+    }
+
+    /// What changes, locked.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compute capability as major × 10 + minor.
+    pub(crate) fn architecture(&self) -> u32 {
+        u32::from(self.card.capability.major) * 10 + u32::from(self.card.capability.minor)
+    }
+
+    /// The architecture of the kernels that run on this card: the newest of its own major version.
+    ///
+    /// A card that is older than all of them has kernels of its own, as those of a wheel for it would be.
+    pub(crate) fn kernel_architecture(&self) -> u32 {
+        let own = self.architecture();
+        let fits = |&arch: &u32| arch / 10 == own / 10 && arch <= own;
+        WHEEL_ARCHITECTURES.iter().copied().filter(fits).max().unwrap_or(own)
+    }
+
+    /// Blocks that a multiprocessor can hold at most; from the CUDA programming guide.
+    pub(crate) fn blocks_per_multiprocessor(&self) -> u32 {
+        match self.architecture() {
+            75 | 86 => 16,
+            89 | 120 => 24,
+            _ => 32,
+        }
+    }
+
+    /// Shared memory that the driver keeps of each block, in bytes.
+    pub(crate) fn reserved_shared_memory_bytes(&self) -> u32 {
+        if self.card.capability.major >= 8 { 1024 } else { 0 }
+    }
+
+    /// Shared memory of a multiprocessor, in bytes: what one block can ask for and what is kept of it.
+    pub(crate) fn shared_memory_per_multiprocessor_bytes(&self) -> u32 {
+        self.card.shared_memory_per_block_bytes + self.reserved_shared_memory_bytes()
+    }
+
+    /// Blocks of a kernel that one multiprocessor holds at a time; at least one.
+    pub(crate) fn occupancy(&self, block_threads: u32, shared_bytes: u64) -> u32 {
+        let threads = block_threads.max(1).next_multiple_of(32);
+        let by_threads = self.card.threads_per_multiprocessor / threads;
+        let by_memory = u64::from(self.shared_memory_per_multiprocessor_bytes())
+            / (shared_bytes + u64::from(self.reserved_shared_memory_bytes())).max(1);
+        let by_memory = u32::try_from(by_memory).unwrap_or(u32::MAX);
+        by_threads.min(by_memory).min(self.blocks_per_multiprocessor()).max(1)
+    }
+
+    /// The bus it sits on; no two devices share one.
+    pub(crate) fn pci_bus(&self) -> usize {
+        self.ordinal + FIRST_BUS
+    }
+
+    /// Its place on the bus, as NVIDIA's tools write it.
+    pub(crate) fn pci_bus_id(&self) -> String {
+        format!("0000:{:02X}:00.0", self.pci_bus())
+    }
+
+    /// An identifier that is the same in each run, and no other device's.
+    pub(crate) fn uuid(&self) -> [u8; 16] {
+        let mut uuid = *b"snapscope-gpu\0\0\0";
+        uuid[14..].copy_from_slice(&(self.ordinal as u16).to_be_bytes());
+        uuid
+    }
+
+    /// The identifier as NVML and `CUDA_VISIBLE_DEVICES` write it.
+    pub(crate) fn uuid_text(&self) -> String {
+        let hex: String = self.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("GPU-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::config;
+
+    #[track_caller]
+    fn device(name: &str) -> Device {
+        Device::new(3, Card::named(name).expect("the card is known"), config().expect("the settings are valid"))
+    }
+
+    #[test]
+    fn kernels_are_of_the_cards_major_version() {
+        for (card, architecture) in
+            [("v100-32gb", 70), ("t4-16gb", 75), ("l4-24gb", 86), ("h200-141gb", 90), ("b200-180gb", 100)]
+        {
+            assert_eq!(device(card).kernel_architecture(), architecture, "{card}");
+        }
+    }
+
+    #[test]
+    fn occupancy_is_the_scarcest_of_threads_memory_and_blocks() {
+        let a100 = device("a100-80gb");
+        assert_eq!(a100.occupancy(256, 0), 8);
+        assert_eq!(a100.occupancy(32, 0), 32);
+        assert_eq!(a100.occupancy(33, 0), 32);
+        assert_eq!(a100.occupancy(128, 81 << 10), 2);
+        assert_eq!(a100.occupancy(1024, 200 << 10), 1);
+        assert_eq!(device("t4-16gb").occupancy(32, 0), 16);
+    }
+
+    #[test]
+    fn identifiers_carry_the_ordinal() {
+        let device = device("t4-16gb");
+        assert_eq!(device.pci_bus_id(), "0000:04:00.0");
+        assert_eq!(device.uuid_text(), "GPU-736e6170-7363-6f70-652d-677075000003");
+    }
+}

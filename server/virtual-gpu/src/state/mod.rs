@@ -1,0 +1,38 @@
+//! What the virtual GPU keeps: devices and their memory, streams, events, graphs, kernels' names.
+//!
+//! Nothing here knows the C interface; the modules `runtime` and `driver` translate it.
+
+pub(crate) mod address;
+
+pub(crate) mod attributes;
+
+pub(crate) mod backing;
+
+pub(crate) mod capture;
+
+pub(crate) mod device;
+
+pub(crate) mod handle;
+
+pub(crate) mod host;
+
+pub(crate) mod kernel;
+
+pub(crate) mod machine;
+
+pub(crate) mod memory;
+
+pub(crate) mod pool;
+
+pub(crate) mod stream;
+
+pub(crate) mod thread;
+
+pub(crate) mod values;
+
+pub(crate) mod virtual_memory;
+
+pub(crate) mod work;
+
+pub(crate) use address::AddressOrder;
+pub(crate) use machine::{Machine, Place, launch, machine, now, tick};

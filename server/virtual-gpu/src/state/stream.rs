@@ -1,0 +1,284 @@
+//! Streams and events: the order of work, and when it counts as done.
+//!
+//! Time is a count of launches and copies, the *ticks*. An event is done when the lag has passed since it was recorded,
+//! or when somebody waited for it. A wait for a stream ends its work up to now, and the work of others that it waited
+//! for itself:
+//!
+//! ```text
+//! tick        1         2               3        4
+//! stream A   work   record e
+//! stream B                    wait e   work   synchronize: the work of B to 4 and that of A to 2 is done
+//! ```
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+
+/// A stream's number; the default streams of the devices come first.
+pub(crate) type StreamId = usize;
+
+/// What a stream keeps.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    /// Its device.
+    pub(crate) device: usize,
+    /// As given at creation.
+    pub(crate) flags: u32,
+    /// As given at creation; less is more urgent.
+    pub(crate) priority: i32,
+    /// The capture that records what is put into it.
+    pub(crate) capture: Option<u64>,
+    /// The tick of its latest work.
+    latest: u64,
+    /// Its work up to this tick is done.
+    done: u64,
+    /// Where it waited for others: (own tick, stream, tick there).
+    waits: Vec<(u64, StreamId, u64)>,
+}
+
+/// The moment in which an event was recorded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    /// The stream it was recorded in.
+    pub(crate) stream: StreamId,
+    /// The tick of that.
+    pub(crate) tick: u64,
+}
+
+/// How much of each captured stream's work one knows to be before a moment.
+pub(crate) type Frontier = BTreeMap<StreamId, u64>;
+
+/// What an event stands for.
+#[derive(Debug, Clone)]
+pub(crate) enum Recorded {
+    /// Nothing yet; it counts as done.
+    Never,
+    /// A moment of a stream.
+    At(Mark),
+    /// A moment of a capture.
+    Captured(u64, Frontier),
+}
+
+/// What an event keeps.
+#[derive(Debug)]
+pub(crate) struct Event {
+    /// Whether it can tell time.
+    pub(crate) has_timing: bool,
+    /// What it stands for.
+    pub(crate) recorded: Recorded,
+}
+
+/// All streams and events.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    lag: u64,
+    streams: Vec<Option<Stream>>,
+    events: Vec<Option<Event>>,
+    free_events: Vec<usize>,
+}
+
+impl Streams {
+    /// The default stream of each device, and no event.
+    pub(crate) fn new(devices: usize, lag: u64) -> Self {
+        let mut streams = Self { lag, streams: Vec::new(), events: Vec::new(), free_events: Vec::new() };
+        for device in 0..devices {
+            streams.create(device, 0, 0);
+        }
+        streams
+    }
+
+    /// Creates a stream. Numbers are not used again, so that a handle never means another stream.
+    pub(crate) fn create(&mut self, device: usize, flags: u32, priority: i32) -> StreamId {
+        let stream = Stream { device, flags, priority, capture: None, latest: 0, done: 0, waits: Vec::new() };
+        self.streams.push(Some(stream));
+        self.streams.len() - 1
+    }
+
+    /// Ends a stream; the default ones stay.
+    ///
+    /// # Errors
+    /// An unknown or a default stream is an invalid handle.
+    pub(crate) fn destroy(&mut self, id: StreamId, devices: usize) -> Result<()> {
+        self.get(id)?;
+        if id < devices {
+            return Err(Error::InvalidHandle);
+        }
+        self.streams[id] = None;
+        Ok(())
+    }
+
+    /// The stream with this number.
+    ///
+    /// # Errors
+    /// An unknown stream is an invalid handle.
+    pub(crate) fn get(&self, id: StreamId) -> Result<&Stream> {
+        self.streams.get(id).and_then(Option::as_ref).ok_or(Error::InvalidHandle)
+    }
+
+    /// The stream with this number, to change it.
+    ///
+    /// # Errors
+    /// An unknown stream is an invalid handle.
+    pub(crate) fn get_mut(&mut self, id: StreamId) -> Result<&mut Stream> {
+        self.streams.get_mut(id).and_then(Option::as_mut).ok_or(Error::InvalidHandle)
+    }
+
+    /// All streams that are there.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (StreamId, &mut Stream)> {
+        self.streams.iter_mut().enumerate().filter_map(|(id, stream)| Some((id, stream.as_mut()?)))
+    }
+
+    /// Notes work in a stream.
+    pub(crate) fn work(&mut self, id: StreamId, tick: u64) -> Result<()> {
+        self.get_mut(id)?.latest = tick;
+        Ok(())
+    }
+
+    /// Whether all work of a stream is done.
+    pub(crate) fn is_idle(&self, id: StreamId, now: u64) -> Result<bool> {
+        let stream = self.get(id)?;
+        Ok(stream.latest <= stream.done || now.saturating_sub(stream.latest) >= self.lag)
+    }
+
+    /// Ends the work of a stream up to a tick, and what that waited for.
+    pub(crate) fn finish(&mut self, id: StreamId, tick: u64) {
+        let mut pending = vec![(id, tick)];
+        while let Some((id, tick)) = pending.pop() {
+            let Ok(stream) = self.get_mut(id) else { continue };
+            stream.done = stream.done.max(tick);
+            let done = stream.done;
+            pending.extend(stream.waits.extract_if(.., |wait| wait.0 <= done).map(|(_, other, tick)| (other, tick)));
+        }
+    }
+
+    /// Ends all work of a device.
+    pub(crate) fn finish_device(&mut self, device: usize, tick: u64) {
+        let of_device: Vec<_> =
+            self.iter_mut().filter(|(_, stream)| stream.device == device).map(|(id, _)| id).collect();
+        for id in of_device {
+            self.finish(id, tick);
+        }
+    }
+
+    /// Creates an event; slots are used again, as programs make millions of them.
+    pub(crate) fn create_event(&mut self, has_timing: bool) -> usize {
+        let event = Some(Event { has_timing, recorded: Recorded::Never });
+        if let Some(id) = self.free_events.pop() {
+            self.events[id] = event;
+            return id;
+        }
+        self.events.push(event);
+        self.events.len() - 1
+    }
+
+    /// Ends an event.
+    pub(crate) fn destroy_event(&mut self, id: usize) -> Result<()> {
+        self.event(id)?;
+        self.events[id] = None;
+        self.free_events.push(id);
+        Ok(())
+    }
+
+    /// The event with this number.
+    ///
+    /// # Errors
+    /// An unknown event is an invalid handle.
+    pub(crate) fn event(&self, id: usize) -> Result<&Event> {
+        self.events.get(id).and_then(Option::as_ref).ok_or(Error::InvalidHandle)
+    }
+
+    /// The event with this number, to change it.
+    ///
+    /// # Errors
+    /// An unknown event is an invalid handle.
+    pub(crate) fn event_mut(&mut self, id: usize) -> Result<&mut Event> {
+        self.events.get_mut(id).and_then(Option::as_mut).ok_or(Error::InvalidHandle)
+    }
+
+    /// Whether the moment of a mark is over.
+    pub(crate) fn is_done(&self, mark: Mark, now: u64) -> bool {
+        // A destroyed stream's work is done: destroying waits for it.
+        let done = self.get(mark.stream).map_or(u64::MAX, |stream| stream.done);
+        mark.tick <= done || now.saturating_sub(mark.tick) >= self.lag
+    }
+
+    /// Makes a stream wait for a moment of another.
+    pub(crate) fn wait(&mut self, id: StreamId, mark: Mark, now: u64) -> Result<()> {
+        let is_over = mark.stream == id || self.is_done(mark, now);
+        let stream = self.get_mut(id)?;
+        if !is_over {
+            stream.waits.push((now, mark.stream, mark.tick));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: StreamId = 1;
+    const B: StreamId = 2;
+
+    /// One device with its default stream, and two more.
+    fn streams(lag: u64) -> Streams {
+        let mut streams = Streams::new(1, lag);
+        assert_eq!((streams.create(0, 1, 0), streams.create(0, 1, -1)), (A, B));
+        streams
+    }
+
+    fn mark(stream: StreamId, tick: u64) -> Mark {
+        Mark { stream, tick }
+    }
+
+    #[test]
+    fn an_event_is_done_when_the_lag_has_passed() {
+        let streams = streams(5);
+        assert!(!streams.is_done(mark(A, 10), 14));
+        assert!(streams.is_done(mark(A, 10), 15));
+    }
+
+    #[test]
+    fn without_a_lag_all_is_done_at_once() {
+        assert!(streams(0).is_done(mark(A, 10), 10));
+    }
+
+    #[test]
+    fn finishing_a_stream_finishes_what_it_waited_for() {
+        let mut streams = streams(100);
+        streams.wait(B, mark(A, 2), 3).expect("both streams are there");
+        streams.finish(B, 4);
+        assert!(streams.is_done(mark(B, 4), 4));
+        assert!(streams.is_done(mark(A, 2), 4));
+        assert!(!streams.is_done(mark(A, 3), 4));
+    }
+
+    #[test]
+    fn a_wait_after_the_moment_does_not_count() {
+        let mut streams = streams(100);
+        streams.wait(B, mark(A, 5), 6).expect("both streams are there");
+        streams.finish(B, 4);
+        assert!(!streams.is_done(mark(A, 5), 6));
+    }
+
+    #[test]
+    fn finishing_a_device_finishes_all_its_streams() {
+        let mut streams = streams(100);
+        streams.work(A, 7).expect("the stream is there");
+        assert_eq!(streams.is_idle(A, 8), Ok(false));
+        streams.finish_device(0, 8);
+        assert_eq!(streams.is_idle(A, 8), Ok(true));
+    }
+
+    #[test]
+    fn slots_of_events_are_used_again_and_streams_are_not() {
+        let mut streams = streams(0);
+        let event = streams.create_event(true);
+        streams.destroy_event(event).expect("the event is there");
+        assert_eq!(streams.destroy_event(event), Err(Error::InvalidHandle));
+        assert_eq!(streams.create_event(false), event);
+        streams.destroy(B, 1).expect("the stream is there");
+        assert_eq!(streams.create(0, 0, 0), B + 1);
+        assert_eq!(streams.destroy(0, 1), Err(Error::InvalidHandle));
+    }
+}
