@@ -5,14 +5,8 @@ use std::ffi::c_int;
 use super::communicator::{Communicator, INVALID_ARGUMENT};
 use crate::answers::launched_on;
 use crate::ffi::{Handle, Out};
+use crate::state::values::mirror;
 use crate::stub::harmless;
-
-unsafe extern "C" {
-    safe fn cudaMemcpyAsync(to: Handle, from: Handle, size: usize, kind: c_int, stream: Handle) -> c_int;
-}
-
-/// `cudaMemcpyDeviceToDevice`.
-const DEVICE_TO_DEVICE: c_int = 3;
 
 /// The bytes of an element of an `ncclDataType_t`.
 fn element_bytes(data_type: c_int) -> Option<usize> {
@@ -51,8 +45,8 @@ impl<'a> Exchange<'a> {
     fn copy(&self, receive_part: usize, send_part: usize) {
         let to = self.receive.wrapping_byte_add(receive_part * self.part_bytes);
         let from = self.send.wrapping_byte_add(send_part * self.part_bytes);
-        if to != from && self.part_bytes > 0 {
-            cudaMemcpyAsync(to, from, self.part_bytes, DEVICE_TO_DEVICE, self.stream);
+        if to != from {
+            mirror(to, from, self.part_bytes);
         }
     }
 
