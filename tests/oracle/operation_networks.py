@@ -70,9 +70,10 @@ def convolution_older_interface() -> None:
     try_convolutions(NCHW=torch.contiguous_format)
 
 
-def try_peaks(work_space_bytes: int) -> None:
+def try_peaks(work_space_bytes: int, *precisions: str) -> None:
     """A convolution takes its output, and its work space while it runs."""
-    for precision, dtype in FLOATS.items():
+    for precision in precisions or FLOATS:
+        dtype = FLOATS[precision]
         with check(f"conv2d, {precision}: output and work space"):
             layer = nn.Conv2d(64, 128, 3, padding=1, bias=False).to("cuda", dtype)
             image = torch.zeros(8, 64, 56, 56, device="cuda", dtype=dtype)
@@ -86,7 +87,8 @@ def try_peaks(work_space_bytes: int) -> None:
             peak = peak_of(lambda: torch.autograd.grad(output, (image, layer.weight), gradient))
             # The gradient of the input is there when that of the weight is computed; either may come first.
             first = min(size_of(image), size_of(layer.weight))
-            expect(peak in (gradients + work_space_bytes, max(first, gradients - first) + work_space_bytes), True, str(peak))
+            expected = gradients + work_space_bytes, max(first, gradients - first) + work_space_bytes
+            expect(peak in expected, True, f"{peak} is one of {expected}")
 
 
 @group(name="peak of a convolution")
@@ -105,7 +107,8 @@ def convolution_peak_with_work_space() -> None:
     TORCH_CUDNN_V8_API_DISABLED="1",
 )
 def convolution_peak_older_interface() -> None:
-    try_peaks(32 * MIB)
+    # In bf16 PyTorch does not take this interface.
+    try_peaks(32 * MIB, "fp32", "fp16")
 
 
 @group()
@@ -120,7 +123,9 @@ def norms() -> None:
                 train(layer, image.detach())
                 output = layer(image)
                 statistics = 2 * rounded(32 * 4)
-                expect(peak_of(lambda: layer(image)), size_of(output) + statistics)
+                # Of bf16 PyTorch's own kernel takes a little more for itself.
+                if dtype is not torch.bfloat16:
+                    expect(peak_of(lambda: layer(image)), size_of(output) + statistics)
             with check(f"batch norm, evaluation, {precision}, {label}"):
                 layer = nn.BatchNorm2d(32).to("cuda", dtype).eval()
                 expect(layer(image).shape, image.shape, "shape")
@@ -190,18 +195,20 @@ def other_layers() -> None:
         with check(name):
             train(layer, image.clone())
     with check("quantized max pooling"):
-        quantized = torch.quantize_per_tensor(image.cpu(), 0.1, 0, torch.quint8).cuda()
+        quantized = torch.quantize_per_tensor(image.cpu(), 0.1, 0, torch.qint8).cuda()
         expect(F.max_pool2d(quantized, 2).shape, (4, 16, 14, 14), "shape")
     with check("grid sampling"):
         theta = torch.zeros(4, 2, 3, device="cuda", requires_grad=True)
         grid = F.affine_grid(theta, [4, 16, 28, 28], align_corners=True)
         F.grid_sample(image, grid, align_corners=True).sum().backward()
         expect(theta.grad.shape, (4, 2, 3), "shape")
-    with check("CTC loss, cuDNN"):
-        scores = torch.zeros(50, 4, 20, device="cuda", requires_grad=True)
-        lengths = torch.full((4,), 50, dtype=torch.int32), torch.full((4,), 10, dtype=torch.int32)
-        targets = torch.randint(1, 20, (40,), dtype=torch.int32)
-        F.ctc_loss(scores.log_softmax(2), targets, *lengths).backward()
+    for device in "cpu", "cuda":
+        with check(f"CTC loss, cuDNN, targets on {device}"):
+            scores = torch.zeros(50, 4, 20, device="cuda", requires_grad=True)
+            targets = torch.randint(1, 20, (40,), dtype=torch.int32, device=device)
+            on_device = [torch.full((4,), length, dtype=torch.int32, device=device) for length in (50, 10)]
+            lengths = on_device if device == "cuda" else ([50] * 4, [10] * 4)
+            F.ctc_loss(scores.log_softmax(2), targets, *lengths).backward()
     with check("CTC loss, PyTorch's own"):
         scores = torch.zeros(50, 4, 20, device="cuda", requires_grad=True)
         targets = torch.randint(1, 20, (4, 10), device="cuda")

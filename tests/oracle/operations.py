@@ -15,12 +15,17 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from virtual import LIBRARIES, environment
+
+if str(LIBRARIES) not in os.environ.get("LD_LIBRARY_PATH", ""):
+    # PyTorch itself does not load without the libraries, and the loader reads the variable once.
+    os.execve(sys.executable, [sys.executable, *sys.argv], environment("a100-80gb"))
+
 import operation_algebra
 import operation_attention
 import operation_networks
 import operation_tools
 from operation import GROUPS, Outcome, outcomes
-from virtual import environment
 
 TIMEOUT_S = 300
 
