@@ -1,7 +1,8 @@
 //! Recordings under test: with a recorder that plays a script.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use server::config::RecorderConfig;
@@ -10,7 +11,7 @@ use shared::api::RecorderLine;
 use shared::job::{Job, RawJob};
 use tempfile::TempDir;
 
-use crate::server::root;
+use crate::server::{root, snapscope};
 
 /// A recorder that plays a script of the shell, and the folder that it writes to.
 ///
@@ -41,13 +42,12 @@ impl Played {
         write("script", &format!("sample='{}'\n{script}", sample().display()));
         write("virtual-gpu/libcudart.so.13", "");
         write("torch/lib/libtorch_cuda.so", "");
-        let script = folder.path().join("script");
         let config = RecorderConfig {
             program: root().join("tests/data/recorder/play"),
             virtual_gpu: folder.path().join("virtual-gpu"),
             named_libtorch: None,
             built_libtorch: folder.path().join("torch"),
-            passed_on: vec![("PATH".into(), search_path()), ("SCRIPT".into(), script.into())],
+            passed_on: vec![("PATH".into(), search_path()), ("HOME".into(), folder.path().into())],
             real_gpu: Vec::new(),
             library_path: None,
         };
@@ -55,9 +55,26 @@ impl Played {
         Self { folder, config, limits, audience: Audience::default() }
     }
 
+    /// The command `snapscope` in the folder, with this recorder for its own.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(snapscope());
+        command
+            .current_dir(self.folder.path())
+            .env("HOME", self.folder.path())
+            .env("SNAPSCOPE_RECORDER", &self.config.program)
+            .env("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", &self.config.virtual_gpu)
+            .env("SNAPSCOPE_LIBTORCH", &self.config.built_libtorch);
+        command
+    }
+
+    /// A file in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     /// Where the snapshot is to go.
     pub fn output(&self) -> PathBuf {
-        self.folder.path().join("out.pickle")
+        self.path("out.pickle")
     }
 
     /// Runs it to its end.
@@ -131,9 +148,4 @@ fn sample() -> PathBuf {
 /// Where this machine's programs are.
 fn search_path() -> OsString {
     std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into())
-}
-
-/// A file of `tests/data/jobs`.
-pub fn stored_job(name: &str) -> PathBuf {
-    root().join(Path::new("tests/data/jobs")).join(name)
 }

@@ -53,16 +53,16 @@ pub fn run(
     let launch = scratch.launch(config, job).map_err(before_start)?;
     let (end, mut transcript) =
         keep(&launch, limits, watcher).map_err(|error| before_start(not_started(&launch.program, &error)))?;
-    let notes = scratch.notes();
-    transcript.log.extend(notes.iter().cloned());
+    let warnings = scratch.warnings();
+    transcript.log.extend(warnings.iter().cloned());
     let recording = conclude(end, &transcript, limits, &scratch.snapshot()).and_then(|recording| {
         scratch.keep(output)?;
         let card = match &job.device {
             Device::Virtual(cards) => cards.to_string(),
             Device::Cuda(_) => recording.card.clone(),
         };
-        let messages = transcript.messages.iter().cloned().chain(notes).collect();
-        Ok(Recording { card, seconds: transcript.seconds, messages, ..recording })
+        let messages = transcript.messages.clone();
+        Ok(Recording { card, seconds: transcript.seconds, messages, warnings, ..recording })
     });
     recording.map_err(|failure| {
         let partial = scratch.keep_if_readable(output);
@@ -125,7 +125,7 @@ impl Scratch {
     }
 
     /// The lines that the virtual GPU wrote, one a function that it has no behaviour for.
-    fn notes(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<String> {
         const MOST_BYTES: u64 = 64 << 10;
         let mut bytes = Vec::new();
         // On a real GPU there is none.

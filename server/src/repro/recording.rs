@@ -29,8 +29,10 @@ pub struct Recording {
     pub peak_reserved_bytes: u64,
     /// Where memory ran out, if it did.
     pub oom: Option<OutOfMemory>,
-    /// What the recorder and the virtual GPU had to say.
+    /// What the recorder had to say.
     pub messages: Vec<String>,
+    /// What the virtual GPU could not do: figures may be off where it was asked to.
+    pub warnings: Vec<String>,
 }
 
 impl Recording {
@@ -63,6 +65,7 @@ impl Recording {
             peak_reserved_bytes,
             oom,
             messages: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 

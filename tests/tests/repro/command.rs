@@ -1,0 +1,162 @@
+//! `snapscope repro` at a terminal, with a recorder that plays a script.
+
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use testkit::repro::Played;
+
+const RUN: &str = r#"
+echo '{"type":"started","device":"Fake","memory_bytes":1000000,"parameters":1234567,"steps":2}'
+echo '{"type":"progress","step":0,"phase":"forward","live_bytes":3221225472,"reserved_bytes":4294967296}'
+echo '{"type":"message","text":"attention takes the flash kernels"}'
+cp "$sample" "$output"
+echo '{"type":"snapshot","steps":1,"partial":true}'
+"#;
+
+const FINISHED: &str =
+    r#"echo '{"type":"finished","steps":2,"peak_allocated_bytes":500000,"peak_reserved_bytes":600000,"oom":null}'"#;
+
+const OUT_OF_MEMORY: &str = r#"echo '{"type":"finished","steps":1,"peak_allocated_bytes":1,"peak_reserved_bytes":2,"oom":
+{"message":"CUDA out of memory. Tried to allocate 2.00 GiB.","step":1,"phase":"backward","module":"h.0","operation":
+"aten::mm"}}' | tr -d '\n'; echo"#;
+
+fn played(last: &str) -> Played {
+    let played = Played::new(&format!("{RUN}\n{last}"));
+    std::fs::write(played.path("small.toml"), "model = \"mlp\"\nsteps = 2\ncard = \"t4-16gb\"\n").expect("room");
+    played
+}
+
+fn repro(played: &Played, arguments: &[&str]) -> Output {
+    played.command().arg("repro").args(arguments).output().expect("the binary to start")
+}
+
+#[track_caller]
+fn check(output: &Output, status: i32, stdout: &[&str], stderr: &[&str]) {
+    let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!(output.status.code(), Some(status), "{texts:?}");
+    for (parts, text) in [stdout, stderr].into_iter().zip(&texts) {
+        for part in parts {
+            assert!(text.contains(part), "{part:?} in {text}");
+        }
+    }
+}
+
+#[test]
+fn a_recording_is_summed_up() {
+    let played = played(FINISHED);
+    let output = repro(&played, &["small.toml"]);
+    let summary = ["small.pickle\n", "t4-16gb · small · 1,234,567 parameters · 2 steps in", "peak reserved", "586 KiB"];
+    let progress = ["step 1 of 2 · forward · 3.00 GiB live · 4.00 GiB reserved", "note: attention takes the flash"];
+    check(&output, 0, &summary, &progress);
+    check(&output, 0, &["20 % more than allocated", "60 % of it reserved", "snapscope peak small.pickle"], &[]);
+    assert!(played.path("small.pickle").exists(), "in the current folder, named like the config");
+    check(&repro(&played, &["small.toml"]), 0, &[], &[]);
+}
+
+#[test]
+fn json_is_one_document_and_nothing_else() {
+    let played = played(FINISHED);
+    let output = repro(&played, &["small.toml", "--json", "-o", "other.pickle"]);
+    check(&output, 0, &[], &[]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    assert_eq!(document["card"], "t4-16gb");
+    assert_eq!(document["peak_reserved_bytes"], 600_000);
+    assert_eq!(document["oom"], Value::Null);
+    assert!(played.path("other.pickle").exists());
+}
+
+#[test]
+fn running_out_of_memory_is_no_error() {
+    let played = played(OUT_OF_MEMORY);
+    let output = repro(&played, &["small.toml"]);
+    let summary =
+        ["1 of 2 steps in", "Out of memory in step 2 of 2, backward, h.0, in aten::mm\n  CUDA out of memory."];
+    check(&output, 0, &summary, &[]);
+    let output = repro(&played, &["small.toml", "--json"]);
+    check(&output, 0, &[], &[]);
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let oom = document["oom"].as_object().expect("where memory ran out");
+    let keys: Vec<_> = oom.keys().map(String::as_str).collect();
+    assert_eq!(keys, ["message", "module", "operation", "phase", "step"]);
+}
+
+#[test]
+fn a_failure_says_where_and_keeps_the_trace() {
+    let played = played("echo 'the last words' >&2; kill -SEGV $$");
+    let output = repro(&played, &["small.toml"]);
+    let says = [
+        "the recorder's last lines:\n  the last words",
+        "it was in step 1 of 2, forward",
+        "the trace until then is in small.pickle",
+        "error: the recorder crashed with SIGSEGV",
+        "hint: ",
+    ];
+    check(&output, 2, &[], &says);
+    assert!(output.stdout.is_empty());
+    assert!(played.path("small.pickle").exists());
+}
+
+#[test]
+fn the_command_line_overrides_the_config() {
+    let played = played("echo \"$job\" | tr -d ' \\n' >&2; echo >&2; exit 1");
+    let output = repro(&played, &["small.toml", "--card", "h100-80gb", "--steps", "7", "--batch", "5"]);
+    check(&output, 2, &[], &["\"card\":\"h100-80gb\"", "\"steps\":7", "\"batch\":5", "\"name\":\"small\""]);
+    check(&repro(&played, &["small.toml", "--card", "h100-80gb", "--device", "cuda:0"]), 2, &[], &["--device"]);
+}
+
+#[test]
+fn bad_input_is_refused_before_anything_runs() {
+    let played = played(FINISHED);
+    let refuse = |arguments: &[&str], parts: &[&str]| {
+        let output = repro(&played, arguments);
+        check(&output, 2, &[], parts);
+        assert!(output.stdout.is_empty());
+    };
+    refuse(&["no-such.toml"], &["no-such.toml: ", "hint: check the path"]);
+    refuse(&["small.toml", "--card", "h100"], &["h100-80gb"]);
+    refuse(&["small.toml", "--steps", "0"], &["steps"]);
+    refuse(&["small.toml", "--time-limit", "soon"], &["30min"]);
+    refuse(&["small.toml", "--memory-limit", "much"], &["8GiB"]);
+    refuse(&["small.toml", "-o", "no/such/folder/out.pickle"], &["nothing can be written in no/such/folder"]);
+    std::fs::write(played.path("wrong.toml"), "modle = \"mlp\"\nstepz = 3\n").unwrap();
+    refuse(&["wrong.toml"], &["wrong.toml: modle: unknown key; did you mean `model`?", "`steps`?", "hint:"]);
+    std::fs::write(played.path("weights.pickle"), "the weights of a year").unwrap();
+    refuse(&["small.toml", "-o", "weights.pickle"], &["weights.pickle is there already, and is no snapshot"]);
+    assert_eq!(std::fs::read(played.path("weights.pickle")).unwrap(), b"the weights of a year");
+    assert!(!played.path("small.pickle").exists());
+}
+
+#[test]
+fn limits_can_be_set() {
+    let played = played("sleep 60");
+    check(&repro(&played, &["small.toml", "--time-limit", "0.3s"]), 2, &[], &["longer than 0.3 s and was stopped"]);
+    let output = repro(&played, &["small.toml", "--memory-limit", "1KiB"]);
+    check(&output, 2, &[], &["more than the 1.00 KiB it may"]);
+}
+
+#[test]
+fn an_interrupt_ends_the_recorder_too() {
+    let played = played("echo $$ >\"$HOME/pid\"; sleep 60");
+    let child = played
+        .command()
+        .args(["repro", "small.toml"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary to start");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let recorder = loop {
+        assert!(Instant::now() < deadline, "the recorder does not start");
+        match std::fs::read_to_string(played.path("pid")) {
+            Ok(pid) if pid.ends_with('\n') => break pid.trim().to_owned(),
+            _ => std::thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+    let output = child.wait_with_output().expect("the command to end");
+    check(&output, 2, &[], &["error: the recording was cancelled", "the trace until then is in small.pickle"]);
+    assert!(!std::path::Path::new("/proc").join(recorder).exists(), "the recorder has ended");
+}
