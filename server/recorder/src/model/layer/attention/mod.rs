@@ -91,10 +91,12 @@ impl AttentionKernel {
         if let Some(mask) = mask {
             weights = weights.f_add(mask)?;
         }
-        weights = {
-            let kind = if self.float_softmax { (Some(Kind::Float), query.kind()) } else { (None, value.kind()) };
-            weights.f_softmax(-1, kind.0)?.f_to_kind(kind.1)?
-        };
+        if self.float_softmax {
+            weights = weights.f_softmax(-1, Kind::Float)?.f_to_kind(query.kind())?;
+        } else {
+            weights = weights.f_softmax(-1, None)?;
+            weights = weights.f_to_kind(value.kind())?;
+        }
         weights = weights.f_dropout(dropout, true)?;
         let attended = weights.f_matmul(&value)?;
         let output = attended.f_transpose(1, 2)?.f_contiguous()?;
