@@ -3,6 +3,8 @@
 import os
 
 import torch
+import torch.cuda.comm
+import torch.cuda.nccl
 import torch.distributed as dist
 from torch import nn
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard

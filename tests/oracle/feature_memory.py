@@ -30,7 +30,7 @@ def a_failed_request_frees_the_cache_and_tries_again() -> None:
     cached = block(9 * 1024)
     del cached
     block(10 * 1024)
-    assert actions()[-3:] == ["segment_free", "segment_alloc", "alloc"] or "segment_free" in actions()
+    assert actions().index("segment_free") < len(actions()) - 1 - actions()[::-1].index("segment_alloc")
     stats = torch.cuda.memory_stats()
     assert stats["num_alloc_retries"] == 1 and stats["num_ooms"] == 0, stats["num_alloc_retries"]
 
@@ -92,7 +92,8 @@ def expandable_segments_run_out_of_memory() -> None:
 
 @feature(cards="custom:10GiB", PYTORCH_ALLOC_CONF="garbage_collection_threshold:0.5")
 def garbage_collection_frees_what_lies_unused() -> None:
-    torch.cuda.set_per_process_memory_fraction(1.0)
+    # Without a limit PyTorch collects nothing, and all of the memory is no limit.
+    torch.cuda.set_per_process_memory_fraction(0.99)
     start_recording()
     tensors = [block(1024) for _ in range(6)]
     del tensors

@@ -51,9 +51,11 @@ def record(job: jobs.Job, output: Path, with_modules: bool) -> dict[str, object]
         torch.cuda.set_per_process_memory_fraction(job.memory_fraction)
     # With stacks at frees PyTorch 2.11 loses the exception by which checkpointing ends a recomputation early.
     torch.cuda.memory._record_memory_history(context="alloc" if job.checkpointing else "all", stacks="python")
-    oom = None
+    oom, run = None, None
     try:
-        training.Training(job, subject).run()
+        # The name keeps what was trained alive, as scripts do, until the snapshot is taken.
+        run = training.Training(job, subject)
+        run.run()
     except torch.OutOfMemoryError as error:
         oom = str(error)
     torch.cuda.memory._dump_snapshot(str(output))
