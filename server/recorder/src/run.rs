@@ -12,7 +12,7 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use crate::Result;
 use crate::builder::Builder;
-use crate::model::{self, Batch, Network};
+use crate::model::{self, Batch, Network, Output};
 use crate::optimizer::{GradScaler, Optimizer};
 use crate::pass::Pass;
 use crate::place::{Failure, Module, Phase};
@@ -65,6 +65,7 @@ struct Training {
     optimizer: Optimizer,
     scaler: Option<GradScaler>,
     batch: Batch,
+    output: Option<Output>,
     loss: Option<Tensor>,
 }
 
@@ -163,15 +164,23 @@ impl<'a> Run<'a> {
         let pass = Pass { training: true, checkpointing: job.checkpointing, precision: job.precision };
         for _ in 0..job.accumulation {
             self.phase(Phase::Data, || training.load(job.batch))?;
-            let output = self.phase(Phase::Forward, || pass.run(|| training.network.forward(&training.batch, &pass)))?;
-            let loss = self.phase(Phase::Loss, || {
-                let loss = pass.run(|| training.network.loss(output, &training.batch))?;
-                if job.accumulation == 1 { Ok(loss) } else { loss.f_div_scalar(job.accumulation.cast_signed()) }
+            // One region of autocast: what it has cast lives until the loss is there.
+            let (output, mut loss) = pass.run(|| {
+                let mut output = self.phase(Phase::Forward, || training.network.forward(&training.batch, &pass))?;
+                let loss = self.phase(Phase::Loss, || training.network.loss(&output, &training.batch))?;
+                output.locals.clear();
+                Ok((job.keep_outputs.then_some(output), loss))
             })?;
+            training.output = output;
+            if job.accumulation > 1 {
+                loss = Phase::Loss.run(|| loss.f_div_scalar(job.accumulation.cast_signed()))?;
+            }
             training.loss = Some(loss);
             self.phase(Phase::Backward, || training.backward())?;
         }
-        self.phase(Phase::Optimizer, || training.update(job))
+        self.phase(Phase::Optimizer, || training.update(job))?;
+        training.output = None;
+        Ok(())
     }
 
     fn evaluate(&mut self, training: &mut Training, evaluation: Evaluation) -> Result<()> {
@@ -180,7 +189,7 @@ impl<'a> Run<'a> {
             for _ in 0..evaluation.batches {
                 training.load(evaluation.batch)?;
                 let loss = || {
-                    pass.run(|| training.network.loss(training.network.forward(&training.batch, &pass)?, &training.batch))
+                    pass.run(|| training.network.loss(&training.network.forward(&training.batch, &pass)?, &training.batch))
                 };
                 training.loss = Some(if evaluation.no_grad { tch::no_grad(loss)? } else { loss()? });
             }
@@ -210,7 +219,7 @@ impl Training {
             Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),
             _ => None,
         };
-        Ok(Self { device, network, optimizer, scaler, batch: Vec::new(), loss: None })
+        Ok(Self { device, network, optimizer, scaler, batch: Vec::new(), output: None, loss: None })
     }
 
     /// Brings the next batch to the device, tensor by tensor: each takes the place of its predecessor.

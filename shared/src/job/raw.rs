@@ -67,6 +67,8 @@ raw_table! {
         checkpointing: bool,
         /// The greatest norm of all gradients together.
         clip_grad_norm: f64,
+        /// Whether the model's outputs live until the step ends.
+        keep_outputs: bool,
         /// Whether gradients are freed after a step.
         set_to_none: bool,
         /// Passes without training between the steps.

@@ -26,6 +26,8 @@ pub struct Job {
     pub checkpointing: bool,
     /// The greatest norm of all gradients together; `None` does not clip.
     pub clip_grad_norm: Option<f64>,
+    /// Whether the model's outputs live until the step ends rather than until their loss is there.
+    pub keep_outputs: bool,
     /// How gradients are cleared after a step.
     pub zero_grad: ZeroGrad,
     /// Passes without training between the steps.

@@ -35,6 +35,7 @@ impl Job {
             optimizer: Some(raw_optimizer(self.optimizer)),
             checkpointing: Some(self.checkpointing),
             clip_grad_norm: self.clip_grad_norm,
+            keep_outputs: Some(self.keep_outputs),
             set_to_none: Some(self.zero_grad == ZeroGrad::SetToNone),
             evaluation: self.evaluation.map(raw_evaluation),
             allocator: Some(self.allocator.clone()),

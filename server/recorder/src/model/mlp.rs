@@ -74,10 +74,10 @@ impl Network for Mlp {
                 features = dropout.forward(&features, pass)?;
             }
         }
-        Ok(Output { logits: self.head.forward(&features)?, kept: Vec::new() })
+        Ok(Output { locals: Vec::new(), logits: self.head.forward(&features)?, kept: Vec::new() })
     }
 
-    fn loss(&self, output: Output, batch: &Batch) -> Result<Tensor> {
+    fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
         output.logits.f_cross_entropy_loss::<Tensor>(&batch[1].1, None, tch::Reduction::Mean, -100, 0.0)
     }
 }

@@ -19,12 +19,14 @@ use crate::pass::Pass;
 /// The tensors of a batch by name, in host memory or on the device.
 pub type Batch = Vec<(&'static str, Tensor)>;
 
-/// What a forward pass leaves.
+/// What a forward pass leaves. The fields are freed in their order, which is Python's.
 #[derive(Debug)]
 pub struct Output {
+    /// What lives until the loss is there: Hugging Face's models compute it before they return.
+    pub locals: Vec<Tensor>,
     /// What the loss is computed from.
     pub logits: Tensor,
-    /// What else Python's output object keeps alive until the loss is there, such as a key-value cache.
+    /// What else Python's output object holds, such as a key-value cache.
     pub kept: Vec<Tensor>,
 }
 
@@ -49,7 +51,7 @@ pub trait Network {
     /// # Errors
     ///
     /// An operation fails.
-    fn loss(&self, output: Output, batch: &Batch) -> Result<Tensor>;
+    fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor>;
 }
 
 /// Builds the model of a job on the device.

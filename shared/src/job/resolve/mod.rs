@@ -68,6 +68,7 @@ impl Resolver {
             optimizer: self.optimizer(&raw.optimizer.clone().unwrap_or_default()),
             checkpointing,
             clip_grad_norm: raw.clip_grad_norm.map(|norm| self.real("clip_grad_norm", Some(norm), 1.0)),
+            keep_outputs: raw.keep_outputs.unwrap_or(true),
             zero_grad: if raw.set_to_none.unwrap_or(true) { ZeroGrad::SetToNone } else { ZeroGrad::Zero },
             evaluation: raw.evaluation.as_ref().map(|evaluation| self.evaluation(evaluation, batch)),
             allocator: self.allocator(raw.allocator.as_deref().unwrap_or_default()),

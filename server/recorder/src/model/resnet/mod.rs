@@ -111,10 +111,10 @@ impl Network for ResNet {
         }
         features = self.avgpool.run(|| features.f_adaptive_avg_pool2d([1, 1]))?;
         features = features.f_flatten(1, -1)?;
-        Ok(Output { logits: self.fc.forward(&features)?, kept: Vec::new() })
+        Ok(Output { locals: Vec::new(), logits: self.fc.forward(&features)?, kept: Vec::new() })
     }
 
-    fn loss(&self, output: Output, batch: &Batch) -> Result<Tensor> {
+    fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
         output.logits.f_cross_entropy_loss::<Tensor>(&batch[1].1, None, tch::Reduction::Mean, -100, 0.0)
     }
 }

@@ -72,7 +72,7 @@ impl Transformer {
             norm,
             rotary,
             head,
-            loss: builder.child("loss").module(),
+            loss: builder.child("cross_entropy").module(),
             sequence: sequence.cast_signed(),
             use_cache: config.use_cache,
             eager: config.attention == job::Attention::Eager,
@@ -149,17 +149,11 @@ impl Network for Transformer {
         let mut cache = cached.then(Cache::default);
         let hidden = self.decode(&batch[0].1, cache.as_mut(), pass)?;
         let logits = self.head.forward(&hidden)?;
-        let kept = std::iter::once(hidden).chain(cache.into_iter().flat_map(Cache::into_tensors)).collect();
-        Ok(Output { logits, kept })
+        let kept = cache.into_iter().flat_map(Cache::into_tensors).collect();
+        Ok(Output { locals: vec![hidden], logits, kept })
     }
 
-    fn loss(&self, output: Output, batch: &Batch) -> Result<Tensor> {
-        let Output { logits, kept } = output;
-        let loss = self.loss.run(|| loss::causal(&logits, &batch[1].1))?;
-        let mut kept = kept.into_iter();
-        drop(kept.next());
-        drop(logits);
-        drop(kept);
-        Ok(loss)
+    fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
+        self.loss.run(|| loss::causal(&output.logits, &batch[1].1))
     }
 }
