@@ -15,10 +15,11 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::backend_content::{Answer, Content, Value};
-use super::status::{BAD_PARAMETER, NULL_POINTER, SUCCESS};
+use super::status::{BAD_PARAMETER, NOT_SUPPORTED, NULL_POINTER, SUCCESS};
 use crate::answers::launches;
 use crate::arrays::{Array, OutArray};
 use crate::ffi::Out;
+use crate::log::line;
 
 /// What a program holds: the content may be shared with descriptors that were given this one.
 ///
@@ -99,6 +100,11 @@ extern "C" fn cudnnBackendGetAttribute(
             count.put_if_wanted(0);
             SUCCESS
         }
+        Answer::Unknown => {
+            let kind = descriptor.content.kind();
+            line(format_args!("attribute {attribute} of a cudnn descriptor of kind {kind} has no value"));
+            NOT_SUPPORTED
+        }
     }
 }
 
@@ -131,12 +137,16 @@ mod tests {
     }
 
     /// Asks for one number: how many there are, and the first.
-    fn get_int64(descriptor: &Descriptor, attribute: c_int) -> (i64, i64) {
+    ///
+    /// # Errors
+    /// The status, where it is one.
+    fn get_int64(descriptor: &Descriptor, attribute: c_int) -> Result<(i64, i64), c_int> {
         let (mut count, mut value) = (-1, [-1_i64]);
         let array = OutArray::to(&mut value).cast();
-        let status = cudnnBackendGetAttribute(Some(descriptor), attribute, INT64, 1, Out::to(&mut count), array);
-        assert_eq!(status, SUCCESS);
-        (count, value[0])
+        match cudnnBackendGetAttribute(Some(descriptor), attribute, INT64, 1, Out::to(&mut count), array) {
+            SUCCESS => Ok((count, value[0])),
+            status => Err(status),
+        }
     }
 
     #[test]
@@ -144,7 +154,7 @@ mod tests {
         let operation = create(10);
         let mut graph = create(15);
         set_descriptor(&mut graph, 801, &operation);
-        assert_eq!(get_int64(&graph, 802), (1, 1));
+        assert_eq!(get_int64(&graph, 802), Ok((1, 1)));
         let mut heuristics = create(4);
         set_descriptor(&mut heuristics, 201, &graph);
         drop(graph);
@@ -152,11 +162,12 @@ mod tests {
         assert_eq!(get_descriptor(&heuristics, 202, &mut configuration), 1);
         let mut engine = create(2);
         assert_eq!(get_descriptor(&configuration, 300, &mut engine), 1);
-        assert_eq!(get_int64(&engine, 1301), (1, 0));
-        assert_eq!(get_int64(&engine, 1302), (0, -1), "an engine has no knobs");
+        assert_eq!(get_int64(&engine, 1301), Ok((1, 0)));
+        assert_eq!(get_int64(&engine, 1302), Ok((0, -1)), "an engine has no knobs");
+        assert_eq!(get_int64(&engine, 9999), Err(NOT_SUPPORTED), "there is no such attribute");
         let mut plan = create(5);
         set_descriptor(&mut plan, 401, &configuration);
-        assert_eq!(get_int64(&plan, 402), (1, 0));
+        assert_eq!(get_int64(&plan, 402), Ok((1, 0)));
     }
 
     #[test]
@@ -181,6 +192,6 @@ mod tests {
         assert_eq!(cudnnBackendSetAttribute(Some(&mut operation), 1524, INT64, 1, value), SUCCESS);
         let mut seen = create(19);
         assert_eq!(get_descriptor(&graph, 801, &mut seen), 1);
-        assert_eq!((get_int64(&operation, 1524), get_int64(&seen, 1524)), ((1, 7), (0, -1)));
+        assert_eq!((get_int64(&operation, 1524), get_int64(&seen, 1524)), (Ok((1, 7)), Err(NOT_SUPPORTED)));
     }
 }

@@ -31,6 +31,8 @@ mod attribute {
     pub(super) const GRAPH_ENGINES: i32 = 802;
     pub(super) const ENGINE_GRAPH: i32 = 1300;
     pub(super) const ENGINE_INDEX: i32 = 1301;
+    /// Lists that are empty here: intermediates and knobs of a configuration; knobs, notes and layouts of an engine.
+    pub(super) const LISTS: [i32; 6] = [301, 302, 1302, 1303, 1304, 1305];
 }
 
 /// The values of one attribute.
@@ -69,8 +71,10 @@ pub(super) enum Answer {
     Plain { value_type: c_int, count: usize, bytes: Vec<u8> },
     /// As in [`Value`].
     Descriptors(Vec<Arc<Content>>),
-    /// No elements: an engine without knobs or notes, or what was never set.
+    /// No elements: an engine without knobs or notes.
     Nothing,
+    /// What was never set, and what this library does not know of itself.
+    Unknown,
 }
 
 impl Answer {
@@ -97,6 +101,11 @@ pub(super) struct Content {
 }
 
 impl Content {
+    /// The kind (`cudnnBackendDescriptorType_t`).
+    pub(super) fn kind(&self) -> c_int {
+        self.kind
+    }
+
     /// A descriptor of a kind, in which nothing is set.
     pub(super) fn new(kind: c_int) -> Self {
         Self { kind, values: BTreeMap::new() }
@@ -113,12 +122,15 @@ impl Content {
             (kind::GRAPH, attribute::GRAPH_ENGINES) => Answer::int64(1),
             (kind::HEURISTICS, attribute::HEURISTICS_RESULTS) => match self.only(attribute::HEURISTICS_GRAPH) {
                 Some(graph) => Answer::Descriptors(vec![Arc::new(Self::configuration_of(graph))]),
-                None => Answer::Nothing,
+                None => Answer::Unknown,
             },
             (kind::ENGINE_CONFIGURATION, attribute::CONFIGURATION_WORK_SPACE)
             | (kind::PLAN, attribute::PLAN_WORK_SPACE) => Answer::int64(self.work_space_bytes()),
             (kind::ENGINE_CONFIGURATION, attribute::CONFIGURATION_SHARED_MEMORY) => Answer::int32(0),
             (kind::PLAN, attribute::PLAN_JSON) => Answer::text("{}"),
+            (kind::ENGINE | kind::ENGINE_CONFIGURATION, attribute) if attribute::LISTS.contains(&attribute) => {
+                Answer::Nothing
+            }
             _ => self.stored(attribute),
         }
     }
@@ -129,7 +141,7 @@ impl Content {
                 Answer::Plain { value_type: *value_type, count: *count, bytes: bytes.clone() }
             }
             Some(Value::Descriptors(descriptors)) => Answer::Descriptors(descriptors.clone()),
-            None => Answer::Nothing,
+            None => Answer::Unknown,
         }
     }
 

@@ -34,7 +34,7 @@ extern "C" fn cudnnGetErrorString(status: c_int) -> *const c_char {
         BAD_PARAMETER => c"CUDNN_STATUS_BAD_PARAM",
         NULL_POINTER => c"CUDNN_STATUS_BAD_PARAM_NULL_POINTER",
         NOT_SUPPORTED => c"CUDNN_STATUS_NOT_SUPPORTED",
-        _ => c"CUDNN_STATUS of another library",
+        _ => c"CUDNN_STATUS_UNKNOWN",
     };
     text.as_ptr()
 }
