@@ -152,6 +152,10 @@ fn titles(trace: &Trace, group: &StackBytes) -> (String, String) {
         return ("from before the trace, without a stack".to_owned(), String::new());
     }
     let title = stacks::title(trace, group.stack);
+    // A module's path names its callers already.
+    if let Some(operation) = stacks::recorded_operation(trace, group.stack) {
+        return (title, operation);
+    }
     let program = stacks::program_frames(trace, group.stack);
     let callers: Vec<String> = program
         .into_iter()
