@@ -1,5 +1,6 @@
 """Reading a memory snapshot: its events, its peaks and what is alive at the highest moment."""
 
+import gzip
 import pickle
 from collections import Counter
 from dataclasses import dataclass
@@ -25,8 +26,8 @@ class Peak:
 
 
 def load(path: Path) -> dict[str, Any]:
-    """The snapshot in a file."""
-    with open(path, "rb") as file:
+    """The snapshot in a file, gzipped or not."""
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
         return pickle.load(file)
 
 
