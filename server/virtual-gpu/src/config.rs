@@ -54,7 +54,7 @@ pub(crate) struct Config {
 pub(crate) fn config() -> Result<&'static Config> {
     static CONFIG: OnceLock<Option<Config>> = OnceLock::new();
     let read = || {
-        let config = Config::read(&|name| env::var(name).ok().filter(|value| !value.is_empty()));
+        let config = Config::read(&variable);
         config.map_err(|message| crate::log::line(format_args!("{message}"))).ok()
     };
     CONFIG.get_or_init(read).as_ref().ok_or(Error::NotInitialized)
@@ -63,6 +63,18 @@ pub(crate) fn config() -> Result<&'static Config> {
 /// The file that messages are appended to.
 pub(crate) fn log_path() -> Option<PathBuf> {
     env::var_os("SNAPSCOPE_VIRTUAL_GPU_LOG").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// A variable of the environment; one that is empty is not there.
+#[cfg(not(test))]
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Tests have two cards, whatever the environment says.
+#[cfg(test)]
+fn variable(name: &str) -> Option<String> {
+    (name == "SNAPSCOPE_VIRTUAL_GPU").then(|| "a100-80gb,t4-16gb".to_owned())
 }
 
 /// Looks a variable up.

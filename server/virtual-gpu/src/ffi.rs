@@ -41,6 +41,18 @@ impl<T> Out<T> {
     pub(crate) fn to(place: &mut T) -> Self {
         Self(place)
     }
+
+    /// For calls from Rust: a pointer that leads nowhere.
+    #[cfg(test)]
+    pub(crate) fn null() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
+    /// For calls from Rust: the pointer.
+    #[cfg(test)]
+    pub(crate) fn into_raw(self) -> *mut T {
+        self.0
+    }
 }
 
 impl<T: Copy> Out<T> {

@@ -52,3 +52,6 @@ mod nccl;
 mod nvrtc;
 
 mod nvshmem;
+
+#[cfg(test)]
+mod testing;

@@ -30,22 +30,22 @@ fn device_of(context: Handle) -> Result<usize> {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuInit(_flags: c_uint) -> c_int {
+pub(super) extern "C" fn cuInit(_flags: c_uint) -> c_int {
     status(|| machine().map(|_| ()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDriverGetVersion(version: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cuDriverGetVersion(version: Out<c_int>) -> c_int {
     status(|| give(version, VERSION))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDeviceGetCount(count: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cuDeviceGetCount(count: Out<c_int>) -> c_int {
     status(|| give(count, c_int::try_from(machine()?.devices.len()).unwrap_or(c_int::MAX)))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDeviceGet(device: Out<c_int>, ordinal: c_int) -> c_int {
+pub(super) extern "C" fn cuDeviceGet(device: Out<c_int>, ordinal: c_int) -> c_int {
     status(|| {
         machine()?.device(ordinal)?;
         give(device, ordinal)
@@ -53,37 +53,37 @@ extern "C" fn cuDeviceGet(device: Out<c_int>, ordinal: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, device: c_int) -> c_int {
+pub(super) extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, device: c_int) -> c_int {
     status(|| copy_text(&machine()?.device(device)?.card.product, name, length))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: c_int) -> c_int {
+pub(super) extern "C" fn cuDeviceGetUuid(uuid: Out<[u8; 16]>, device: c_int) -> c_int {
     status(|| give(uuid, machine()?.device(device)?.uuid()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, device: c_int) -> c_int {
+pub(super) extern "C" fn cuDeviceGetUuid_v2(uuid: Out<[u8; 16]>, device: c_int) -> c_int {
     cuDeviceGetUuid(uuid, device)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: c_int) -> c_int {
+pub(super) extern "C" fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: c_int) -> c_int {
     status(|| give(bytes, machine()?.device(device)?.card.memory_bytes as usize))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) -> c_int {
+pub(super) extern "C" fn cuDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) -> c_int {
     status(|| give(value, machine()?.device(device)?.attribute(attribute).ok_or(Error::InvalidValue)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) -> c_int {
+pub(super) extern "C" fn cuDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) -> c_int {
     status(|| copy_text(&machine()?.device(device)?.pci_bus_id(), bus_id, length))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDeviceCanAccessPeer(can: Out<c_int>, device: c_int, peer: c_int) -> c_int {
+pub(super) extern "C" fn cuDeviceCanAccessPeer(can: Out<c_int>, device: c_int, peer: c_int) -> c_int {
     status(|| {
         let machine = machine()?;
         give(can, (machine.device(device)?.ordinal != machine.device(peer)?.ordinal).into())
@@ -91,7 +91,7 @@ extern "C" fn cuDeviceCanAccessPeer(can: Out<c_int>, device: c_int, peer: c_int)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDevicePrimaryCtxGetState(device: c_int, flags: Out<c_uint>, active: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cuDevicePrimaryCtxGetState(device: c_int, flags: Out<c_uint>, active: Out<c_int>) -> c_int {
     status(|| {
         let device = machine()?.device(device)?;
         flags.put_if_wanted(0);
@@ -100,7 +100,7 @@ extern "C" fn cuDevicePrimaryCtxGetState(device: c_int, flags: Out<c_uint>, acti
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: c_int) -> c_int {
+pub(super) extern "C" fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: c_int) -> c_int {
     status(|| {
         let device = machine()?.device(device)?;
         device.is_active.store(true, Ordering::Relaxed);
@@ -109,12 +109,12 @@ extern "C" fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: c_int) -> c
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuCtxCreate_v2(context: Out<Handle>, _flags: c_uint, device: c_int) -> c_int {
+pub(super) extern "C" fn cuCtxCreate_v2(context: Out<Handle>, _flags: c_uint, device: c_int) -> c_int {
     cuDevicePrimaryCtxRetain(context, device)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuCtxGetCurrent(context: Out<Handle>) -> c_int {
+pub(super) extern "C" fn cuCtxGetCurrent(context: Out<Handle>) -> c_int {
     status(|| {
         let device = machine()?.device(thread::device())?;
         let is_active = device.is_active.load(Ordering::Relaxed);
@@ -123,7 +123,7 @@ extern "C" fn cuCtxGetCurrent(context: Out<Handle>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuCtxSetCurrent(context: Handle) -> c_int {
+pub(super) extern "C" fn cuCtxSetCurrent(context: Handle) -> c_int {
     status(|| {
         if !context.is_null() {
             thread::set_device(machine()?.device(device_of(context)?)?.ordinal);
@@ -133,40 +133,40 @@ extern "C" fn cuCtxSetCurrent(context: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuCtxPushCurrent_v2(context: Handle) -> c_int {
+pub(super) extern "C" fn cuCtxPushCurrent_v2(context: Handle) -> c_int {
     cuCtxSetCurrent(context)
 }
 
 /// There is one context a device and no stack of them: what was pushed stays current.
 #[unsafe(no_mangle)]
-extern "C" fn cuCtxPopCurrent_v2(context: Out<Handle>) -> c_int {
+pub(super) extern "C" fn cuCtxPopCurrent_v2(context: Out<Handle>) -> c_int {
     if context.is_null() { 0 } else { cuCtxGetCurrent(context) }
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuCtxGetDevice(device: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cuCtxGetDevice(device: Out<c_int>) -> c_int {
     status(|| give(device, c_int::try_from(machine()?.current()?.ordinal).unwrap_or(c_int::MAX)))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuCtxGetApiVersion(_context: Handle, version: Out<c_uint>) -> c_int {
+pub(super) extern "C" fn cuCtxGetApiVersion(_context: Handle, version: Out<c_uint>) -> c_int {
     status(|| give(version, VERSION.unsigned_abs()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuCtxGetLimit(value: Out<usize>, _limit: c_int) -> c_int {
+pub(super) extern "C" fn cuCtxGetLimit(value: Out<usize>, _limit: c_int) -> c_int {
     status(|| give(value, 0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuCtxGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cuCtxGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) -> c_int {
     least.put_if_wanted(0);
     greatest.put_if_wanted(MOST_URGENT);
     0
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuCtxSynchronize() -> c_int {
+pub(super) extern "C" fn cuCtxSynchronize() -> c_int {
     status(|| {
         let machine = machine()?;
         let device = machine.current()?.ordinal;

@@ -60,7 +60,7 @@ fn find(name: &str) -> Result<*mut c_void> {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDriverEntryPointByVersion(
+pub(super) extern "C" fn cudaGetDriverEntryPointByVersion(
     name: *const c_char,
     function: Out<*mut c_void>,
     _version: c_uint,
@@ -72,7 +72,7 @@ extern "C" fn cudaGetDriverEntryPointByVersion(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDriverEntryPoint(
+pub(super) extern "C" fn cudaGetDriverEntryPoint(
     name: *const c_char,
     function: Out<*mut c_void>,
     _flags: c_ulonglong,
@@ -83,7 +83,7 @@ extern "C" fn cudaGetDriverEntryPoint(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuGetProcAddress_v2(
+pub(super) extern "C" fn cuGetProcAddress_v2(
     name: *const c_char,
     function: Out<*mut c_void>,
     _version: c_int,
@@ -95,7 +95,7 @@ extern "C" fn cuGetProcAddress_v2(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuGetProcAddress(
+pub(super) extern "C" fn cuGetProcAddress(
     name: *const c_char,
     function: Out<*mut c_void>,
     _version: c_int,

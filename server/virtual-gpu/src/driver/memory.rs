@@ -40,7 +40,7 @@ mod attribute {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemAlloc_v2(address: Out<u64>, size: usize) -> c_int {
+pub(super) extern "C" fn cuMemAlloc_v2(address: Out<u64>, size: usize) -> c_int {
     status(|| {
         let machine = machine()?;
         machine.check_unsafe()?;
@@ -52,12 +52,12 @@ extern "C" fn cuMemAlloc_v2(address: Out<u64>, size: usize) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemFree_v2(address: u64) -> c_int {
+pub(super) extern "C" fn cuMemFree_v2(address: u64) -> c_int {
     status(|| free(machine()?, address))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) -> c_int {
+pub(super) extern "C" fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) -> c_int {
     status(|| {
         let device = machine()?.current()?;
         give(free, device.lock().memory.free_bytes() as usize)?;
@@ -66,7 +66,7 @@ extern "C" fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemGetAddressRange_v2(start: Out<u64>, size: Out<usize>, address: u64) -> c_int {
+pub(super) extern "C" fn cuMemGetAddressRange_v2(start: Out<u64>, size: Out<usize>, address: u64) -> c_int {
     status(|| {
         let (found, length) = machine()?.allocation(address).ok_or(Error::InvalidValue)?;
         start.put_if_wanted(found);
@@ -76,7 +76,7 @@ extern "C" fn cuMemGetAddressRange_v2(start: Out<u64>, size: Out<usize>, address
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemHostGetDevicePointer_v2(to: Out<u64>, address: *mut c_void, _flags: c_uint) -> c_int {
+pub(super) extern "C" fn cuMemHostGetDevicePointer_v2(to: Out<u64>, address: *mut c_void, _flags: c_uint) -> c_int {
     status(|| match machine()?.place(address as usize) {
         Place::Pinned(_) => give(to, address as u64),
         _ => Err(Error::InvalidValue),
@@ -115,12 +115,12 @@ fn pointer_attribute(data: *mut c_void, attribute: c_int, address: u64) -> Resul
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuPointerGetAttribute(data: *mut c_void, attribute: c_int, address: u64) -> c_int {
+pub(super) extern "C" fn cuPointerGetAttribute(data: *mut c_void, attribute: c_int, address: u64) -> c_int {
     status(|| pointer_attribute(data, attribute, address))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuPointerGetAttributes(
+pub(super) extern "C" fn cuPointerGetAttributes(
     count: c_uint,
     attributes: *const c_int,
     data: *const *mut c_void,
@@ -138,42 +138,57 @@ extern "C" fn cuPointerGetAttributes(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyHtoD_v2(to: *mut c_void, from: *const c_void, size: usize) -> c_int {
+pub(super) extern "C" fn cuMemcpyHtoD_v2(to: *mut c_void, from: *const c_void, size: usize) -> c_int {
     status(|| copy(to, from, size, std::ptr::null_mut()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyDtoH_v2(to: *mut c_void, from: *const c_void, size: usize) -> c_int {
+pub(super) extern "C" fn cuMemcpyDtoH_v2(to: *mut c_void, from: *const c_void, size: usize) -> c_int {
     status(|| copy(to, from, size, std::ptr::null_mut()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyHtoDAsync_v2(to: *mut c_void, from: *const c_void, size: usize, stream: Handle) -> c_int {
+pub(super) extern "C" fn cuMemcpyHtoDAsync_v2(
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    stream: Handle,
+) -> c_int {
     status(|| copy(to, from, size, stream))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: *const c_void, size: usize, stream: Handle) -> c_int {
+pub(super) extern "C" fn cuMemcpyDtoHAsync_v2(
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    stream: Handle,
+) -> c_int {
     status(|| copy(to, from, size, stream))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyDtoDAsync_v2(to: *mut c_void, from: *const c_void, size: usize, stream: Handle) -> c_int {
+pub(super) extern "C" fn cuMemcpyDtoDAsync_v2(
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    stream: Handle,
+) -> c_int {
     status(|| copy(to, from, size, stream))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemsetD8Async(to: *mut c_void, value: u8, count: usize, stream: Handle) -> c_int {
+pub(super) extern "C" fn cuMemsetD8Async(to: *mut c_void, value: u8, count: usize, stream: Handle) -> c_int {
     status(|| fill(to, value.into(), count, stream))
 }
 
 /// A fill with words; where values are kept, a word of four equal bytes is, and another one reads as its lowest byte.
 #[unsafe(no_mangle)]
-extern "C" fn cuMemsetD32Async(to: *mut c_void, value: c_uint, count: usize, stream: Handle) -> c_int {
+pub(super) extern "C" fn cuMemsetD32Async(to: *mut c_void, value: c_uint, count: usize, stream: Handle) -> c_int {
     status(|| fill(to, (value & 0xff) as c_int, count.saturating_mul(4), stream))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuStreamSynchronize(stream: Handle) -> c_int {
+pub(super) extern "C" fn cuStreamSynchronize(stream: Handle) -> c_int {
     status(|| machine()?.finish_stream(stream_of(stream)?))
 }

@@ -50,17 +50,17 @@ fn function(name: &str) -> Result<*const c_void> {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuModuleLoad(module: Out<Handle>, _path: *const c_char) -> c_int {
+pub(super) extern "C" fn cuModuleLoad(module: Out<Handle>, _path: *const c_char) -> c_int {
     status(|| give(module, some_module()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuModuleLoadData(module: Out<Handle>, _image: *const c_void) -> c_int {
+pub(super) extern "C" fn cuModuleLoadData(module: Out<Handle>, _image: *const c_void) -> c_int {
     status(|| give(module, some_module()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuModuleLoadDataEx(
+pub(super) extern "C" fn cuModuleLoadDataEx(
     module: Out<Handle>,
     image: *const c_void,
     _count: c_uint,
@@ -71,12 +71,17 @@ extern "C" fn cuModuleLoadDataEx(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuModuleGetFunction(to: Out<*const c_void>, _module: Handle, name: *const c_char) -> c_int {
+pub(super) extern "C" fn cuModuleGetFunction(to: Out<*const c_void>, _module: Handle, name: *const c_char) -> c_int {
     status(|| give(to, function(text(name))?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuModuleGetGlobal_v2(to: Out<u64>, bytes: Out<usize>, _module: Handle, _name: *const c_char) -> c_int {
+pub(super) extern "C" fn cuModuleGetGlobal_v2(
+    to: Out<u64>,
+    bytes: Out<usize>,
+    _module: Handle,
+    _name: *const c_char,
+) -> c_int {
     status(|| {
         let address = machine()?.current()?.lock().memory.take_uncounted()?;
         to.put_if_wanted(address);
@@ -87,42 +92,42 @@ extern "C" fn cuModuleGetGlobal_v2(to: Out<u64>, bytes: Out<usize>, _module: Han
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuLibraryLoadData(library: Out<Handle>, _code: *const c_void) -> c_int {
+pub(super) extern "C" fn cuLibraryLoadData(library: Out<Handle>, _code: *const c_void) -> c_int {
     status(|| give(library, some_module()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuLibraryGetKernel(to: Out<*const c_void>, library: Handle, name: *const c_char) -> c_int {
+pub(super) extern "C" fn cuLibraryGetKernel(to: Out<*const c_void>, library: Handle, name: *const c_char) -> c_int {
     cuModuleGetFunction(to, library, name)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuKernelGetFunction(to: Out<*const c_void>, kernel: *const c_void) -> c_int {
+pub(super) extern "C" fn cuKernelGetFunction(to: Out<*const c_void>, kernel: *const c_void) -> c_int {
     status(|| give(to, kernel))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuFuncGetModule(module: Out<Handle>, _function: *const c_void) -> c_int {
+pub(super) extern "C" fn cuFuncGetModule(module: Out<Handle>, _function: *const c_void) -> c_int {
     status(|| give(module, some_module()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuFuncGetName(name: Out<*const c_char>, function: *const c_void) -> c_int {
+pub(super) extern "C" fn cuFuncGetName(name: Out<*const c_char>, function: *const c_void) -> c_int {
     status(|| give(name, function.cast()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuFuncGetAttribute(value: Out<c_int>, number: c_int, function: *const c_void) -> c_int {
+pub(super) extern "C" fn cuFuncGetAttribute(value: Out<c_int>, number: c_int, function: *const c_void) -> c_int {
     status(|| give(value, attribute(function, number)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuFuncSetAttribute(function: *const c_void, number: c_int, value: c_int) -> c_int {
+pub(super) extern "C" fn cuFuncSetAttribute(function: *const c_void, number: c_int, value: c_int) -> c_int {
     status(|| if number == MAX_DYNAMIC_SHARED { set_shared_bytes(function, value) } else { Ok(()) })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+pub(super) extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: Out<c_int>,
     _function: *const c_void,
     block_threads: c_int,
@@ -132,7 +137,7 @@ extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+pub(super) extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     blocks: Out<c_int>,
     function: *const c_void,
     block_threads: c_int,
@@ -143,7 +148,7 @@ extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuOccupancyMaxActiveClusters(
+pub(super) extern "C" fn cuOccupancyMaxActiveClusters(
     clusters: Out<c_int>,
     _function: *const c_void,
     _config: *const c_void,
@@ -157,7 +162,7 @@ fn launch_function(function: *const c_void, stream: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuLaunchKernel(
+pub(super) extern "C" fn cuLaunchKernel(
     function: *const c_void,
     _grid_x: c_uint,
     _grid_y: c_uint,
@@ -172,7 +177,7 @@ extern "C" fn cuLaunchKernel(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuLaunchCooperativeKernel(
+pub(super) extern "C" fn cuLaunchCooperativeKernel(
     function: *const c_void,
     _grid_x: c_uint,
     _grid_y: c_uint,
@@ -189,7 +194,7 @@ extern "C" fn cuLaunchCooperativeKernel(
 /// `CUlaunchConfig`, as far as it is read.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Config {
+pub(super) struct Config {
     grid: [c_uint; 3],
     block: [c_uint; 3],
     shared_bytes: c_uint,
@@ -197,7 +202,7 @@ struct Config {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuLaunchKernelEx(config: Out<Config>, function: *const c_void) -> c_int {
+pub(super) extern "C" fn cuLaunchKernelEx(config: Out<Config>, function: *const c_void) -> c_int {
     match config.get() {
         Some(config) => launch_function(function, config.stream),
         None => Error::InvalidValue.code(),
@@ -205,7 +210,7 @@ extern "C" fn cuLaunchKernelEx(config: Out<Config>, function: *const c_void) -> 
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuLinkCreate_v2(
+pub(super) extern "C" fn cuLinkCreate_v2(
     _count: c_uint,
     _options: *const c_int,
     _values: *const *const c_void,
@@ -216,13 +221,13 @@ extern "C" fn cuLinkCreate_v2(
 
 /// The linked code: bytes that a module can be "loaded" from.
 #[unsafe(no_mangle)]
-extern "C" fn cuLinkComplete(_state: Handle, code: Out<Handle>, size: Out<usize>) -> c_int {
+pub(super) extern "C" fn cuLinkComplete(_state: Handle, code: Out<Handle>, size: Out<usize>) -> c_int {
     size.put_if_wanted(size_of::<usize>());
     status(|| give(code, some_module()))
 }
 
 /// Describes a tensor to the copy engine of a kernel, which runs nothing here.
 #[unsafe(no_mangle)]
-extern "C" fn cuTensorMapEncodeTiled(map: Out<[u64; 16]>) -> c_int {
+pub(super) extern "C" fn cuTensorMapEncodeTiled(map: Out<[u64; 16]>) -> c_int {
     status(|| give(map, [0; 16]))
 }

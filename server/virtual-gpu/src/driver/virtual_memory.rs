@@ -16,6 +16,9 @@ const LOCATION_DEVICE: c_int = 1;
 /// Memory that stays where it is, in `CUmemAllocationType`.
 const TYPE_PINNED: c_int = 1;
 
+/// A file descriptor, in `CUmemAllocationHandleType`.
+const HANDLE_FILE: c_int = 1;
+
 /// The caller may read and write, in `CUmemAccess_flags`.
 const READ_AND_WRITE: c_ulonglong = 3;
 
@@ -48,18 +51,22 @@ impl Properties {
 /// `CUmemLocation`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Location {
+pub(super) struct Location {
     kind: c_int,
     id: c_int,
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemGetAllocationGranularity(size: Out<usize>, _: *const Properties, _option: c_int) -> c_int {
+pub(super) extern "C" fn cuMemGetAllocationGranularity(
+    size: Out<usize>,
+    _: *const Properties,
+    _option: c_int,
+) -> c_int {
     status(|| give(size, PAGE as usize))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemAddressReserve(
+pub(super) extern "C" fn cuMemAddressReserve(
     address: Out<u64>,
     size: usize,
     _alignment: usize,
@@ -70,18 +77,24 @@ extern "C" fn cuMemAddressReserve(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemAddressFree(address: u64, size: usize) -> c_int {
+pub(super) extern "C" fn cuMemAddressFree(address: u64, size: usize) -> c_int {
     status(|| machine()?.virtual_memory().unreserve(address, size as u64))
 }
 
 /// Creates memory, which counts from now.
 ///
-/// Memory that other processes could open is not permitted: PyTorch then does without.
+/// A file descriptor for other processes may be asked for, as PyTorch always does, and is refused when it is wanted;
+/// a handle for other machines is not permitted, as on cards without a fabric.
 #[unsafe(no_mangle)]
-extern "C" fn cuMemCreate(handle: Out<u64>, size: usize, properties: Out<Properties>, _flags: c_ulonglong) -> c_int {
+pub(super) extern "C" fn cuMemCreate(
+    handle: Out<u64>,
+    size: usize,
+    properties: Out<Properties>,
+    _flags: c_ulonglong,
+) -> c_int {
     status(|| {
         let properties = properties.get().ok_or(Error::InvalidValue)?;
-        if properties.handle_types != 0 {
+        if properties.handle_types & !HANDLE_FILE != 0 {
             return Err(Error::NotPermitted);
         }
         if properties.location_kind != LOCATION_DEVICE || size == 0 || !(size as u64).is_multiple_of(PAGE) {
@@ -95,7 +108,7 @@ extern "C" fn cuMemCreate(handle: Out<u64>, size: usize, properties: Out<Propert
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemRelease(handle: u64) -> c_int {
+pub(super) extern "C" fn cuMemRelease(handle: u64) -> c_int {
     status(|| {
         let machine = machine()?;
         let returned = machine.virtual_memory().release(handle)?;
@@ -105,12 +118,12 @@ extern "C" fn cuMemRelease(handle: u64) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemRetainAllocationHandle(handle: Out<u64>, address: u64) -> c_int {
+pub(super) extern "C" fn cuMemRetainAllocationHandle(handle: Out<u64>, address: u64) -> c_int {
     status(|| give(handle, machine()?.virtual_memory().retain(address)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemGetAllocationPropertiesFromHandle(properties: Out<Properties>, handle: u64) -> c_int {
+pub(super) extern "C" fn cuMemGetAllocationPropertiesFromHandle(properties: Out<Properties>, handle: u64) -> c_int {
     status(|| {
         let (device, _) = machine()?.virtual_memory().properties(handle)?;
         give(properties, Properties::of_device(c_int::try_from(device).unwrap_or(c_int::MAX)))
@@ -118,7 +131,7 @@ extern "C" fn cuMemGetAllocationPropertiesFromHandle(properties: Out<Properties>
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemMap(address: u64, size: usize, offset: usize, handle: u64, _flags: c_ulonglong) -> c_int {
+pub(super) extern "C" fn cuMemMap(address: u64, size: usize, offset: usize, handle: u64, _flags: c_ulonglong) -> c_int {
     status(|| {
         // CUDA requires an offset of 0, too.
         if offset != 0 {
@@ -129,7 +142,7 @@ extern "C" fn cuMemMap(address: u64, size: usize, offset: usize, handle: u64, _f
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemUnmap(address: u64, size: usize) -> c_int {
+pub(super) extern "C" fn cuMemUnmap(address: u64, size: usize) -> c_int {
     status(|| {
         let machine = machine()?;
         let returned: Vec<Returned> = machine.virtual_memory().unmap(address, size as u64)?;
@@ -142,7 +155,7 @@ extern "C" fn cuMemUnmap(address: u64, size: usize) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemSetAccess(address: u64, _size: usize, accesses: *const c_void, count: usize) -> c_int {
+pub(super) extern "C" fn cuMemSetAccess(address: u64, _size: usize, accesses: *const c_void, count: usize) -> c_int {
     status(|| {
         check_mapped(address)?;
         if accesses.is_null() || count == 0 { Err(Error::InvalidValue) } else { Ok(()) }
@@ -150,7 +163,7 @@ extern "C" fn cuMemSetAccess(address: u64, _size: usize, accesses: *const c_void
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemGetAccess(flags: Out<c_ulonglong>, location: Out<Location>, address: u64) -> c_int {
+pub(super) extern "C" fn cuMemGetAccess(flags: Out<c_ulonglong>, location: Out<Location>, address: u64) -> c_int {
     status(|| {
         check_mapped(address)?;
         let location = location.get().ok_or(Error::InvalidValue)?;
@@ -163,13 +176,18 @@ extern "C" fn cuMemGetAccess(flags: Out<c_ulonglong>, location: Out<Location>, a
 
 /// Handles that other processes could open are not there.
 #[unsafe(no_mangle)]
-extern "C" fn cuMemExportToShareableHandle(_to: *mut c_void, _handle: u64, _kind: c_int, _flags: c_ulonglong) -> c_int {
+pub(super) extern "C" fn cuMemExportToShareableHandle(
+    _to: *mut c_void,
+    _handle: u64,
+    _kind: c_int,
+    _flags: c_ulonglong,
+) -> c_int {
     Error::NotPermitted.code()
 }
 
 /// Handles of other processes cannot be opened.
 #[unsafe(no_mangle)]
-extern "C" fn cuMemImportFromShareableHandle(handle: Out<u64>, _from: *mut c_void, _kind: c_int) -> c_int {
+pub(super) extern "C" fn cuMemImportFromShareableHandle(handle: Out<u64>, _from: *mut c_void, _kind: c_int) -> c_int {
     handle.put_if_wanted(0);
     Error::NotPermitted.code()
 }

@@ -33,7 +33,7 @@ fn capture_status(info: Option<CaptureInfo>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamBeginCapture(stream: Handle, mode: c_int) -> c_int {
+pub(super) extern "C" fn cudaStreamBeginCapture(stream: Handle, mode: c_int) -> c_int {
     status(|| {
         let machine = machine()?;
         let mode = CaptureMode::from_code(mode).ok_or(Error::InvalidValue)?;
@@ -45,7 +45,7 @@ extern "C" fn cudaStreamBeginCapture(stream: Handle, mode: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamEndCapture(stream: Handle, graph: Out<Handle>) -> c_int {
+pub(super) extern "C" fn cudaStreamEndCapture(stream: Handle, graph: Out<Handle>) -> c_int {
     graph.put_if_wanted(std::ptr::null_mut());
     status(|| {
         let machine = machine()?;
@@ -57,12 +57,12 @@ extern "C" fn cudaStreamEndCapture(stream: Handle, graph: Out<Handle>) -> c_int 
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamIsCapturing(stream: Handle, capture: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaStreamIsCapturing(stream: Handle, capture: Out<c_int>) -> c_int {
     status(|| give(capture, capture_status(machine()?.work().capture_info(stream_of(stream)?)?)))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamGetCaptureInfo(
+pub(super) extern "C" fn cudaStreamGetCaptureInfo(
     stream: Handle,
     capture: Out<c_int>,
     id: Out<c_ulonglong>,
@@ -84,7 +84,7 @@ extern "C" fn cudaStreamGetCaptureInfo(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaThreadExchangeStreamCaptureMode(mode: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaThreadExchangeStreamCaptureMode(mode: Out<c_int>) -> c_int {
     status(|| {
         let wanted = mode.get().and_then(CaptureMode::from_code).ok_or(Error::InvalidValue)?;
         give(mode, exchange_capture_mode(wanted) as c_int)

@@ -58,7 +58,7 @@ fn check_kind(kind: c_int) -> Result<()> {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpy(to: *mut c_void, from: *const c_void, size: usize, kind: c_int) -> c_int {
+pub(super) extern "C" fn cudaMemcpy(to: *mut c_void, from: *const c_void, size: usize, kind: c_int) -> c_int {
     status(|| {
         check_kind(kind)?;
         machine()?.check_unsafe()?;
@@ -68,7 +68,13 @@ extern "C" fn cudaMemcpy(to: *mut c_void, from: *const c_void, size: usize, kind
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyAsync(to: *mut c_void, from: *const c_void, size: usize, kind: c_int, stream: Handle) -> c_int {
+pub(super) extern "C" fn cudaMemcpyAsync(
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    kind: c_int,
+    stream: Handle,
+) -> c_int {
     status(|| {
         check_kind(kind)?;
         copy(to, from, size, stream)
@@ -76,12 +82,18 @@ extern "C" fn cudaMemcpyAsync(to: *mut c_void, from: *const c_void, size: usize,
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyPeer(to: *mut c_void, _: c_int, from: *const c_void, _: c_int, size: usize) -> c_int {
+pub(super) extern "C" fn cudaMemcpyPeer(
+    to: *mut c_void,
+    _: c_int,
+    from: *const c_void,
+    _: c_int,
+    size: usize,
+) -> c_int {
     status(|| copy(to, from, size, DEFAULT))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyPeerAsync(
+pub(super) extern "C" fn cudaMemcpyPeerAsync(
     to: *mut c_void,
     to_device: c_int,
     from: *const c_void,
@@ -98,7 +110,7 @@ extern "C" fn cudaMemcpyPeerAsync(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpy2DAsync(
+pub(super) extern "C" fn cudaMemcpy2DAsync(
     to: *mut c_void,
     to_pitch: usize,
     from: *const c_void,
@@ -122,7 +134,7 @@ extern "C" fn cudaMemcpy2DAsync(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpy2D(
+pub(super) extern "C" fn cudaMemcpy2D(
     to: *mut c_void,
     to_pitch: usize,
     from: *const c_void,
@@ -135,17 +147,17 @@ extern "C" fn cudaMemcpy2D(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemset(to: *mut c_void, value: c_int, size: usize) -> c_int {
+pub(super) extern "C" fn cudaMemset(to: *mut c_void, value: c_int, size: usize) -> c_int {
     status(|| fill(to, value, size, DEFAULT))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemsetAsync(to: *mut c_void, value: c_int, size: usize, stream: Handle) -> c_int {
+pub(super) extern "C" fn cudaMemsetAsync(to: *mut c_void, value: c_int, size: usize, stream: Handle) -> c_int {
     status(|| fill(to, value, size, stream))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemset2DAsync(
+pub(super) extern "C" fn cudaMemset2DAsync(
     to: *mut c_void,
     pitch: usize,
     value: c_int,
@@ -157,7 +169,13 @@ extern "C" fn cudaMemset2DAsync(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemset2D(to: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) -> c_int {
+pub(super) extern "C" fn cudaMemset2D(
+    to: *mut c_void,
+    pitch: usize,
+    value: c_int,
+    width: usize,
+    height: usize,
+) -> c_int {
     cudaMemset2DAsync(to, pitch, value, width, height, DEFAULT)
 }
 
@@ -183,12 +201,12 @@ fn symbol_address(symbol: *const c_void) -> Result<*mut c_void> {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetSymbolAddress(address: Out<*mut c_void>, symbol: *const c_void) -> c_int {
+pub(super) extern "C" fn cudaGetSymbolAddress(address: Out<*mut c_void>, symbol: *const c_void) -> c_int {
     status(|| give(address, symbol_address(symbol)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyToSymbolAsync(
+pub(super) extern "C" fn cudaMemcpyToSymbolAsync(
     symbol: *const c_void,
     from: *const c_void,
     size: usize,
@@ -200,7 +218,7 @@ extern "C" fn cudaMemcpyToSymbolAsync(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyToSymbol(
+pub(super) extern "C" fn cudaMemcpyToSymbol(
     symbol: *const c_void,
     from: *const c_void,
     size: usize,
@@ -211,7 +229,7 @@ extern "C" fn cudaMemcpyToSymbol(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyFromSymbolAsync(
+pub(super) extern "C" fn cudaMemcpyFromSymbolAsync(
     to: *mut c_void,
     symbol: *const c_void,
     size: usize,
@@ -223,7 +241,7 @@ extern "C" fn cudaMemcpyFromSymbolAsync(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyFromSymbol(
+pub(super) extern "C" fn cudaMemcpyFromSymbol(
     to: *mut c_void,
     symbol: *const c_void,
     size: usize,

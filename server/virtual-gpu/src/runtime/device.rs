@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use super::properties::Properties;
-use super::{give, status};
+use super::{give, pool, status};
 use crate::error::{Error, Result};
 use crate::ffi::{Out, text};
 use crate::state::{machine, now, thread};
@@ -29,17 +29,17 @@ harmless! {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDeviceCount(count: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaGetDeviceCount(count: Out<c_int>) -> c_int {
     status(|| give(count, c_int::try_from(machine()?.devices.len()).unwrap_or(c_int::MAX)))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDevice(device: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaGetDevice(device: Out<c_int>) -> c_int {
     status(|| give(device, c_int::try_from(machine()?.device(thread::device())?.ordinal).unwrap_or(c_int::MAX)))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaSetDevice(device: c_int) -> c_int {
+pub(super) extern "C" fn cudaSetDevice(device: c_int) -> c_int {
     status(|| {
         let device = machine()?.device(device)?;
         thread::set_device(device.ordinal);
@@ -49,48 +49,48 @@ extern "C" fn cudaSetDevice(device: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaChooseDevice(device: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaChooseDevice(device: Out<c_int>) -> c_int {
     status(|| give(device, 0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDeviceFlags(flags: Out<c_uint>) -> c_int {
+pub(super) extern "C" fn cudaGetDeviceFlags(flags: Out<c_uint>) -> c_int {
     status(|| give(flags, 0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceReset() -> c_int {
+pub(super) extern "C" fn cudaDeviceReset() -> c_int {
     crate::log::line(format_args!("cudaDeviceReset keeps what is allocated: PyTorch never calls it"));
     0
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDriverGetVersion(version: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaDriverGetVersion(version: Out<c_int>) -> c_int {
     status(|| give(version, VERSION))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaRuntimeGetVersion(version: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaRuntimeGetVersion(version: Out<c_int>) -> c_int {
     status(|| give(version, VERSION))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDeviceProperties(properties: Out<Properties>, device: c_int) -> c_int {
+pub(super) extern "C" fn cudaGetDeviceProperties(properties: Out<Properties>, device: c_int) -> c_int {
     status(|| give(properties, Properties::of(machine()?.device(device)?)))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) -> c_int {
+pub(super) extern "C" fn cudaDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) -> c_int {
     status(|| give(value, machine()?.device(device)?.attribute(attribute).ok_or(Error::InvalidValue)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) -> c_int {
+pub(super) extern "C" fn cudaDeviceGetPCIBusId(bus_id: *mut c_char, length: c_int, device: c_int) -> c_int {
     status(|| copy_text(&machine()?.device(device)?.pci_bus_id(), bus_id, length))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetByPCIBusId(device: Out<c_int>, bus_id: *const c_char) -> c_int {
+pub(super) extern "C" fn cudaDeviceGetByPCIBusId(device: Out<c_int>, bus_id: *const c_char) -> c_int {
     status(|| {
         let wanted = text(bus_id);
         let found = machine()?.devices.iter().position(|device| device.pci_bus_id().eq_ignore_ascii_case(wanted));
@@ -99,14 +99,14 @@ extern "C" fn cudaDeviceGetByPCIBusId(device: Out<c_int>, bus_id: *const c_char)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaDeviceGetStreamPriorityRange(least: Out<c_int>, greatest: Out<c_int>) -> c_int {
     least.put_if_wanted(0);
     greatest.put_if_wanted(MOST_URGENT);
     0
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetLimit(value: Out<usize>, limit: c_int) -> c_int {
+pub(super) extern "C" fn cudaDeviceGetLimit(value: Out<usize>, limit: c_int) -> c_int {
     status(|| {
         // Stack of a thread, buffer of `printf`, heap of `malloc`: CUDA's defaults.
         let size = [1 << 10, 1 << 20, 8 << 20].get(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -115,24 +115,26 @@ extern "C" fn cudaDeviceGetLimit(value: Out<usize>, limit: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetCacheConfig(config: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaDeviceGetCacheConfig(config: Out<c_int>) -> c_int {
     status(|| give(config, 0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceSynchronize() -> c_int {
+pub(super) extern "C" fn cudaDeviceSynchronize() -> c_int {
     status(|| {
         let machine = machine()?;
         let device = machine.current()?.ordinal;
-        let mut work = machine.work();
-        work.check_unsafe()?;
-        work.streams.finish_device(device, now());
-        Ok(())
+        {
+            let mut work = machine.work();
+            work.check_unsafe()?;
+            work.streams.finish_device(device, now());
+        }
+        pool::release_unused(machine, device)
     })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceCanAccessPeer(can: Out<c_int>, device: c_int, peer: c_int) -> c_int {
+pub(super) extern "C" fn cudaDeviceCanAccessPeer(can: Out<c_int>, device: c_int, peer: c_int) -> c_int {
     status(|| {
         let machine = machine()?;
         let are_two = machine.device(device)?.ordinal != machine.device(peer)?.ordinal;
@@ -141,7 +143,7 @@ extern "C" fn cudaDeviceCanAccessPeer(can: Out<c_int>, device: c_int, peer: c_in
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceEnablePeerAccess(peer: c_int, _flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaDeviceEnablePeerAccess(peer: c_int, _flags: c_uint) -> c_int {
     status(|| {
         let machine = machine()?;
         let (device, peer) = (machine.current()?, machine.device(peer)?.ordinal);
@@ -153,7 +155,7 @@ extern "C" fn cudaDeviceEnablePeerAccess(peer: c_int, _flags: c_uint) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceDisablePeerAccess(peer: c_int) -> c_int {
+pub(super) extern "C" fn cudaDeviceDisablePeerAccess(peer: c_int) -> c_int {
     status(|| {
         let machine = machine()?;
         let peer = machine.device(peer)?.ordinal;
@@ -162,7 +164,12 @@ extern "C" fn cudaDeviceDisablePeerAccess(peer: c_int) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetP2PAttribute(value: Out<c_int>, attribute: c_int, from: c_int, to: c_int) -> c_int {
+pub(super) extern "C" fn cudaDeviceGetP2PAttribute(
+    value: Out<c_int>,
+    attribute: c_int,
+    from: c_int,
+    to: c_int,
+) -> c_int {
     /// Access is supported, atomics are supported; the performance rank is 0, the best.
     const SUPPORTED: &[c_int] = &[2, 3];
     status(|| {

@@ -17,7 +17,7 @@ const DISABLE_TIMING: c_uint = 2;
 const TICK_MS: c_float = 0.005;
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventCreateWithFlags(event: Out<Handle>, flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaEventCreateWithFlags(event: Out<Handle>, flags: c_uint) -> c_int {
     status(|| {
         let machine = machine()?;
         machine.current()?;
@@ -27,27 +27,27 @@ extern "C" fn cudaEventCreateWithFlags(event: Out<Handle>, flags: c_uint) -> c_i
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventCreate(event: Out<Handle>) -> c_int {
+pub(super) extern "C" fn cudaEventCreate(event: Out<Handle>) -> c_int {
     cudaEventCreateWithFlags(event, 0)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventDestroy(event: Handle) -> c_int {
+pub(super) extern "C" fn cudaEventDestroy(event: Handle) -> c_int {
     status(|| machine()?.work().streams.destroy_event(Kind::Event.number(event)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventRecordWithFlags(event: Handle, stream: Handle, flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaEventRecordWithFlags(event: Handle, stream: Handle, flags: c_uint) -> c_int {
     status(|| machine()?.work().record(Kind::Event.number(event)?, stream_of(stream)?, flags, now()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventRecord(event: Handle, stream: Handle) -> c_int {
+pub(super) extern "C" fn cudaEventRecord(event: Handle, stream: Handle) -> c_int {
     cudaEventRecordWithFlags(event, stream, 0)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventQuery(event: Handle) -> c_int {
+pub(super) extern "C" fn cudaEventQuery(event: Handle) -> c_int {
     status(|| {
         let mut work = machine()?.work();
         work.check_unsafe()?;
@@ -61,7 +61,7 @@ extern "C" fn cudaEventQuery(event: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventSynchronize(event: Handle) -> c_int {
+pub(super) extern "C" fn cudaEventSynchronize(event: Handle) -> c_int {
     status(|| {
         let mut work = machine()?.work();
         work.check_unsafe()?;
@@ -70,7 +70,7 @@ extern "C" fn cudaEventSynchronize(event: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventElapsedTime(milliseconds: Out<c_float>, start: Handle, end: Handle) -> c_int {
+pub(super) extern "C" fn cudaEventElapsedTime(milliseconds: Out<c_float>, start: Handle, end: Handle) -> c_int {
     status(|| {
         let work = machine()?.work();
         let (start, end) = (moment(&work, start)?, moment(&work, end)?);

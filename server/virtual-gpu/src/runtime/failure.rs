@@ -6,21 +6,21 @@ use crate::error::{runtime_name, text};
 use crate::state::thread;
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetLastError() -> c_int {
+pub(super) extern "C" fn cudaGetLastError() -> c_int {
     thread::take_last_error()
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaPeekAtLastError() -> c_int {
+pub(super) extern "C" fn cudaPeekAtLastError() -> c_int {
     thread::peek_last_error()
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetErrorName(code: c_int) -> *const c_char {
+pub(super) extern "C" fn cudaGetErrorName(code: c_int) -> *const c_char {
     runtime_name(code).as_ptr()
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetErrorString(code: c_int) -> *const c_char {
+pub(super) extern "C" fn cudaGetErrorString(code: c_int) -> *const c_char {
     text(code).unwrap_or(c"unrecognized error code").as_ptr()
 }

@@ -24,7 +24,7 @@ const MAX_DYNAMIC_SHARED: c_int = 8;
 /// `cudaFuncAttributes`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-struct FunctionAttributes {
+pub(super) struct FunctionAttributes {
     shared_bytes: usize,
     constant_bytes: usize,
     local_bytes: usize,
@@ -70,7 +70,7 @@ pub(crate) fn attribute(kernel: *const c_void, attribute: c_int) -> Result<c_int
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFuncGetAttributes(attributes: Out<FunctionAttributes>, kernel: *const c_void) -> c_int {
+pub(super) extern "C" fn cudaFuncGetAttributes(attributes: Out<FunctionAttributes>, kernel: *const c_void) -> c_int {
     status(|| {
         let of = |number| attribute(kernel, number);
         let found = FunctionAttributes {
@@ -92,17 +92,17 @@ extern "C" fn cudaFuncGetAttributes(attributes: Out<FunctionAttributes>, kernel:
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFuncSetAttribute(kernel: *const c_void, attribute: c_int, value: c_int) -> c_int {
+pub(super) extern "C" fn cudaFuncSetAttribute(kernel: *const c_void, attribute: c_int, value: c_int) -> c_int {
     status(|| if attribute == MAX_DYNAMIC_SHARED { set_shared_bytes(kernel, value) } else { Ok(()) })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFuncGetName(name: Out<*const c_char>, _kernel: *const c_void) -> c_int {
+pub(super) extern "C" fn cudaFuncGetName(name: Out<*const c_char>, _kernel: *const c_void) -> c_int {
     status(|| give(name, c"kernel".as_ptr()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetFuncBySymbol(function: Out<*const c_void>, symbol: *const c_void) -> c_int {
+pub(super) extern "C" fn cudaGetFuncBySymbol(function: Out<*const c_void>, symbol: *const c_void) -> c_int {
     status(|| give(function, symbol))
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn occupancy(block_threads: c_int, shared_bytes: usize) -> Result<c_i
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+pub(super) extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: Out<c_int>,
     _kernel: *const c_void,
     block_threads: c_int,
@@ -124,7 +124,7 @@ extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+pub(super) extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     blocks: Out<c_int>,
     kernel: *const c_void,
     block_threads: c_int,
@@ -135,7 +135,7 @@ extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaOccupancyAvailableDynamicSMemPerBlock(
+pub(super) extern "C" fn cudaOccupancyAvailableDynamicSMemPerBlock(
     bytes: Out<usize>,
     _kernel: *const c_void,
     blocks: c_int,
@@ -150,7 +150,7 @@ extern "C" fn cudaOccupancyAvailableDynamicSMemPerBlock(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaOccupancyMaxActiveClusters(
+pub(super) extern "C" fn cudaOccupancyMaxActiveClusters(
     clusters: Out<c_int>,
     _kernel: *const c_void,
     _config: *const c_void,
@@ -160,7 +160,7 @@ extern "C" fn cudaOccupancyMaxActiveClusters(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaOccupancyMaxPotentialClusterSize(
+pub(super) extern "C" fn cudaOccupancyMaxPotentialClusterSize(
     size: Out<c_int>,
     _kernel: *const c_void,
     _config: *const c_void,

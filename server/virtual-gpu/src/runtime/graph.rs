@@ -51,12 +51,12 @@ fn graph_number(graph: Handle) -> Result<usize> {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphCreate(graph: Out<Handle>, _flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaGraphCreate(graph: Out<Handle>, _flags: c_uint) -> c_int {
     status(|| give(graph, Kind::Graph.handle(machine()?.work().add_graph(Graph::default()))))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphClone(clone: Out<Handle>, graph: Handle) -> c_int {
+pub(super) extern "C" fn cudaGraphClone(clone: Out<Handle>, graph: Handle) -> c_int {
     status(|| {
         let mut work = machine()?.work();
         let nodes = work.graph(graph_number(graph)?)?.nodes.clone();
@@ -65,7 +65,7 @@ extern "C" fn cudaGraphClone(clone: Out<Handle>, graph: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphDestroy(graph: Handle) -> c_int {
+pub(super) extern "C" fn cudaGraphDestroy(graph: Handle) -> c_int {
     status(|| {
         let released = machine()?.work().remove_graph(graph_number(graph)?)?;
         released.into_iter().for_each(destroy);
@@ -74,7 +74,7 @@ extern "C" fn cudaGraphDestroy(graph: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphGetNodes(graph: Handle, nodes: *mut Handle, count: Out<usize>) -> c_int {
+pub(super) extern "C" fn cudaGraphGetNodes(graph: Handle, nodes: *mut Handle, count: Out<usize>) -> c_int {
     status(|| {
         let number = graph_number(graph)?;
         let held = machine()?.work().graph(number)?.nodes.len();
@@ -90,12 +90,12 @@ extern "C" fn cudaGraphGetNodes(graph: Handle, nodes: *mut Handle, count: Out<us
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphGetRootNodes(graph: Handle, nodes: *mut Handle, count: Out<usize>) -> c_int {
+pub(super) extern "C" fn cudaGraphGetRootNodes(graph: Handle, nodes: *mut Handle, count: Out<usize>) -> c_int {
     cudaGraphGetNodes(graph, nodes, count)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphNodeGetType(node: Handle, kind: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaGraphNodeGetType(node: Handle, kind: Out<c_int>) -> c_int {
     status(|| {
         let number = Kind::Node.number(node).map_err(|_| Error::InvalidValue)?;
         let work = machine()?.work();
@@ -105,7 +105,7 @@ extern "C" fn cudaGraphNodeGetType(node: Handle, kind: Out<c_int>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphNodeGetDependencies(
+pub(super) extern "C" fn cudaGraphNodeGetDependencies(
     _node: Handle,
     _dependencies: *mut Handle,
     _edges: *mut c_void,
@@ -115,7 +115,7 @@ extern "C" fn cudaGraphNodeGetDependencies(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphNodeGetDependentNodes(
+pub(super) extern "C" fn cudaGraphNodeGetDependentNodes(
     node: Handle,
     dependents: *mut Handle,
     edges: *mut c_void,
@@ -125,7 +125,7 @@ extern "C" fn cudaGraphNodeGetDependentNodes(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphGetEdges(
+pub(super) extern "C" fn cudaGraphGetEdges(
     _graph: Handle,
     _from: *mut Handle,
     _to: *mut Handle,
@@ -136,7 +136,11 @@ extern "C" fn cudaGraphGetEdges(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphInstantiateWithFlags(executable: Out<Handle>, graph: Handle, _flags: c_ulonglong) -> c_int {
+pub(super) extern "C" fn cudaGraphInstantiateWithFlags(
+    executable: Out<Handle>,
+    graph: Handle,
+    _flags: c_ulonglong,
+) -> c_int {
     status(|| {
         let mut work = machine()?.work();
         let nodes = work.graph(graph_number(graph)?)?.nodes.clone();
@@ -146,12 +150,12 @@ extern "C" fn cudaGraphInstantiateWithFlags(executable: Out<Handle>, graph: Hand
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphInstantiate(executable: Out<Handle>, graph: Handle, flags: c_ulonglong) -> c_int {
+pub(super) extern "C" fn cudaGraphInstantiate(executable: Out<Handle>, graph: Handle, flags: c_ulonglong) -> c_int {
     cudaGraphInstantiateWithFlags(executable, graph, flags)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphExecDestroy(executable: Handle) -> c_int {
+pub(super) extern "C" fn cudaGraphExecDestroy(executable: Handle) -> c_int {
     status(|| {
         let number = Kind::Executable.number(executable).map_err(|_| Error::InvalidValue)?;
         machine()?.work().remove_graph(number).map(|_| ())
@@ -159,12 +163,12 @@ extern "C" fn cudaGraphExecDestroy(executable: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphExecGetFlags(_executable: Handle, flags: Out<c_ulonglong>) -> c_int {
+pub(super) extern "C" fn cudaGraphExecGetFlags(_executable: Handle, flags: Out<c_ulonglong>) -> c_int {
     status(|| give(flags, 0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphLaunch(executable: Handle, stream: Handle) -> c_int {
+pub(super) extern "C" fn cudaGraphLaunch(executable: Handle, stream: Handle) -> c_int {
     status(|| {
         let machine = machine()?;
         let number = Kind::Executable.number(executable).map_err(|_| Error::InvalidValue)?;
@@ -180,7 +184,7 @@ extern "C" fn cudaGraphLaunch(executable: Handle, stream: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphDebugDotPrint(graph: Handle, path: *const c_char, _flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaGraphDebugDotPrint(graph: Handle, path: *const c_char, _flags: c_uint) -> c_int {
     status(|| {
         let number = graph_number(graph)?;
         let count = machine()?.work().graph(number)?.nodes.len();
@@ -190,7 +194,7 @@ extern "C" fn cudaGraphDebugDotPrint(graph: Handle, path: *const c_char, _flags:
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaUserObjectCreate(
+pub(super) extern "C" fn cudaUserObjectCreate(
     object: Out<Handle>,
     content: *mut c_void,
     destroy: *const c_void,
@@ -205,7 +209,7 @@ extern "C" fn cudaUserObjectCreate(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaUserObjectRetain(object: Handle, count: c_uint) -> c_int {
+pub(super) extern "C" fn cudaUserObjectRetain(object: Handle, count: c_uint) -> c_int {
     status(|| {
         let number = Kind::UserObject.number(object).map_err(|_| Error::InvalidValue)?;
         let mut work = machine()?.work();
@@ -216,7 +220,7 @@ extern "C" fn cudaUserObjectRetain(object: Handle, count: c_uint) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaUserObjectRelease(object: Handle, count: c_uint) -> c_int {
+pub(super) extern "C" fn cudaUserObjectRelease(object: Handle, count: c_uint) -> c_int {
     status(|| {
         let number = Kind::UserObject.number(object).map_err(|_| Error::InvalidValue)?;
         let released = machine()?.work().release_object(number, count)?;
@@ -226,7 +230,12 @@ extern "C" fn cudaUserObjectRelease(object: Handle, count: c_uint) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphRetainUserObject(graph: Handle, object: Handle, count: c_uint, flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaGraphRetainUserObject(
+    graph: Handle,
+    object: Handle,
+    count: c_uint,
+    flags: c_uint,
+) -> c_int {
     /// The caller's references become the graph's.
     const MOVE: c_uint = 1;
     status(|| {
@@ -242,7 +251,7 @@ extern "C" fn cudaGraphRetainUserObject(graph: Handle, object: Handle, count: c_
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphReleaseUserObject(graph: Handle, object: Handle, count: c_uint) -> c_int {
+pub(super) extern "C" fn cudaGraphReleaseUserObject(graph: Handle, object: Handle, count: c_uint) -> c_int {
     status(|| {
         let number = Kind::UserObject.number(object).map_err(|_| Error::InvalidValue)?;
         let released = {

@@ -26,12 +26,12 @@ harmless! {
 /// `dim3`, as it is passed by value.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Dim3([u32; 3]);
+pub(super) struct Dim3([u32; 3]);
 
 /// `cudaLaunchConfig_t`, as far as it is read.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct ExtendedConfig {
+pub(super) struct ExtendedConfig {
     grid: Dim3,
     block: Dim3,
     shared_bytes: usize,
@@ -40,35 +40,40 @@ struct ExtendedConfig {
 
 /// Registers a program's code; all share one handle that nobody follows.
 #[unsafe(no_mangle)]
-extern "C" fn __cudaRegisterFatBinary(_code: *const c_void) -> Handle {
+pub(super) extern "C" fn __cudaRegisterFatBinary(_code: *const c_void) -> Handle {
     static BINARY: usize = 0;
     (&raw const BINARY).cast_mut().cast()
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __cudaInitModule(_binary: Handle) -> c_char {
+pub(super) extern "C" fn __cudaInitModule(_binary: Handle) -> c_char {
     1
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __cudaRegisterFunction(_binary: Handle, host_function: *const c_void, name: *const c_char) {
+pub(super) extern "C" fn __cudaRegisterFunction(_binary: Handle, host_function: *const c_void, name: *const c_char) {
     kernel::register(host_function, name);
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __cudaGetKernel(kernel: Out<*const c_void>, host_function: *const c_void) -> c_int {
+pub(super) extern "C" fn __cudaGetKernel(kernel: Out<*const c_void>, host_function: *const c_void) -> c_int {
     kernel.put_if_wanted(host_function);
     0
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared_bytes: usize, stream: usize) -> c_int {
+pub(super) extern "C" fn __cudaPushCallConfiguration(
+    grid: Dim3,
+    block: Dim3,
+    shared_bytes: usize,
+    stream: usize,
+) -> c_int {
     push_launch(LaunchConfig { grid: grid.0, block: block.0, shared_bytes, stream });
     0
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __cudaPopCallConfiguration(
+pub(super) extern "C" fn __cudaPopCallConfiguration(
     grid: Out<[u32; 3]>,
     block: Out<[u32; 3]>,
     shared_bytes: Out<usize>,
@@ -85,7 +90,7 @@ extern "C" fn __cudaPopCallConfiguration(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaLaunchKernel(
+pub(super) extern "C" fn cudaLaunchKernel(
     kernel: *const c_void,
     _grid: Dim3,
     _block: Dim3,
@@ -98,7 +103,7 @@ extern "C" fn cudaLaunchKernel(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __cudaLaunchKernel(
+pub(super) extern "C" fn __cudaLaunchKernel(
     kernel: *const c_void,
     grid: Dim3,
     block: Dim3,
@@ -110,7 +115,7 @@ extern "C" fn __cudaLaunchKernel(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __cudaLaunchKernel_ptsz(
+pub(super) extern "C" fn __cudaLaunchKernel_ptsz(
     kernel: *const c_void,
     grid: Dim3,
     block: Dim3,
@@ -122,7 +127,7 @@ extern "C" fn __cudaLaunchKernel_ptsz(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaLaunchCooperativeKernel(
+pub(super) extern "C" fn cudaLaunchCooperativeKernel(
     kernel: *const c_void,
     grid: Dim3,
     block: Dim3,
@@ -134,7 +139,7 @@ extern "C" fn cudaLaunchCooperativeKernel(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaLaunchKernelExC(
+pub(super) extern "C" fn cudaLaunchKernelExC(
     config: Out<ExtendedConfig>,
     kernel: *const c_void,
     _arguments: *const *const c_void,

@@ -6,7 +6,7 @@ use super::{give, status};
 use crate::config::Values;
 use crate::error::{Error, Result};
 use crate::ffi::Out;
-use crate::state::{Machine, Place, backing, machine, thread};
+use crate::state::{Machine, Place, backing, machine};
 use crate::stub::unmodelled;
 
 unmodelled! {
@@ -19,19 +19,19 @@ unmodelled! {
 }
 
 /// `cudaPointerAttributes`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-struct PointerAttributes {
+pub(super) struct PointerAttributes {
     /// 0 memory of the host that nobody registered, 1 pinned, 2 of a device.
-    kind: c_int,
-    device: c_int,
-    device_pointer: *const c_void,
-    host_pointer: *const c_void,
+    pub(super) kind: c_int,
+    pub(super) device: c_int,
+    device_pointer: usize,
+    host_pointer: usize,
     reserved: [isize; 8],
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMalloc(address: Out<*mut c_void>, size: usize) -> c_int {
+pub(super) extern "C" fn cudaMalloc(address: Out<*mut c_void>, size: usize) -> c_int {
     status(|| {
         let machine = machine()?;
         machine.check_unsafe()?;
@@ -44,14 +44,19 @@ extern "C" fn cudaMalloc(address: Out<*mut c_void>, size: usize) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMallocPitch(address: Out<*mut c_void>, pitch: Out<usize>, width: usize, height: usize) -> c_int {
+pub(super) extern "C" fn cudaMallocPitch(
+    address: Out<*mut c_void>,
+    pitch: Out<usize>,
+    width: usize,
+    height: usize,
+) -> c_int {
     let row = width.next_multiple_of(512);
     pitch.put_if_wanted(row);
     cudaMalloc(address, row.saturating_mul(height))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFree(address: *mut c_void) -> c_int {
+pub(super) extern "C" fn cudaFree(address: *mut c_void) -> c_int {
     status(|| free(machine()?, address as u64))
 }
 
@@ -74,7 +79,7 @@ pub(crate) fn free(machine: &Machine, address: u64) -> Result<()> {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemGetInfo(free: Out<usize>, total: Out<usize>) -> c_int {
+pub(super) extern "C" fn cudaMemGetInfo(free: Out<usize>, total: Out<usize>) -> c_int {
     status(|| {
         let device = machine()?.current()?;
         give(free, device.lock().memory.free_bytes() as usize)?;
@@ -83,7 +88,7 @@ extern "C" fn cudaMemGetInfo(free: Out<usize>, total: Out<usize>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaHostAlloc(address: Out<*mut c_void>, size: usize, _flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaHostAlloc(address: Out<*mut c_void>, size: usize, _flags: c_uint) -> c_int {
     status(|| {
         let machine = machine()?;
         machine.check_unsafe()?;
@@ -93,17 +98,17 @@ extern "C" fn cudaHostAlloc(address: Out<*mut c_void>, size: usize, _flags: c_ui
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMallocHost(address: Out<*mut c_void>, size: usize) -> c_int {
+pub(super) extern "C" fn cudaMallocHost(address: Out<*mut c_void>, size: usize) -> c_int {
     cudaHostAlloc(address, size, 0)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFreeHost(address: *mut c_void) -> c_int {
+pub(super) extern "C" fn cudaFreeHost(address: *mut c_void) -> c_int {
     status(|| machine()?.pinned().free(address as usize))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaHostRegister(address: *mut c_void, size: usize, _flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaHostRegister(address: *mut c_void, size: usize, _flags: c_uint) -> c_int {
     status(|| {
         let machine = machine()?;
         let device = machine.current()?.ordinal;
@@ -112,12 +117,12 @@ extern "C" fn cudaHostRegister(address: *mut c_void, size: usize, _flags: c_uint
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaHostUnregister(address: *mut c_void) -> c_int {
+pub(super) extern "C" fn cudaHostUnregister(address: *mut c_void) -> c_int {
     status(|| machine()?.pinned().unregister(address as usize))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaHostGetDevicePointer(to: Out<*mut c_void>, address: *mut c_void, _flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaHostGetDevicePointer(to: Out<*mut c_void>, address: *mut c_void, _flags: c_uint) -> c_int {
     status(|| match machine()?.place(address as usize) {
         Place::Pinned(_) => give(to, address),
         _ => Err(Error::InvalidValue),
@@ -125,7 +130,7 @@ extern "C" fn cudaHostGetDevicePointer(to: Out<*mut c_void>, address: *mut c_voi
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaHostGetFlags(flags: Out<c_uint>, address: *mut c_void) -> c_int {
+pub(super) extern "C" fn cudaHostGetFlags(flags: Out<c_uint>, address: *mut c_void) -> c_int {
     status(|| match machine()?.place(address as usize) {
         Place::Pinned(_) => give(flags, 0),
         _ => Err(Error::InvalidValue),
@@ -133,16 +138,17 @@ extern "C" fn cudaHostGetFlags(flags: Out<c_uint>, address: *mut c_void) -> c_in
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaPointerGetAttributes(attributes: Out<PointerAttributes>, address: *const c_void) -> c_int {
-    let nowhere = std::ptr::null();
+pub(super) extern "C" fn cudaPointerGetAttributes(attributes: Out<PointerAttributes>, address: *const c_void) -> c_int {
+    /// What memory that CUDA does not know has as its device.
+    const NO_DEVICE: c_int = -2;
+    let ordinal = |device| c_int::try_from(device).unwrap_or(c_int::MAX);
+    let address = address as usize;
     status(|| {
-        let (kind, device, device_pointer, host_pointer) = match machine()?.place(address as usize) {
-            Place::Device(device) => (2, device, address, nowhere),
-            Place::Pinned(device) => (1, device, address, address),
-            Place::Host => (0, thread::device(), nowhere, address),
+        let (kind, device, device_pointer, host_pointer) = match machine()?.place(address) {
+            Place::Device(device) => (2, ordinal(device), address, 0),
+            Place::Pinned(device) => (1, ordinal(device), address, address),
+            Place::Host => (0, NO_DEVICE, 0, address),
         };
-        // Memory that CUDA does not know has no device.
-        let device = if kind == 0 { -2 } else { c_int::try_from(device).unwrap_or(c_int::MAX) };
         give(attributes, PointerAttributes { kind, device, device_pointer, host_pointer, reserved: [0; 8] })
     })
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use super::{give, memory, status};
 use crate::error::{Error, Result};
 use crate::ffi::{Handle, Out};
-use crate::state::device::{Contents, Device};
+use crate::state::device::Contents;
 use crate::state::handle::Kind;
 use crate::state::pool::Pool;
 use crate::state::{Machine, machine};
@@ -40,7 +40,7 @@ mod attribute {
 /// `cudaMemPoolProps`, as far as it is read.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct PoolProperties {
+pub(super) struct PoolProperties {
     kind: c_int,
     handle_types: c_int,
     location_kind: c_int,
@@ -52,36 +52,35 @@ fn handle(device: usize, pool: usize) -> Handle {
 }
 
 /// Looks a pool up and works on it, with its device locked.
-fn with_pool<T>(pool: Handle, work: impl FnOnce(&mut Pool, &Device) -> Result<T>) -> Result<T> {
+fn with_pool<T>(pool: Handle, work: impl FnOnce(&mut Pool) -> Result<T>) -> Result<T> {
     let number = Kind::Pool.number(pool).map_err(|_| Error::InvalidValue)?;
-    let device = machine()?.device(number / POOLS_OF_A_DEVICE)?;
-    let mut contents = device.lock();
+    let mut contents = machine()?.device(number / POOLS_OF_A_DEVICE)?.lock();
     let pool = contents.pools.get_mut(number % POOLS_OF_A_DEVICE).and_then(Option::as_mut);
-    work(pool.ok_or(Error::InvalidValue)?, device)
+    work(pool.ok_or(Error::InvalidValue)?)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetDefaultMemPool(pool: Out<Handle>, device: c_int) -> c_int {
+pub(super) extern "C" fn cudaDeviceGetDefaultMemPool(pool: Out<Handle>, device: c_int) -> c_int {
     status(|| give(pool, handle(machine()?.device(device)?.ordinal, 0)))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetMemPool(pool: Out<Handle>, device: c_int) -> c_int {
+pub(super) extern "C" fn cudaDeviceGetMemPool(pool: Out<Handle>, device: c_int) -> c_int {
     cudaDeviceGetDefaultMemPool(pool, device)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolCreate(pool: Out<Handle>, properties: Out<PoolProperties>) -> c_int {
+pub(super) extern "C" fn cudaMemPoolCreate(pool: Out<Handle>, properties: Out<PoolProperties>) -> c_int {
     status(|| {
         let device = machine()?.device(properties.get().ok_or(Error::InvalidValue)?.location)?;
         let mut contents = device.lock();
-        contents.pools.push(Some(Pool::new(device.ordinal)));
+        contents.pools.push(Some(Pool::new()));
         give(pool, handle(device.ordinal, contents.pools.len() - 1))
     })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolDestroy(pool: Handle) -> c_int {
+pub(super) extern "C" fn cudaMemPoolDestroy(pool: Handle) -> c_int {
     status(|| {
         let number = Kind::Pool.number(pool).map_err(|_| Error::InvalidValue)?;
         let mut contents = machine()?.device(number / POOLS_OF_A_DEVICE)?.lock();
@@ -94,7 +93,7 @@ extern "C" fn cudaMemPoolDestroy(pool: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMallocAsync(address: Out<*mut c_void>, size: usize, _stream: Handle) -> c_int {
+pub(super) extern "C" fn cudaMallocAsync(address: Out<*mut c_void>, size: usize, _stream: Handle) -> c_int {
     status(|| {
         let device = machine()?.current()?;
         give(address, allocate(&mut device.lock(), 0, size)?)
@@ -102,7 +101,12 @@ extern "C" fn cudaMallocAsync(address: Out<*mut c_void>, size: usize, _stream: H
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMallocFromPoolAsync(address: Out<*mut c_void>, size: usize, pool: Handle, _stream: Handle) -> c_int {
+pub(super) extern "C" fn cudaMallocFromPoolAsync(
+    address: Out<*mut c_void>,
+    size: usize,
+    pool: Handle,
+    _stream: Handle,
+) -> c_int {
     status(|| {
         let number = Kind::Pool.number(pool).map_err(|_| Error::InvalidValue)?;
         let device = machine()?.device(number / POOLS_OF_A_DEVICE)?;
@@ -117,12 +121,12 @@ fn allocate(contents: &mut Contents, pool: usize, size: usize) -> Result<*mut c_
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFreeAsync(address: *mut c_void, _stream: Handle) -> c_int {
+pub(super) extern "C" fn cudaFreeAsync(address: *mut c_void, _stream: Handle) -> c_int {
     status(|| memory::free(machine()?, address as u64))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolTrimTo(pool: Handle, keep_bytes: usize) -> c_int {
+pub(super) extern "C" fn cudaMemPoolTrimTo(pool: Handle, keep_bytes: usize) -> c_int {
     status(|| {
         let number = Kind::Pool.number(pool).map_err(|_| Error::InvalidValue)?;
         let mut contents = machine()?.device(number / POOLS_OF_A_DEVICE)?.lock();
@@ -134,9 +138,9 @@ extern "C" fn cudaMemPoolTrimTo(pool: Handle, keep_bytes: usize) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolGetAttribute(pool: Handle, attribute: c_int, value: *mut c_void) -> c_int {
+pub(super) extern "C" fn cudaMemPoolGetAttribute(pool: Handle, attribute: c_int, value: *mut c_void) -> c_int {
     status(|| {
-        let read = with_pool(pool, |pool, _| {
+        let read = with_pool(pool, |pool| {
             Ok(match attribute {
                 attribute::RELEASE_THRESHOLD => pool.release_threshold_bytes,
                 attribute::RESERVED => pool.reserved.current,
@@ -163,7 +167,7 @@ extern "C" fn cudaMemPoolGetAttribute(pool: Handle, attribute: c_int, value: *mu
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolSetAttribute(pool: Handle, attribute: c_int, value: *const c_void) -> c_int {
+pub(super) extern "C" fn cudaMemPoolSetAttribute(pool: Handle, attribute: c_int, value: *const c_void) -> c_int {
     status(|| {
         if attribute::REUSE.contains(&attribute) {
             return Ok(());
@@ -173,7 +177,7 @@ extern "C" fn cudaMemPoolSetAttribute(pool: Handle, attribute: c_int, value: *co
         }
         // SAFETY: what is not about reuse is a 64-bit number.
         let value = unsafe { value.cast::<u64>().read() };
-        with_pool(pool, |pool, _| match attribute {
+        with_pool(pool, |pool| match attribute {
             attribute::RELEASE_THRESHOLD => {
                 pool.release_threshold_bytes = value;
                 Ok(())
@@ -193,11 +197,11 @@ extern "C" fn cudaMemPoolSetAttribute(pool: Handle, attribute: c_int, value: *co
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolGetAccess(flags: Out<c_int>, pool: Handle, _location: *const c_void) -> c_int {
+pub(super) extern "C" fn cudaMemPoolGetAccess(flags: Out<c_int>, pool: Handle, _location: *const c_void) -> c_int {
     /// The location may read and write.
     const READ_AND_WRITE: c_int = 3;
     status(|| {
-        with_pool(pool, |_, _| Ok(()))?;
+        with_pool(pool, |_| Ok(()))?;
         give(flags, READ_AND_WRITE)
     })
 }

@@ -19,13 +19,13 @@ harmless! {
 }
 
 /// A function of the program, which is given its argument.
-type HostFunction = extern "C" fn(*mut c_void);
+pub(super) type HostFunction = extern "C" fn(*mut c_void);
 
 /// A function of the program, which is given a stream, a status and its argument.
-type StreamCallback = extern "C" fn(Handle, c_int, *mut c_void);
+pub(super) type StreamCallback = extern "C" fn(Handle, c_int, *mut c_void);
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamCreateWithPriority(stream: Out<Handle>, flags: c_uint, priority: c_int) -> c_int {
+pub(super) extern "C" fn cudaStreamCreateWithPriority(stream: Out<Handle>, flags: c_uint, priority: c_int) -> c_int {
     status(|| {
         let machine = machine()?;
         let device = machine.current()?.ordinal;
@@ -36,32 +36,32 @@ extern "C" fn cudaStreamCreateWithPriority(stream: Out<Handle>, flags: c_uint, p
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamCreateWithFlags(stream: Out<Handle>, flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaStreamCreateWithFlags(stream: Out<Handle>, flags: c_uint) -> c_int {
     cudaStreamCreateWithPriority(stream, flags, 0)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamCreate(stream: Out<Handle>) -> c_int {
+pub(super) extern "C" fn cudaStreamCreate(stream: Out<Handle>) -> c_int {
     cudaStreamCreateWithPriority(stream, 0, 0)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamDestroy(stream: Handle) -> c_int {
+pub(super) extern "C" fn cudaStreamDestroy(stream: Handle) -> c_int {
     status(|| machine()?.work().destroy_stream(Kind::Stream.number(stream)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamGetPriority(stream: Handle, priority: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaStreamGetPriority(stream: Handle, priority: Out<c_int>) -> c_int {
     status(|| give(priority, machine()?.work().streams.get(stream_of(stream)?)?.priority))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamGetFlags(stream: Handle, flags: Out<c_uint>) -> c_int {
+pub(super) extern "C" fn cudaStreamGetFlags(stream: Handle, flags: Out<c_uint>) -> c_int {
     status(|| give(flags, machine()?.work().streams.get(stream_of(stream)?)?.flags))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamGetDevice(stream: Handle, device: Out<c_int>) -> c_int {
+pub(super) extern "C" fn cudaStreamGetDevice(stream: Handle, device: Out<c_int>) -> c_int {
     status(|| {
         let ordinal = machine()?.work().streams.get(stream_of(stream)?)?.device;
         give(device, c_int::try_from(ordinal).unwrap_or(c_int::MAX))
@@ -69,12 +69,12 @@ extern "C" fn cudaStreamGetDevice(stream: Handle, device: Out<c_int>) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamGetId(stream: Handle, id: Out<c_ulonglong>) -> c_int {
+pub(super) extern "C" fn cudaStreamGetId(stream: Handle, id: Out<c_ulonglong>) -> c_int {
     status(|| give(id, stream_of(stream)? as c_ulonglong))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamGetAttribute(stream: Handle, _attribute: c_int, value: Out<[u64; 8]>) -> c_int {
+pub(super) extern "C" fn cudaStreamGetAttribute(stream: Handle, _attribute: c_int, value: Out<[u64; 8]>) -> c_int {
     status(|| {
         machine()?.work().streams.get(stream_of(stream)?)?;
         give(value, [0; 8])
@@ -82,12 +82,12 @@ extern "C" fn cudaStreamGetAttribute(stream: Handle, _attribute: c_int, value: O
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamSynchronize(stream: Handle) -> c_int {
+pub(super) extern "C" fn cudaStreamSynchronize(stream: Handle) -> c_int {
     status(|| copy::finish(stream))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamQuery(stream: Handle) -> c_int {
+pub(super) extern "C" fn cudaStreamQuery(stream: Handle) -> c_int {
     status(|| {
         let mut work = machine()?.work();
         let stream = stream_of(stream)?;
@@ -102,12 +102,16 @@ extern "C" fn cudaStreamQuery(stream: Handle) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) -> c_int {
+pub(super) extern "C" fn cudaStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) -> c_int {
     status(|| machine()?.work().wait(stream_of(stream)?, Kind::Event.number(event)?, flags, now()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaLaunchHostFunc(stream: Handle, function: Option<HostFunction>, argument: *mut c_void) -> c_int {
+pub(super) extern "C" fn cudaLaunchHostFunc(
+    stream: Handle,
+    function: Option<HostFunction>,
+    argument: *mut c_void,
+) -> c_int {
     status(|| {
         let function = function.ok_or(Error::InvalidValue)?;
         if machine()?.put(stream, Node::Host(function as usize, argument as usize))? {
@@ -118,7 +122,7 @@ extern "C" fn cudaLaunchHostFunc(stream: Handle, function: Option<HostFunction>,
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamAddCallback(
+pub(super) extern "C" fn cudaStreamAddCallback(
     stream: Handle,
     callback: Option<StreamCallback>,
     argument: *mut c_void,

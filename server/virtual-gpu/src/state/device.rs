@@ -46,7 +46,7 @@ impl Device {
         let (start, end) = device_range(ordinal);
         let capacity_bytes = card.memory_bytes.saturating_sub(config.context_bytes);
         let memory = DeviceMemory::new(capacity_bytes, start, end, config.addresses);
-        let contents = Contents { memory, pools: vec![Some(Pool::new(ordinal))], peers: BTreeSet::new() };
+        let contents = Contents { memory, pools: vec![Some(Pool::new())], peers: BTreeSet::new() };
         Self { ordinal, card, is_active: AtomicBool::new(false), contents: Mutex::new(contents) }
     }
 

@@ -34,11 +34,6 @@ impl DeviceMemory {
         self.capacity_bytes - self.used_bytes
     }
 
-    /// What is taken, in bytes.
-    pub(crate) fn used_bytes(&self) -> u64 {
-        self.used_bytes
-    }
-
     /// Takes memory without an address; whole pages.
     ///
     /// # Errors
@@ -134,7 +129,7 @@ mod tests {
         assert_eq!(memory.free(first), Ok(PAGE));
         assert_eq!(memory.free(first), Err(Error::InvalidValue));
         assert_eq!(memory.allocate(1), Ok(first));
-        assert_eq!(memory.used_bytes(), 2 * PAGE);
+        assert_eq!(memory.free_bytes(), 2 * PAGE);
     }
 
     #[test]
