@@ -203,3 +203,74 @@ extern "C" fn ncclRedOpCreatePreMulSum(operation: Out<c_int>) -> c_int {
 }
 
 harmless! { ncclRedOpDestroy }
+
+#[cfg(test)]
+mod tests {
+    use std::ptr::null_mut;
+
+    use super::*;
+
+    /// `ncclFloat32`.
+    const FLOAT: c_int = 7;
+
+    fn rank(rank: c_int, ranks: c_int) -> Communicator {
+        Communicator { ranks, rank, certain_ranks: ranks }
+    }
+
+    // Memory of the host stands in for that of a device: it is copied in the same way.
+    fn start(values: &mut [f32]) -> Handle {
+        values.as_mut_ptr().cast()
+    }
+
+    #[test]
+    fn every_part_of_a_gather_is_the_own_one() {
+        let (mut own, mut all) = ([3.0, 5.0], [0.0; 6]);
+        let communicator = rank(1, 3);
+        let status = ncclAllGather(start(&mut own), start(&mut all), 2, FLOAT, Some(&communicator), null_mut());
+        assert_eq!((status, all), (0, [3.0, 5.0, 3.0, 5.0, 3.0, 5.0]));
+    }
+
+    #[test]
+    fn a_gather_in_place_begins_at_the_own_part() {
+        let mut all = [0.0, 0.0, 7.0, 0.0];
+        let (own, everything) = (start(&mut all[2..]), start(&mut all));
+        assert_eq!(ncclAllGather(own, everything, 1, FLOAT, Some(&rank(2, 4)), null_mut()), 0);
+        assert_eq!(all, [7.0; 4]);
+    }
+
+    #[test]
+    fn of_a_part_that_was_split_off_only_certain_ranks_are_written() {
+        let (mut own, mut all) = ([3.0], [0.0; 4]);
+        let part = Communicator { ranks: 4, rank: 1, certain_ranks: 2 };
+        assert_eq!(ncclAllGather(start(&mut own), start(&mut all), 1, FLOAT, Some(&part), null_mut()), 0);
+        assert_eq!(all, [3.0, 3.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_reduction_gives_the_own_values() {
+        let (mut own, mut sum, mut part) = ([1.0, 2.0, 3.0, 4.0], [0.0; 4], [0.0; 2]);
+        let communicator = rank(1, 2);
+        let stream = null_mut();
+        assert_eq!(ncclAllReduce(start(&mut own), start(&mut sum), 4, FLOAT, 0, Some(&communicator), stream), 0);
+        let scattered = ncclReduceScatter(start(&mut own), start(&mut part), 2, FLOAT, 0, Some(&communicator), stream);
+        assert_eq!((scattered, sum, part), (0, own, [3.0, 4.0]));
+        let mut elsewhere = [9.0; 4];
+        ncclReduce(start(&mut own), start(&mut elsewhere), 4, FLOAT, 0, 0, Some(&communicator), stream);
+        assert_eq!(elsewhere, [9.0; 4], "another rank gets this sum");
+    }
+
+    #[test]
+    fn everyone_sends_what_this_rank_sends_itself() {
+        let (mut own, mut all) = ([1.0, 2.0, 3.0], [0.0; 3]);
+        assert_eq!(ncclAlltoAll(start(&mut own), start(&mut all), 1, FLOAT, Some(&rank(1, 3)), null_mut()), 0);
+        assert_eq!(all, [2.0; 3]);
+    }
+
+    #[test]
+    fn an_unknown_type_and_a_missing_communicator_are_refused() {
+        let mut own = [1.0];
+        let buffer = start(&mut own);
+        let status = |data_type, communicator| ncclBcast(buffer, 1, data_type, 0, communicator, null_mut());
+        assert_eq!((status(99, Some(&rank(0, 1))), status(FLOAT, None)), (INVALID_ARGUMENT, INVALID_ARGUMENT));
+    }
+}
