@@ -58,6 +58,7 @@ CASES = [
     language("GPT-2, evaluation", GPT2, evaluation=EVALUATION | {"no_grad": True}),
     language("GPT-2, evaluation with graphs", GPT2, evaluation=EVALUATION | {"no_grad": False}),
     language("GPT-2, eager attention", GPT2 | {"attention": "eager"}),
+    language("GPT-2, outputs dropped", GPT2, batch=4, keep_outputs=False),
     language("GPT-2, no cache", GPT2 | {"use_cache": False}),
     language("GPT-2, expandable segments", GPT2, batch=4, allocator="expandable_segments:True"),
     language("TinyLlama 1.1B, fp32", TINY_LLAMA),

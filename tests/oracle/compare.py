@@ -58,6 +58,11 @@ class Comparison:
         return self.ours.reserved_bytes / self.python.reserved_bytes - 1
 
     @property
+    def first_other(self) -> int | None:
+        """The first event that is another one or of another size."""
+        return snapshots.first_difference(self.python.trace, self.ours.trace)
+
+    @property
     def passed(self) -> bool:
         """Whether both are within the limits, and both sides ended alike."""
         near = abs(self.allocated) <= ALLOCATED_LIMIT and abs(self.reserved) <= RESERVED_LIMIT
@@ -92,7 +97,8 @@ def compare(case: Case, folder: Path) -> Comparison:
         python = pool.submit(run_python, case, config, stem.with_suffix(".python.pickle"))
         ours = pool.submit(run_ours, case, config, stem.with_suffix(".pickle"))
         comparison = Comparison(case, python.result(), ours.result())
-    print(f"{case.name}: {comparison.allocated:+.2%} allocated, {comparison.reserved:+.2%} reserved", file=sys.stderr)
+    change = f"{comparison.allocated:+.2%} allocated, {comparison.reserved:+.2%} reserved"
+    print(f"{case.name}: {change}, first other event {comparison.first_other}", file=sys.stderr, flush=True)
     return comparison
 
 
@@ -119,8 +125,8 @@ def finished(run: subprocess.CompletedProcess[str], output: Path) -> Run:
 
 def print_table(comparisons: list[Comparison]) -> None:
     """The figures of all cases, in MiB."""
-    print("| training | card | allocated, Python | ours | | reserved, Python | ours | | events, Python | ours |")
-    print("| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |")
+    print("| training | card | allocated, Python | ours | | reserved, Python | ours | | events, Python | ours | first other |")
+    print("| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
     for comparison in comparisons:
         python, ours = comparison.python, comparison.ours
         cells = [
@@ -134,6 +140,7 @@ def print_table(comparisons: list[Comparison]) -> None:
             f"{comparison.reserved:+.2%}",
             f"{len(python.trace):,}",
             f"{len(ours.trace):,}",
+            "none" if comparison.first_other is None else f"{comparison.first_other:,}",
         ]
         print(f"| {' | '.join(cells)} |")
 

@@ -106,6 +106,7 @@ class Job:
     checkpointing: bool
     clip_grad_norm: float | None
     set_to_none: bool
+    keep_outputs: bool
     evaluation: Evaluation | None
     allocator: str
     memory_fraction: float | None
@@ -137,6 +138,7 @@ def from_document(document: dict[str, Any]) -> Job:
         checkpointing=document["checkpointing"],
         clip_grad_norm=document.get("clip_grad_norm"),
         set_to_none=document["set_to_none"],
+        keep_outputs=document["keep_outputs"],
         evaluation=Evaluation(**evaluation) if evaluation else None,
         allocator=document.get("allocator", ""),
         memory_fraction=document.get("memory_fraction"),

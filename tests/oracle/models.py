@@ -31,8 +31,8 @@ class Subject:
     """On the host, its memory reserved but not written: a large model takes none."""
     batch: Callable[[int], Batch]
     """Inputs and labels of so many samples, on the host."""
-    loss: Callable[[nn.Module, Tensor, Tensor], Tensor]
-    """The loss of a batch on the device; the outputs are not kept."""
+    run: Callable[[nn.Module, Tensor, Tensor], tuple[Any, Tensor]]
+    """The model's outputs for a batch on the device, and its loss."""
 
 
 def build(job: Job) -> Subject:
@@ -62,10 +62,11 @@ def transformer(job: Job, shape: Transformer) -> Subject:
         tokens = torch.zeros(samples, job.sequence, dtype=torch.long)
         return tokens, tokens.clone()
 
-    def loss(model: nn.Module, tokens: Tensor, labels: Tensor) -> Tensor:
-        return model(input_ids=tokens, labels=labels).loss
+    def run(model: nn.Module, tokens: Tensor, labels: Tensor) -> tuple[Any, Tensor]:
+        output = model(input_ids=tokens, labels=labels)
+        return output, output.loss
 
-    return Subject(materialized(model), batch, loss)
+    return Subject(materialized(model), batch, run)
 
 
 def transformer_config(shape: Transformer) -> GPT2Config | LlamaConfig:
@@ -117,7 +118,7 @@ def resnet(job: Job, shape: ResNet) -> Subject:
         images = torch.empty(samples, 3, shape.image_size, shape.image_size, dtype=weight_dtype(job))
         return images.to(memory_format=layout), torch.zeros(samples, dtype=torch.long)
 
-    return Subject(materialized(model), batch, classification_loss)
+    return Subject(materialized(model), batch, classify)
 
 
 def mlp(job: Job, shape: Mlp) -> Subject:
@@ -137,12 +138,13 @@ def mlp(job: Job, shape: Mlp) -> Subject:
         vectors = torch.empty(samples, shape.input_features, dtype=weight_dtype(job))
         return vectors, torch.zeros(samples, dtype=torch.long)
 
-    return Subject(materialized(model), batch, classification_loss)
+    return Subject(materialized(model), batch, classify)
 
 
-def classification_loss(model: nn.Module, inputs: Tensor, labels: Tensor) -> Tensor:
-    """Cross entropy of the model's logits."""
-    return cross_entropy(model(inputs), labels)
+def classify(model: nn.Module, inputs: Tensor, labels: Tensor) -> tuple[Any, Tensor]:
+    """The model's logits and their cross entropy."""
+    logits = model(inputs)
+    return logits, cross_entropy(logits, labels)
 
 
 def weight_dtype(job: Job) -> torch.dtype:

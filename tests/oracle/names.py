@@ -41,6 +41,9 @@ PARTS = {
     "down_proj": "down",
 }
 
+# The phases of the recorder whose modules are no part of a pass.
+OUTSIDE = {"setup": "parameters", "data": "data", "optimizer": "optimizer"}
+
 
 def of_python(event: Event) -> str:
     """What Python allocated for; `modules.py` wrote the module into the event."""
@@ -53,14 +56,13 @@ def of_python(event: Event) -> str:
 
 def of_ours(event: Event) -> str:
     """What the recorder allocated for; its frames say so."""
-    module = next((frame["name"] for frame in event["frames"] if frame["filename"] == "module"), None)
+    module = next((frame["name"] for frame in event["frames"] if frame["filename"] == "module"), "")
     phase = next((frame["name"] for frame in event["frames"] if frame["filename"] == "phase"), "")
-    if phase == "setup":
-        return "parameters"
-    if module is None:
-        return "loss · backward" if phase == "backward" else phase
+    if phase in OUTSIDE:
+        return OUTSIDE[phase]
+    direction = "backward" if phase == "backward" else "forward"
     path = module.rpartition(" · ")[0]
-    return f"{collapsed(path)} · {'forward' if phase in ('recompute', 'evaluation') else phase}"
+    return f"{collapsed(path) or 'loss'} · {direction}".replace("cross_entropy ·", "loss ·")
 
 
 def phase_of_python(event: Event) -> str:
@@ -72,7 +74,7 @@ def phase_of_python(event: Event) -> str:
         return "data"
     if any(file in ("optimizer.py", "clip_grad.py", "grad_scaler.py") for file, _ in frames):
         return "optimizer"
-    return "loss"
+    return "loss · forward"
 
 
 def translated(path: str) -> str:

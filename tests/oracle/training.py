@@ -1,6 +1,7 @@
 """The training loop of a job, as a plain PyTorch script writes it."""
 
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +29,7 @@ class Training:
 
     inputs: Tensor
     labels: Tensor
+    output: Any
     loss: Tensor
 
     def __init__(self, job: Job, subject: models.Subject) -> None:
@@ -50,9 +52,10 @@ class Training:
         """Micro batches, then one change of the weights."""
         for _ in range(self.job.accumulation):
             self.load(self.job.batch)
-            loss = self.forward()
+            output, loss = self.forward()
+            self.output = output if self.job.keep_outputs else None
             self.loss = loss if self.job.accumulation == 1 else loss / self.job.accumulation
-            del loss
+            del output, loss
             self.scaler.scale(self.loss).backward()
         if self.job.clip_grad_norm is not None:
             self.scaler.unscale_(self.optimizer)
@@ -60,6 +63,7 @@ class Training:
         self.scaler.step(self.optimizer)
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=self.job.set_to_none)
+        self.output = None
 
     def evaluate(self, evaluation: Evaluation) -> None:
         """Passes without training; without `no_grad` a loss holds its graph until the next one is there."""
@@ -67,7 +71,7 @@ class Training:
         with torch.no_grad() if evaluation.no_grad else nullcontext():
             for _ in range(evaluation.batches):
                 self.load(evaluation.batch)
-                self.loss = self.forward()
+                self.loss = self.forward()[1]
         self.model.train()
 
     def load(self, samples: int) -> None:
@@ -76,10 +80,10 @@ class Training:
         self.inputs = inputs.to(DEVICE)
         self.labels = labels.to(DEVICE)
 
-    def forward(self) -> Tensor:
-        """The loss of the batch."""
+    def forward(self) -> tuple[Any, Tensor]:
+        """The outputs and the loss of the batch."""
         with autocast(self.job):
-            return self.subject.loss(self.model, self.inputs, self.labels)
+            return self.subject.run(self.model, self.inputs, self.labels)
 
 
 def optimizer(job: Job, model: nn.Module) -> torch.optim.Optimizer:
