@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use server::config::RecorderConfig;
@@ -11,7 +12,7 @@ use shared::api::RecorderLine;
 use shared::job::{Job, RawJob};
 use tempfile::TempDir;
 
-use crate::server::{root, snapscope};
+use crate::server::{built, root, snapscope};
 
 /// A recorder that plays a script of the shell, and the folder that it writes to.
 ///
@@ -148,4 +149,29 @@ fn sample() -> PathBuf {
 /// Where this machine's programs are.
 fn search_path() -> OsString {
     std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into())
+}
+
+/// The recorder, built from the sources as they are, with the libraries that `./dev` laid down.
+///
+/// # Panics
+///
+/// The build fails, or the libraries are not there.
+#[track_caller]
+pub fn built_recorder() -> &'static RecorderConfig {
+    static CONFIG: OnceLock<RecorderConfig> = OnceLock::new();
+    CONFIG.get_or_init(|| {
+        let target = root().join("target");
+        let libraries = ["virtual-gpu/libcudart.so.13", "libtorch/lib/libtorch_cuda.so"];
+        let are_there = libraries.iter().all(|library| target.join(library).exists());
+        assert!(are_there, "the virtual GPU and libtorch are not there: run the tests by `./dev test`");
+        RecorderConfig {
+            program: built("snapscope-recorder"),
+            virtual_gpu: target.join("virtual-gpu"),
+            named_libtorch: None,
+            built_libtorch: target.join("libtorch"),
+            passed_on: vec![("PATH".into(), search_path())],
+            real_gpu: Vec::new(),
+            library_path: None,
+        }
+    })
 }

@@ -209,9 +209,7 @@ impl Drop for ServeProcess {
     }
 }
 
-/// The binary, built from the sources as they are.
-///
-/// Cargo builds binaries for the tests of their own package only; asking it here keeps every test from a stale one.
+/// The binary `snapscope`, built from the sources as they are.
 ///
 /// # Panics
 ///
@@ -219,16 +217,26 @@ impl Drop for ServeProcess {
 #[track_caller]
 pub fn snapscope() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--workspace", "--bin", "snapscope"])
-            .current_dir(root())
-            .status();
-        assert!(built.expect("cargo").success(), "building the binary `snapscope` failed");
-        let test = std::env::current_exe().expect("the path of this test");
-        // target/debug/deps/test → target/debug/snapscope
-        test.ancestors().nth(2).expect("a target folder").join("snapscope")
-    })
+    BINARY.get_or_init(|| built("snapscope"))
+}
+
+/// Builds a binary and returns where it is.
+///
+/// Cargo builds binaries for the tests of their own package only; asking it here keeps every test from a stale one.
+///
+/// # Panics
+///
+/// The build fails.
+#[track_caller]
+pub fn built(binary: &str) -> PathBuf {
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--workspace", "--bin", binary])
+        .current_dir(root())
+        .status();
+    assert!(built.expect("cargo").success(), "building the binary `{binary}` failed");
+    let test = std::env::current_exe().expect("the path of this test");
+    // target/debug/deps/test → target/debug/snapscope
+    test.ancestors().nth(2).expect("a target folder").join(binary)
 }
 
 /// The page that `./dev` built.

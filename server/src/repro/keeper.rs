@@ -200,10 +200,10 @@ impl Ear<'_> {
     fn hear(&mut self, text: String) {
         let Ok(line) = serde_json::from_str(&text) else {
             // Libraries print what they like; it helps whoever looks for what went wrong.
-            let kept = text.chars().take(LOG_LINE_BYTES).collect();
-            self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
+            self.log(&text);
             return;
         };
+        let line = self.without_backtrace(line);
         self.watcher.line(&line);
         let transcript = &mut self.transcript;
         match line {
@@ -217,5 +217,23 @@ impl Ear<'_> {
             RecorderLine::Finished(finished) => transcript.finished = Some(finished),
             RecorderLine::Failed(failed) => transcript.failed = Some(failed),
         }
+    }
+
+    /// Moves the C++ stack that PyTorch appends to its messages into the log.
+    fn without_backtrace(&self, mut line: RecorderLine) -> RecorderLine {
+        let message = match &mut line {
+            RecorderLine::Finished(Finished { oom: Some(oom), .. }) => &mut oom.message,
+            RecorderLine::Failed(failed) => &mut failed.message,
+            _ => return line,
+        };
+        if let Some(start) = message.find("\nException raised from ") {
+            message.split_off(start).lines().skip(1).for_each(|frame| self.log(frame));
+        }
+        line
+    }
+
+    fn log(&self, text: &str) {
+        let kept = text.chars().take(LOG_LINE_BYTES).collect();
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
     }
 }

@@ -87,6 +87,15 @@ fn a_failure_that_the_recorder_tells_keeps_its_words_and_place() {
 }
 
 #[test]
+fn the_stack_of_a_message_goes_to_the_log() {
+    let message = r"a bad shape\nException raised from f at g.cpp:1 (most recent call first):\nframe #0: c10::Error";
+    let line = format!(r#"{{"type":"failed","message":"{message}","step":null,"phase":"setup","module":""}}"#);
+    let failed = format!("printf '%s\\n' '{line}'");
+    let (failure, _) = check_failure(script(&[&failed, "exit 3"]), &["frame #0: c10::Error"]);
+    assert_eq!(failure.message, "a bad shape");
+}
+
+#[test]
 fn a_crash_names_its_signal_and_the_last_place() {
     let (failure, _) = check_failure(script(&[STARTED, BACKWARD, WRITTEN, "kill -SEGV $$"]), &["SIGSEGV"]);
     assert_eq!(failure.place(Some(2)), "step 2 of 2, backward");

@@ -3,3 +3,7 @@
 mod command;
 
 mod keeper;
+
+// libtorch with CUDA is made for this platform.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod recordings;

@@ -1,17 +1,23 @@
 //! The config of a recording: read, overridden, resolved.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
-use shared::job::{Format, Job, Overrides, Problem, RawJob};
+use shared::job::{Import, ImportNote, Job, Overrides, Problem, Source};
 
 use crate::Failure;
+use crate::commands::text;
 
-/// The longest config that is read, in bytes: the reader takes a mebibyte and says so.
-const MOST_BYTES: u64 = (1 << 20) + 1;
+/// The most of a config that is read, in bytes: more than the parser takes, which then says how much it does.
+const MOST_BYTES: u64 = 4 << 20;
 
 /// A config that can be recorded.
 pub(super) struct Config {
     pub(super) job: Job,
+    /// What became of the keys of a Hugging Face config.
+    understood: Vec<ImportNote>,
+    ignored: Vec<ImportNote>,
 }
 
 impl Config {
@@ -20,39 +26,48 @@ impl Config {
     /// # Errors
     ///
     /// A file cannot be read, or something in it is wrong: all of it at once.
-    pub(super) fn read(path: &Path, training_args: Option<&Path>, overrides: Overrides) -> Result<Self, Failure> {
-        let text = read_text(path)?;
-        let wrong = |problems: Vec<Problem>| refuse(path, &problems);
-        let raw = RawJob::parse(&text, Format::of(&path.to_string_lossy(), &text)).map_err(wrong)?;
-        let _ = training_args;
-        let mut raw = overrides.apply(raw);
+    pub(super) fn read(path: &Path, arguments: Option<&Path>, overrides: Overrides) -> Result<Self, Failure> {
+        let named = |path: &Path| Ok((path.display().to_string(), read_text(path)?));
+        let (name, text) = named(path)?;
+        let arguments = arguments.map(named).transpose()?;
+        let arguments = arguments.as_ref().map(|(name, text)| Source { name, text });
+        let wrong = |problems: Vec<Problem>| refuse(&name, &problems);
+        let Import { job, understood, ignored } =
+            Import::read(Source { name: &name, text: &text }, arguments).map_err(wrong)?;
+        let mut raw = overrides.apply(job);
         raw.name = raw.name.or_else(|| Some(path.file_stem()?.to_string_lossy().into_owned()));
-        Ok(Self { job: raw.resolve().map_err(wrong)? })
+        Ok(Self { job: raw.resolve().map_err(wrong)?, understood, ignored })
     }
 
+    /// What became of each foreign key; empty for a config in our own words.
     pub(super) fn notes(&self) -> String {
-        String::new()
+        let lists = [("understood", &self.understood), ("ignored", &self.ignored)];
+        let list = |(title, notes): (&str, &Vec<ImportNote>)| {
+            let rows: Vec<_> = notes.iter().map(|note| vec![note.key.clone(), note.note.clone()]).collect();
+            let lines = text::table(&rows, &[]).iter().map(|line| format!("  {line}\n")).collect::<String>();
+            if rows.is_empty() { String::new() } else { format!("{title}\n{lines}\n") }
+        };
+        lists.map(list).concat()
     }
 }
 
 fn read_text(path: &Path) -> Result<String, Failure> {
-    use std::io::Read as _;
-    let unreadable = |error: std::io::Error| {
+    let unreadable = |error: io::Error| {
         Failure::new(format!("{}: {error}", path.display()), "check the path and that you may read the file")
     };
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let file = File::open(path).map_err(unreadable)?;
     file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|_| {
         Failure::new(
             format!("{} is no text", path.display()),
-            "a config is TOML, YAML or JSON in UTF-8; to read a snapshot, use `snapscope inspect`",
+            "a config is TOML, YAML or JSON in UTF-8; `snapscope inspect` reads snapshots",
         )
     })
 }
 
 /// One failure for all problems of a file, a line each.
-fn refuse(path: &Path, problems: &[Problem]) -> Failure {
-    let lines: Vec<String> = problems.iter().map(|problem| format!("{}: {problem}", path.display())).collect();
-    Failure::new(lines.join("\n       "), "shared/src/job/README.md lists every key with its default")
+fn refuse(name: &str, problems: &[Problem]) -> Failure {
+    let lines: Vec<String> = problems.iter().map(|problem| format!("{name}: {problem}")).collect();
+    Failure::new(lines.join("\n       "), "the keys with their defaults are listed in shared/src/job/README.md")
 }

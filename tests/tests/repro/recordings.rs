@@ -1,0 +1,132 @@
+//! Real recordings on virtual GPUs: small ones of each kind pass the laws that every snapshot passes.
+
+use shared::analysis::Timeline;
+use shared::job::{Cards, Device, Job};
+use shared::trace::{Action, Trace};
+use testkit::corpus::Sample;
+use testkit::gpu_check::sequences::steps;
+use testkit::gpu_check::{compare, record};
+use testkit::laws;
+use testkit::repro::{Audience, built_recorder, config};
+
+use server::repro::{Limits, Recording, run};
+
+/// Records a job and holds its snapshot to the laws, and the figures to the snapshot.
+#[track_caller]
+fn check(text: &str) -> (Recording, Trace) {
+    let job = config(text);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("out.pickle");
+    let mut audience = Audience::default();
+    let recording = run(built_recorder(), &job, &Limits::default(), &path, &mut audience)
+        .unwrap_or_else(|failure| panic!("{}: {failure}: {:?}", job.name, failure.log_tail));
+    let bytes = std::fs::read(&path).expect("the snapshot");
+    let trace = laws::hold(&Sample { name: job.name.clone(), path, bytes });
+    check_figures(&job, &recording, &trace);
+    (recording, trace)
+}
+
+#[track_caller]
+fn check_figures(job: &Job, recording: &Recording, trace: &Trace) {
+    let timeline = Timeline::new(trace, &trace.devices[0]);
+    assert_eq!(recording.peak_live_bytes, timeline.live_peak().1);
+    assert_eq!(recording.peak_reserved_bytes, timeline.reserved_peak().1, "PyTorch's count is the trace's");
+    assert!(recording.peak_live_bytes <= recording.peak_allocated_bytes);
+    assert!(recording.peak_allocated_bytes <= recording.peak_reserved_bytes);
+    assert_eq!(recording.events, trace.devices[0].events.len() as u64);
+    assert_eq!(timeline.live_at(0), 0, "it is recorded from the start");
+    assert_eq!(recording.warnings, [""; 0], "every function that was called is modelled");
+    let started = recording.started.as_ref().expect("the recorder says what it runs on");
+    assert_eq!(started.parameters, job.parameters());
+    if recording.oom.is_none() {
+        assert_eq!(recording.steps, job.steps);
+        let names: Vec<_> = trace.annotations.iter().map(|annotation| trace.strings.get(annotation.name)).collect();
+        assert!((0..job.steps).all(|step| names.contains(&format!("ProfilerStep#{step}").as_str())), "{names:?}");
+    }
+}
+
+fn count(trace: &Trace, action: Action) -> usize {
+    trace.devices[0].events.iter().filter(|event| event.action == action).count()
+}
+
+/// Whether a frame has this name.
+fn has_frame(trace: &Trace, part: &str) -> bool {
+    trace.frames.iter().any(|frame| trace.strings.get(frame.name).contains(part))
+}
+
+#[test]
+fn an_mlp_with_a_gradient_scaler() {
+    check(
+        "model = \"mlp\"\nbatch = 64\nsteps = 3\nprecision = \"autocast-fp16\"\nallocator = \"max_split_size_mb:64\"",
+    );
+}
+
+#[test]
+fn a_resnet() {
+    let (_, trace) = check("model = \"resnet18\"\nbatch = 8\nsteps = 2\ncard = \"t4-16gb\"\noptimizer = \"sgd\"");
+    assert!(has_frame(&trace, "layer1.0.conv1"));
+}
+
+#[test]
+fn gpt2_for_three_steps() {
+    let (recording, trace) = check("model = \"gpt2\"\nbatch = 2\nsequence = 512\nsteps = 3\nclip_grad_norm = 1.0");
+    assert!(has_frame(&trace, "forward") && has_frame(&trace, "backward") && has_frame(&trace, "optimizer"));
+    assert!(recording.seconds < 60.0);
+}
+
+#[test]
+fn a_llama_with_grouped_queries() {
+    let llama = "batch = 1\nsequence = 256\nsteps = 2\nprecision = \"bf16\"\ncheckpointing = true\naccumulation = 2\n\
+                 [model]\npreset = \"tinyllama-1.1b\"\nlayers = 3\n[optimizer]\nkind = \"adamw\"\nimplementation = \"fused\"\n\
+                 [evaluation]\nevery = 1\nbatches = 1";
+    check(llama);
+}
+
+#[test]
+fn expandable_segments_are_mapped() {
+    let (_, trace) = check("model = \"gpt2\"\nbatch = 1\nsequence = 128\nallocator = \"expandable_segments:True\"");
+    assert!(count(&trace, Action::SegmentMap) > 0);
+    assert_eq!(count(&trace, Action::SegmentAlloc), 0);
+}
+
+#[test]
+fn memory_runs_out_at_the_limit_of_the_card() {
+    let (recording, trace) = check("model = \"gpt2\"\nbatch = 16\nsequence = 1024\nsteps = 3\ncard = \"t4-16gb\"");
+    let oom = recording.oom.expect("it does not fit");
+    assert!(oom.message.contains("CUDA out of memory. Tried to allocate"), "{}", oom.message);
+    assert_eq!(oom.step, Some(0));
+    assert!(!oom.phase.is_empty() && !oom.operation.is_empty(), "{oom:?}");
+    assert_eq!(count(&trace, Action::Oom), 1);
+    let total_bytes = recording.started.expect("a start").memory_bytes;
+    assert!(recording.peak_reserved_bytes > total_bytes / 10 * 9 && recording.peak_reserved_bytes < total_bytes);
+}
+
+#[test]
+fn a_model_that_does_not_fit_runs_out_while_it_is_built() {
+    let (recording, _) = check("model = \"gpt2-xl\"\nbatch = 1\nsequence = 64\ncard = \"custom:2GiB\"");
+    let oom = recording.oom.expect("it does not fit");
+    assert_eq!((oom.step, recording.steps), (None, 0));
+    assert!(!oom.module.is_empty(), "{oom:?}");
+}
+
+#[test]
+fn the_same_config_gives_the_same_events() {
+    let events = || steps(&check("model = \"gpt2\"\nbatch = 1\nsequence = 128\nsteps = 2").1, 0);
+    assert_eq!(events(), events());
+}
+
+#[test]
+fn two_cards_are_compared() {
+    let job = config("model = \"gpt2\"\nbatch = 1\nsequence = 128\nsteps = 2");
+    let on = |card: &str| {
+        let side = record(built_recorder(), &job, Device::Virtual(Cards::parse(card).expect("a card")));
+        side.expect("a recording")
+    };
+    let (a100, h100) = (on("a100-80gb"), on("h100-80gb"));
+    assert_eq!(compare(&a100, &on("l4-24gb")).agreement.first_difference, None, "workspaces and kernels are the same");
+    let other = compare(&a100, &h100);
+    let (_, left, right) = other.agreement.first_difference.expect("cuBLAS takes another workspace");
+    assert_eq!((left, right), (Some((Action::Alloc, 8_519_680)), Some((Action::SegmentAlloc, 33_554_432))));
+    let share = other.agreement.share().expect("they are near");
+    assert!(share > 0.9 && share < 1.0, "{share}");
+}
