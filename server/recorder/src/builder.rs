@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use tch::{Device, Kind, Tensor};
 
+use crate::numbers::Numbers as _;
 use crate::Result;
 use crate::place::Module;
 
@@ -95,11 +96,11 @@ impl Builder {
     fn tensor(&self, name: &str, shape: &[i64], kind: Kind, init: Init) -> Result<Tensor> {
         self.child(name).module().run(|| {
             let mut tensor = Tensor::f_empty(shape, (kind, self.device))?;
-            let _ = match init {
-                Init::Constant(value) => tensor.f_fill_(value)?,
-                Init::Normal(deviation) => tensor.f_normal_(0.0, deviation)?,
-                Init::Uniform(bound) => tensor.f_uniform_(-bound, bound)?,
-            };
+            match init {
+                Init::Constant(value) => tensor.fill_number_(value)?,
+                Init::Normal(deviation) => drop(tensor.f_normal_(0.0, deviation)?),
+                Init::Uniform(bound) => drop(tensor.f_uniform_(-bound, bound)?),
+            }
             Ok(tensor)
         })
     }

@@ -7,6 +7,8 @@ pub mod shim;
 
 pub mod place;
 
+pub mod numbers;
+
 pub mod builder;
 
 pub mod pass;

@@ -13,6 +13,7 @@ use tch::{Device, Kind, TchError, Tensor};
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::{self, Batch, Network, Output};
+use crate::numbers::Numbers as _;
 use crate::optimizer::{GradScaler, Optimizer};
 use crate::pass::Pass;
 use crate::place::{Failure, Module, Phase};
@@ -43,9 +44,13 @@ impl From<io::Error> for Stop {
     }
 }
 
+/// The words of an error; the stack of libtorch's own C++ functions is left out, as Python leaves it out.
 fn message(error: TchError) -> String {
     match error {
-        TchError::Torch(text) => text,
+        TchError::Torch(text) => match text.split_once("\nException raised from ") {
+            Some((message, _)) => message.to_owned(),
+            None => text,
+        },
         other => other.to_string(),
     }
 }
@@ -173,7 +178,7 @@ impl<'a> Run<'a> {
             })?;
             training.output = output;
             if job.accumulation > 1 {
-                loss = Phase::Loss.run(|| loss.f_div_scalar(job.accumulation.cast_signed()))?;
+                loss = Phase::Loss.run(|| loss.divide_number(job.accumulation.cast_signed()))?;
             }
             training.loss = Some(loss);
             self.phase(Phase::Backward, || training.backward())?;

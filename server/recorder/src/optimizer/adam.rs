@@ -5,6 +5,7 @@ use tch::{Kind, Tensor};
 
 use super::Step;
 use super::lists::{self, FusedAdam, List};
+use crate::numbers::Numbers as _;
 use crate::Result;
 
 /// `torch.optim.Adam` and `torch.optim.AdamW`.
@@ -101,17 +102,17 @@ impl Adam {
             gradient = step.active.gradients[position].shallow_clone();
             if self.weight_decay != 0.0 && self.decoupled {
                 let factor = 1.0 - self.learning_rate * self.weight_decay;
-                let _ = weight.shallow_clone().f_mul_scalar_(factor)?;
+                weight.multiply_number_(factor)?;
             } else if self.weight_decay != 0.0 {
                 gradient = lists::add(&gradient, weight, self.weight_decay)?;
             }
             let betas = self.betas;
             let State { exp_avg, exp_avg_sq, .. } = self.state(step.active.indices[position]);
-            let _ = exp_avg.f_lerp_(&gradient, 1.0 - betas.0)?;
-            let _ = exp_avg_sq.f_mul_scalar_(betas.1)?;
+            exp_avg.lerp_number_(&gradient, 1.0 - betas.0)?;
+            exp_avg_sq.multiply_number_(betas.1)?;
             lists::addcmul_(exp_avg_sq, &gradient, &gradient, 1.0 - betas.1)?;
-            let mut next = exp_avg_sq.f_sqrt()?.f_div_scalar(correction.square_root)?;
-            let _ = next.f_add_scalar_(self.epsilon)?;
+            let next = exp_avg_sq.f_sqrt()?.divide_number(correction.square_root)?;
+            next.add_number_(self.epsilon)?;
             let exp_avg = &self.state(step.active.indices[position]).exp_avg;
             lists::addcdiv_(weight, exp_avg, denominator.insert(next), -correction.step_size)?;
         }

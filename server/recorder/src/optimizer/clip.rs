@@ -3,6 +3,7 @@
 use tch::Tensor;
 
 use super::lists::{self, List};
+use crate::numbers::Numbers as _;
 use crate::Result;
 
 /// What keeps the division finite.
@@ -15,8 +16,8 @@ pub(super) fn clip_grad_norm(gradients: &List, max_norm: f64) -> Result<()> {
     }
     let _no_grad = tch::no_grad_guard();
     let total_norm = total_norm(gradients)?;
-    let coefficient = total_norm.f_add_scalar(EPSILON)?.f_reciprocal()?.f_mul_scalar(max_norm)?;
-    let clamped = coefficient.f_clamp_max(1.0)?;
+    let coefficient = total_norm.add_number(EPSILON)?.f_reciprocal()?.multiply_number(max_norm)?;
+    let clamped = coefficient.at_most_number(1.0)?;
     gradients.mul_tensor_(&clamped)?;
     // Python lets its variables go in the order in which they came.
     drop(coefficient);

@@ -3,6 +3,7 @@
 use tch::{Device, Kind, Tensor};
 
 use super::{Optimizer, Scaling};
+use crate::numbers::{self, Numbers as _};
 use crate::Result;
 use crate::place::Module;
 
@@ -42,7 +43,7 @@ impl Scale {
 }
 
 fn full(value: f64, kind: Kind, device: Device) -> Result<Tensor> {
-    Tensor::f_full([0_i64; 0], value, (kind, device))
+    numbers::full(value, kind, device)
 }
 
 impl GradScaler {
@@ -100,8 +101,8 @@ impl GradScaler {
                 self.unscale_by(optimizer, &one)?;
             }
             // Python's `sum` of one tensor is 0 plus it, and its product with the optimizer's own scale is it times 1.
-            let found_inf = self.found_inf.as_ref().map(|found_inf| found_inf.f_add_scalar(0)).transpose()?;
-            let grad_scale = if self.unscaled { None } else { Some(self.ready()?.factor.f_mul_scalar(1)?) };
+            let found_inf = self.found_inf.as_ref().map(|found_inf| found_inf.add_number(0)).transpose()?;
+            let grad_scale = if self.unscaled { None } else { Some(self.ready()?.factor.multiply_number(1)?) };
             Ok((found_inf, grad_scale))
         })?;
         optimizer.step_scaled(&Scaling { grad_scale: grad_scale.as_ref(), found_inf: found_inf.as_ref() })

@@ -5,6 +5,7 @@ use tch::Tensor;
 
 use super::Step;
 use super::lists::{self, FusedSgd, List};
+use crate::numbers::Numbers as _;
 use crate::Result;
 
 /// `torch.optim.SGD`.
@@ -114,7 +115,7 @@ impl Sgd {
     /// A parameter's buffer after this gradient; at the first step it is the gradient's copy.
     fn buffer(&mut self, step: &Step<'_>, index: usize, gradient: &Tensor) -> Result<Tensor> {
         if let Some(buffer) = &mut self.buffers[index] {
-            let _ = buffer.f_mul_scalar_(self.momentum)?;
+            buffer.multiply_number_(self.momentum)?;
             lists::add_(buffer, gradient, 1.0)?;
             return Ok(buffer.shallow_clone());
         }

@@ -4,6 +4,7 @@ use tch::{Kind, Tensor};
 
 use crate::Result;
 use crate::builder::{Builder, Init};
+use crate::numbers::Numbers as _;
 use crate::pass::Pass;
 use crate::place::Module;
 
@@ -38,7 +39,7 @@ impl BatchNorm2d {
     pub(in crate::model) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
             if pass.training {
-                let _ = self.batches.shallow_clone().f_add_scalar_(1)?;
+                self.batches.add_number_(1)?;
             }
             let (weight, bias) = (Some(&self.weight), Some(&self.bias));
             let (mean, var) = (Some(&self.running_mean), Some(&self.running_var));

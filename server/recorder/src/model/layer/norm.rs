@@ -5,6 +5,7 @@ use tch::{Kind, Tensor};
 
 use crate::Result;
 use crate::builder::{Builder, Init};
+use crate::numbers::Numbers as _;
 use crate::place::Module;
 
 /// What normalises the features of each token.
@@ -46,9 +47,9 @@ impl Norm {
     /// `LlamaRMSNorm`: in 32 bits, whatever the number format around it.
     fn root_mean_square(&self, input: &Tensor, epsilon: f64) -> Result<Tensor> {
         let mut features = input.f_to_kind(Kind::Float)?;
-        let variance = features.f_pow_tensor_scalar(2)?.f_mean_dim(-1, true, None)?;
+        let variance = features.power_number(2)?.f_mean_dim(-1, true, None)?;
         features = {
-            let shifted = variance.f_add_scalar(epsilon)?;
+            let shifted = variance.add_number(epsilon)?;
             let factor = shifted.f_rsqrt()?;
             drop(shifted);
             features.f_mul(&factor)?

@@ -2,6 +2,7 @@
 
 use tch::{Device, Kind, Tensor};
 
+use crate::numbers::{self, Numbers as _};
 use crate::Result;
 
 /// The sequences that attention runs over.
@@ -22,10 +23,10 @@ pub(super) struct Sequences {
 /// They never do here, so that the answer is not read.
 pub(super) fn look_for_packed_sequences(ids: &Tensor, samples: i64) -> Result<()> {
     let ids = ids.f_expand([samples, -1], false)?;
-    let before = ids.f_slice(1, None, 1, 1)?.f_sub_scalar(1)?;
+    let before = ids.f_slice(1, None, 1, 1)?.subtract_number(1)?;
     let steps = ids.f_diff(1, -1, Some(&before), None)?;
-    let packed = steps.f_ne(1)?.f_cumsum(-1, None)?;
-    let one_sequence = packed.f_select(1, -1)?.f_eq(0)?.f_all()?;
+    let packed = steps.not_equal_number(1)?.f_cumsum(-1, None)?;
+    let one_sequence = packed.f_select(1, -1)?.equal_number(0)?.f_all()?;
     drop(one_sequence);
     drop((before, steps, packed));
     Ok(())
@@ -41,7 +42,7 @@ pub(super) fn written_out(sequences: Sequences) -> Result<Tensor> {
         _ => f64::from(f32::MIN),
     };
     let zero = Tensor::f_zeros(&[] as &[i64], (kind, device))?;
-    let mask = zero.f_where_scalarother(&allowed, lowest)?;
+    let mask = zero.where_number(&allowed, lowest)?;
     drop(zero);
     drop(allowed);
     Ok(mask)
@@ -49,11 +50,11 @@ pub(super) fn written_out(sequences: Sequences) -> Result<Tensor> {
 
 /// `sdpa_mask`: whether a token may look at another.
 fn allowed(Sequences { samples, tokens, device, .. }: Sequences) -> Result<Tensor> {
-    let range = |end: i64| Tensor::f_arange(end, (Kind::Int64, device));
+    let range = |end: i64| numbers::range(end, device);
     // Rules that look at samples and heads would need these two; they are made in any case.
     let (sample, head) = (range(samples)?, range(1)?);
-    let query = range(tokens)?.f_add_scalar(0)?;
-    let key = range(tokens)?.f_add_scalar(0)?;
+    let query = range(tokens)?.add_number(0)?;
+    let key = range(tokens)?.add_number(0)?;
     let earlier = key.f_view([1, 1, 1, tokens])?.f_le_tensor(&query.f_view([1, 1, tokens, 1])?)?;
     drop((sample, head, query, key));
     earlier.f_expand([samples, -1, tokens, tokens], false)

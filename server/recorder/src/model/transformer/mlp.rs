@@ -9,6 +9,7 @@ use super::dense::{Dense, DenseShape};
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::Dropout;
+use crate::numbers::Numbers as _;
 use crate::pass::Pass;
 use crate::place::Module;
 
@@ -76,13 +77,13 @@ impl Mlp {
 
 /// `NewGELUActivation`: `0.5 * x * (1.0 + tanh(sqrt(2.0 / pi) * (x + 0.044715 * pow(x, 3.0))))`, from left to right.
 fn gelu_new(input: &Tensor) -> Result<Tensor> {
-    let half = input.f_mul_scalar(0.5)?;
-    let mut inner = input.f_pow_tensor_scalar(3.0)?;
-    inner = inner.f_mul_scalar(0.044_715)?;
+    let half = input.multiply_number(0.5)?;
+    let mut inner = input.power_number(3.0)?;
+    inner = inner.multiply_number(0.044_715)?;
     inner = input.f_add(&inner)?;
-    inner = inner.f_mul_scalar((2.0 / PI).sqrt())?;
+    inner = inner.multiply_number((2.0 / PI).sqrt())?;
     inner = inner.f_tanh()?;
-    inner = inner.f_add_scalar(1.0)?;
+    inner = inner.add_number(1.0)?;
     let output = half.f_mul(&inner)?;
     drop(half);
     Ok(output)

@@ -7,13 +7,14 @@ use super::dense::DEVIATION;
 use crate::Result;
 use crate::builder::{Builder, Init};
 use crate::model::layer::Embedding;
+use crate::numbers::{self, Numbers as _};
 use crate::place::Module;
 
 /// The positions of a sequence that begins at 0, of shape (1, tokens).
 pub(super) fn ids(tokens: i64, device: Device) -> Result<Tensor> {
-    let range = Tensor::f_arange(tokens, (Kind::Int64, device))?;
+    let range = numbers::range(tokens, device)?;
     // The length of the cache so far is added, even if it is 0.
-    range.f_add_scalar(0)?.f_unsqueeze(0)
+    range.add_number(0)?.f_unsqueeze(0)
 }
 
 /// The embedding of positions, where they are learned.
@@ -64,8 +65,8 @@ impl Rotary {
         let frequencies = ids.f_unsqueeze(-1)?.f_to_kind(Kind::Float)?.f_mul(&self.frequencies)?;
         let both = Tensor::f_cat(&[&frequencies, &frequencies], -1)?;
         // The scaling of attention is multiplied, even if it is 1.
-        let cos = both.f_cos()?.f_mul_scalar(1.0)?;
-        let sin = both.f_sin()?.f_mul_scalar(1.0)?;
+        let cos = both.f_cos()?.multiply_number(1.0)?;
+        let sin = both.f_sin()?.multiply_number(1.0)?;
         let angles = Angles { cos: cos.f_to_kind(kind)?, sin: sin.f_to_kind(kind)? };
         drop((frequencies, both, cos, sin));
         Ok(angles)

@@ -5,6 +5,7 @@ mod backend;
 use shared::job;
 use tch::{Kind, Tensor};
 
+use crate::numbers::Numbers as _;
 use crate::Result;
 use crate::pass::Pass;
 
@@ -87,7 +88,7 @@ impl AttentionKernel {
     /// `eager_attention_forward`.
     fn eager(&self, [query, key, value]: [&Tensor; 3], mask: Option<&Tensor>, dropout: f64) -> Result<Attended> {
         let (key, value) = (self.repeated(key)?, self.repeated(value)?);
-        let mut weights = query.f_matmul(&key.f_transpose(2, 3)?)?.f_mul_scalar(self.scale)?;
+        let mut weights = query.f_matmul(&key.f_transpose(2, 3)?)?.multiply_number(self.scale)?;
         if let Some(mask) = mask {
             weights = weights.f_add(mask)?;
         }
