@@ -6,6 +6,7 @@
 
 mod card;
 mod document;
+mod huggingface;
 mod limits;
 mod model;
 mod names;
@@ -16,6 +17,8 @@ mod preset;
 mod problem;
 mod raw;
 mod reader;
+#[cfg(test)]
+mod reference;
 mod resolve;
 mod size;
 mod training;
@@ -23,6 +26,7 @@ mod write;
 
 pub use card::{Card, CardError, Cards, ComputeCapability};
 pub use document::Format;
+pub use huggingface::{Import, ImportNote, Source};
 pub use model::{
     Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
     TransformerFamily,

@@ -48,6 +48,11 @@ impl<'a> Reader<'a> {
         self.report(self.path_of(&excerpt(key)), "unknown key".to_owned(), &hint);
     }
 
+    /// Reports what is wrong with a key of this table.
+    pub(super) fn problem(&mut self, key: &str, message: String, hint: &str) {
+        self.report(self.path_of(key), message, hint);
+    }
+
     fn report(&mut self, path: String, message: String, hint: &str) {
         if self.problems.len() < MOST_PROBLEMS {
             self.problems.push(Problem::new(path, message, hint));

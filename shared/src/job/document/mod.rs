@@ -92,7 +92,7 @@ impl Value {
             Self::Null => "nothing".to_owned(),
             Self::Bool(value) => value.to_string(),
             Self::Whole(value) => value.to_string(),
-            Self::Real(value) => value.to_string(),
+            Self::Real(value) => format!("{value:?}"),
             Self::Text(text) => format!("`{}`", excerpt(text)),
             Self::List(_) => "a list".to_owned(),
             Self::Table(_) => "a table".to_owned(),

@@ -111,14 +111,15 @@ impl Resolver {
         Model::preset(preset)
     }
 
-    /// Reports the keys that models of other families have.
+    /// Reports the keys that only models of other families have.
     fn check_keys(&mut self, raw: &RawModel, base: &Model) {
         let family = family_of(base);
-        let known = keys_of(family);
-        let strange = raw.keys_set().filter(|key| !["preset", "family"].contains(key) && !known.contains(key));
-        for key in strange.collect::<Vec<_>>() {
-            let message = format!("a model of the family {} does not have it", name_of(FAMILIES, &family));
-            self.problem(&format!("model.{key}"), message, format!("its keys are {}", known.join(", ")));
+        let own = keys_of(family);
+        for key in raw.keys_set().filter(|key| !["preset", "family"].contains(key) && !own.contains(key)) {
+            let others = FAMILIES.iter().filter(|(_, other)| keys_of(*other).contains(&key)).map(|(name, _)| *name);
+            let others = others.collect::<Vec<_>>().join(" or ");
+            let message = format!("a key of {others} models, and this is a {} model", name_of(FAMILIES, &family));
+            self.problem(&format!("model.{key}"), message, "leave it out");
         }
     }
 

@@ -120,8 +120,7 @@ fn keys_must_fit_their_neighbours() {
     check_problems(
         "model = { preset = 'resnet50', heads = 8 }\nsequence = 4",
         &[
-            "model.heads: a model of the family resnet does not have it; its keys are depth, classes, image_size, \
-         channels_last",
+            "model.heads: a key of transformer models, and this is a resnet model; leave it out",
             "sequence: this model reads no sequences; leave it out",
         ],
     );

@@ -1,0 +1,108 @@
+//! Tests that hold `README.md` and the schema together.
+
+use super::names::Family;
+use super::resolve::keys_of;
+use super::{Card, Model, RawEvaluation, RawJob, RawOptimizer};
+
+const README: &str = include_str!("README.md");
+
+/// The rows of the table below a heading, cell by cell.
+fn rows(heading: &str) -> Vec<Vec<&'static str>> {
+    let start = README.find(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no heading {heading}"));
+    let lines = README[start..].lines().skip(2).skip_while(|line| !line.starts_with('|'));
+    let rows = lines.take_while(|line| line.starts_with('|')).skip(2);
+    rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
+fn keys(heading: &str) -> Vec<&'static str> {
+    rows(heading).iter().map(|row| row[0].trim_matches('`')).collect()
+}
+
+/// Every default of a table is what the key resolves to; one without a value stays unset.
+#[track_caller]
+fn check_defaults(heading: &str, config: &str, table: Option<&str>) {
+    let json = RawJob::from_toml(config).unwrap().resolve().unwrap().to_json();
+    let document = serde_json::from_str::<serde_json::Value>(&json).unwrap();
+    let table = table.map_or(&document, |table| &document[table]);
+    for row in rows(heading) {
+        let [key, _, default, _] = row.as_slice() else { panic!("{heading}: {row:?}") };
+        let actual = &table[key.trim_matches('`')];
+        if *default == "none" {
+            assert!(actual.is_null(), "{key} is {actual}");
+        } else if let Some(literal) = default.strip_prefix('`').and_then(|rest| rest.split('`').next())
+            && let Ok(documented) = serde_json::from_str::<serde_json::Value>(literal)
+        {
+            assert!(same(&documented, actual), "{key}: documented {documented}, actual {actual}");
+        }
+    }
+}
+
+/// Equal, 1 and 1.0 too.
+fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
+    a == b || a.as_f64().is_some_and(|a| Some(a) == b.as_f64())
+}
+
+#[test]
+fn every_key_has_a_row() {
+    assert_eq!(keys("## The job"), RawJob::KEYS);
+    assert_eq!(keys("## The optimizer"), RawOptimizer::KEYS);
+    assert_eq!(keys("## The evaluation"), RawEvaluation::KEYS);
+    assert_eq!(keys("### `mlp`"), keys_of(Family::Mlp));
+    assert_eq!(keys("### `resnet`"), keys_of(Family::ResNet));
+    assert_eq!(keys("### `transformer`"), keys_of(Family::Transformer));
+}
+
+#[test]
+fn defaults_are_as_documented() {
+    check_defaults("## The job", "model = 'gpt2'", None);
+    check_defaults("## The optimizer", "model = 'gpt2'", Some("optimizer"));
+    check_defaults("## The evaluation", "model = 'gpt2'\nevaluation = {}", Some("evaluation"));
+    check_defaults("### `mlp`", "model = { family = 'mlp' }", Some("model"));
+    check_defaults("### `resnet`", "model = { family = 'resnet' }", Some("model"));
+    check_defaults("### `transformer`", "model = { family = 'transformer' }", Some("model"));
+}
+
+#[test]
+fn limits_are_as_documented() {
+    for (heading, table) in [
+        ("## The job", ""),
+        ("## The evaluation", "evaluation."),
+        ("### `mlp`", "model."),
+        ("### `resnet`", "model."),
+        ("### `transformer`", "model."),
+    ] {
+        for row in rows(heading) {
+            let bounds = row[1].split_once(" to ").map(|(least, most)| (number(least), number(most)));
+            let Some((Some(least), Some(most))) = bounds else { continue };
+            let path = format!("{table}{}", row[0].trim_matches('`'));
+            if most > 1 {
+                let limit = super::limits::of_whole(&path);
+                assert_eq!((limit.least, limit.most), (least, most), "{path}");
+            }
+        }
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.replace(',', "").parse().ok()
+}
+
+#[test]
+fn presets_and_cards_are_as_documented() {
+    let presets = Model::presets().map(|name| (name, Model::preset(name).unwrap().parameters()));
+    let documented = rows("## The model").into_iter().map(|row| (row[0].trim_matches('`'), number(row[1]).unwrap()));
+    assert_eq!(presets.collect::<Vec<_>>(), documented.collect::<Vec<_>>());
+
+    let cards = Card::all().map(|card| (card.name, card.memory_bytes >> 20, card.capability.to_string()));
+    let documented = rows("## Cards")
+        .into_iter()
+        .map(|row| (row[0].trim_matches('`').to_owned(), number(row[1]).unwrap(), row[2].to_owned()));
+    assert_eq!(cards.collect::<Vec<_>>(), documented.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_examples_are_jobs() {
+    let blocks = README.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let jobs = blocks.map(|block| RawJob::from_toml(block).unwrap().resolve().unwrap()).collect::<Vec<_>>();
+    assert_eq!(jobs.len(), 2);
+}

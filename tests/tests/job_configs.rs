@@ -1,0 +1,235 @@
+//! Training configs: all of `data/jobs` are jobs, each of `data/jobs/bad` says what is wrong, and no damage to any of
+//! them makes the reader panic or hang.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use shared::job::{Format, Import, Job, Overrides, Problem, RawJob, Source};
+use testkit::server::root;
+
+fn folder(name: &str) -> PathBuf {
+    root().join("tests/data").join(name)
+}
+
+/// The texts of a folder by file name.
+fn texts(name: &str) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.filter(|path| path.is_file());
+    files
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+fn read(name: &str, text: &str) -> Result<Import, Vec<Problem>> {
+    Import::read(Source { name, text }, None)
+}
+
+fn resolve(name: &str, text: &str) -> Result<Job, Vec<Problem>> {
+    read(name, text)?.job.resolve()
+}
+
+fn written(problems: &[Problem]) -> String {
+    problems.iter().map(|problem| format!("{problem}\n")).collect()
+}
+
+#[test]
+fn every_config_is_a_job_that_survives_the_way_to_the_recorder() {
+    let configs = texts("jobs").into_iter().filter(|(name, _)| !name.starts_with("training-args"));
+    let mut count = 0;
+    for (name, text) in configs {
+        let job = resolve(&name, &text).unwrap_or_else(|problems| panic!("{name}: {}", written(&problems)));
+        let again = RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap();
+        assert_eq!(again, job, "{name}");
+        count += 1;
+    }
+    assert!(count >= 9, "{count} configs");
+}
+
+#[test]
+fn every_bad_config_says_what_to_write() {
+    let files = texts("jobs/bad");
+    let bad = files.iter().filter(|(name, _)| !name.ends_with(".txt"));
+    let mut count = 0;
+    for (name, text) in bad {
+        let problems = resolve(name, text).expect_err(name);
+        assert_eq!(files.get(&format!("{name}.txt")), Some(&written(&problems)), "{name}");
+        count += 1;
+    }
+    assert!(count >= 9, "{count} bad configs");
+}
+
+#[test]
+fn the_same_job_in_another_format_is_the_same() {
+    let text = &texts("jobs")["gpt2-autocast.yaml"];
+    let job = resolve("gpt2-autocast.yaml", text).unwrap();
+    let json = RawJob::from_yaml(text).unwrap().to_json();
+    assert_eq!(RawJob::parse(&json, Format::of("-", &json)).unwrap().resolve().unwrap(), job);
+}
+
+#[test]
+fn a_model_and_its_training_arguments_are_one_job() {
+    let files = texts("jobs");
+    let config = Source { name: "config.json", text: &files["hf-llama.config.json"] };
+    let arguments = Source { name: "args.yaml", text: &files["training-args.yaml"] };
+    let import = Import::read(config, Some(arguments)).unwrap();
+    let overrides = Overrides { steps: Some(2), card: Some("l4-24gb".to_owned()), ..Overrides::default() };
+    let job = overrides.apply(import.job).resolve().unwrap();
+    assert_eq!((job.batch, job.accumulation, job.steps, job.sequence), (1, 8, 2, 512));
+    assert!(job.checkpointing);
+    assert_eq!(job.parameters(), 1_235_814_400);
+    let why = |key: &str| import.ignored.iter().find(|note| note.key == key).map(|note| note.note.as_str());
+    assert_eq!(why("deepspeed"), Some("not modelled; the figures are for plain training on one GPU"));
+    assert_eq!(why("output_dir"), Some("does not change device memory"));
+    assert_eq!(why("flash_mode"), Some("not known"));
+}
+
+/// A small generator of its own: the texts below must be the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound.max(1) as u64) as usize
+    }
+}
+
+/// Pieces that break readers.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    ":",
+    "=",
+    ",",
+    "\n",
+    "&a ",
+    "*a ",
+    "- ",
+    "? ",
+    "| ",
+    "!!str ",
+    "#",
+    "%",
+    "\u{feff}",
+    "-1",
+    "0",
+    "1e999",
+    ".nan",
+    "nan",
+    "inf",
+    "9223372036854775808",
+    "1e-400",
+    "null",
+    "true",
+    "\\u0000",
+    "🦀",
+    "\t",
+    "[model]",
+    "[[model]]",
+    "a.b.c = 1",
+    "model_type",
+    "---",
+    "...",
+];
+
+#[test]
+fn damaged_configs_never_panic() {
+    let mut texts = texts("jobs");
+    texts.extend(self::texts("jobs/bad"));
+    let texts = texts.into_values().collect::<Vec<_>>();
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let start = Instant::now();
+    let mut jobs = 0;
+    for round in 0..6000 {
+        let mut text = texts[round % texts.len()].clone();
+        for _ in 0..random.below(4) + 1 {
+            damage(&mut text, &texts, &mut random);
+        }
+        for name in ["x.toml", "x.yaml", "x.json", "x"] {
+            let config = Source { name, text: &text };
+            let arguments = Source { name, text: &texts[random.below(texts.len())] };
+            for import in [Import::read(config, None), Import::read(config, Some(arguments))] {
+                jobs += usize::from(import.and_then(|import| import.job.resolve()).is_ok());
+            }
+        }
+    }
+    assert!(jobs > 100, "{jobs} of the damaged configs are jobs, so that resolving is tested too");
+    assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
+}
+
+/// Cuts, repeats, overwrites or inserts somewhere in a text.
+fn damage(text: &mut String, texts: &[String], random: &mut Random) {
+    let mut boundary = || {
+        let at = random.below(text.len() + 1);
+        text.floor_char_boundary(at)
+    };
+    let (a, b) = (boundary(), boundary());
+    let (start, end) = (a.min(b), a.max(b));
+    match random.below(5) {
+        0 => text.replace_range(start..end, ""),
+        1 => text.insert_str(start, PIECES[random.below(PIECES.len())]),
+        2 => text.insert_str(start, &PIECES[random.below(PIECES.len())].repeat(random.below(200))),
+        3 => {
+            let piece = text[start..end].to_owned();
+            text.insert_str(start, &piece);
+        }
+        _ => {
+            let line = texts[random.below(texts.len())].lines().nth(random.below(8)).unwrap_or_default();
+            text.insert_str(start, &format!("\n{line}\n"));
+        }
+    }
+}
+
+#[test]
+fn hostile_texts_end_at_once() {
+    let size = 1 << 20;
+    let piece = |piece: &str| piece.repeat(size / piece.len());
+    let keys = (0..60_000).map(|index| format!("k{index}: {index}\n")).collect::<String>();
+    let lines = (0..60_000).map(|index| format!("k{index} = {index}\n")).collect::<String>();
+    let texts = [
+        piece("["),
+        piece("{"),
+        piece("{\"a\":"),
+        piece("- "),
+        piece("-\n"),
+        piece("? "),
+        piece("a: "),
+        piece("&a "),
+        piece("!!str "),
+        piece("\""),
+        piece("'"),
+        piece(" "),
+        piece("\n"),
+        piece("#"),
+        piece("[a]\n"),
+        piece("a.b."),
+        piece("a = {"),
+        piece("a = ["),
+        piece("*a "),
+        piece("[a, "),
+        piece("{a, "),
+        piece("0"),
+        piece("|\n"),
+        keys,
+        lines,
+        piece("[[a]]\n"),
+        piece("\"\\u0041"),
+        format!("a: \"{}\"", piece("x")),
+        "x".repeat(10_000_000),
+    ];
+    for text in texts {
+        for name in ["x.toml", "x.yaml", "x.json"] {
+            let start = Instant::now();
+            assert!(resolve(name, &text).is_err());
+            let shown = &text[..text.floor_char_boundary(20)];
+            assert!(start.elapsed() < Duration::from_secs(10), "{shown:?} in {name}: {:?}", start.elapsed());
+        }
+    }
+}
