@@ -32,7 +32,7 @@ impl<T> Out<T> {
     }
 
     /// Whether the caller does not want the value.
-    pub(crate) fn is_null(self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 

@@ -42,7 +42,8 @@ pub(crate) fn reserve((start, end): (u64, u64), values: Values) -> bool {
     let mapped = unsafe { libc::mmap(place, length, protection, flags, -1, 0) };
     if mapped != place {
         crate::log::line(format_args!(
-            "the addresses from {start:#x} to {end:#x} could not be reserved: is there a limit on address space?"
+            "the addresses from {start:#x} to {end:#x} could not be reserved: is there a limit on address space, or a \
+             second copy of the library in the process?"
         ));
         return false;
     }

@@ -10,7 +10,7 @@ use crate::ffi::Handle;
 
 /// A kind of handle: where its numbers begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(usize)]
+#[repr(u64)]
 pub(crate) enum Kind {
     /// A stream.
     Stream = 0x0a10_0000_0000,
@@ -39,7 +39,7 @@ const ROOM: usize = 0x10_0000_0000;
 impl Kind {
     /// The handle of a number.
     pub(crate) fn handle(self, number: usize) -> Handle {
-        (self as usize + (number + 1) * STRIDE) as Handle
+        (self as u64 as usize + (number + 1) * STRIDE) as Handle
     }
 
     /// The number of a handle.
@@ -47,7 +47,7 @@ impl Kind {
     /// # Errors
     /// Another kind's handle, or none at all, is invalid.
     pub(crate) fn number(self, handle: Handle) -> Result<usize> {
-        let distance = (handle as usize).wrapping_sub(self as usize);
+        let distance = (handle as usize).wrapping_sub(self as u64 as usize);
         let is_one = (STRIDE..ROOM).contains(&distance) && distance.is_multiple_of(STRIDE);
         if is_one { Ok(distance / STRIDE - 1) } else { Err(Error::InvalidHandle) }
     }
