@@ -52,10 +52,9 @@ class Training:
         """Micro batches, then one change of the weights."""
         for _ in range(self.job.accumulation):
             self.load(self.job.batch)
-            output, loss = self.forward()
-            self.output = output if self.job.keep_outputs else None
+            self.output, loss = self.forward(self.job.keep_outputs)
             self.loss = loss if self.job.accumulation == 1 else loss / self.job.accumulation
-            del output, loss
+            del loss
             self.scaler.scale(self.loss).backward()
         if self.job.clip_grad_norm is not None:
             self.scaler.unscale_(self.optimizer)
@@ -71,7 +70,7 @@ class Training:
         with torch.no_grad() if evaluation.no_grad else nullcontext():
             for _ in range(evaluation.batches):
                 self.load(evaluation.batch)
-                self.loss = self.forward()[1]
+                self.loss = self.forward(keep_output=False)[1]
         self.model.train()
 
     def load(self, samples: int) -> None:
@@ -80,10 +79,13 @@ class Training:
         self.inputs = inputs.to(DEVICE)
         self.labels = labels.to(DEVICE)
 
-    def forward(self) -> tuple[Any, Tensor]:
-        """The outputs and the loss of the batch."""
+    def forward(self, keep_output: bool) -> tuple[Any, Tensor]:
+        """The output, unless it goes as soon as the loss is there, and the loss of the batch."""
         with autocast(self.job):
-            return self.subject.run(self.model, self.inputs, self.labels)
+            output, loss = self.subject.run(self.model, self.inputs, self.labels)
+            if not keep_output:
+                output = None
+            return output, loss
 
 
 def optimizer(job: Job, model: nn.Module) -> torch.optim.Optimizer:
