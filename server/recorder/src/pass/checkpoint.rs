@@ -43,7 +43,7 @@ type Segment = Box<dyn FnMut(&[&Tensor]) -> Result<Tensor> + Send>;
 type Pointer = *mut c_void;
 
 unsafe extern "C" {
-    fn snapscope_checkpoint_segment(
+    fn snapscope_checkpoint(
         run: extern "C" fn(Pointer, *const Pointer, usize, *mut *mut c_char) -> Pointer,
         drop: extern "C" fn(Pointer),
         data: Pointer,
@@ -68,7 +68,7 @@ pub(super) fn checkpoint(
     let mut out: Pointer = std::ptr::null_mut();
     // SAFETY: the shim owns `data` and gives it back to `drop_segment` once; inputs are copied before it returns.
     let message = unsafe {
-        snapscope_checkpoint_segment(
+        snapscope_checkpoint(
             run_segment,
             drop_segment,
             Box::into_raw(segment).cast(),

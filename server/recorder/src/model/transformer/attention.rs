@@ -6,6 +6,7 @@ use tch::Tensor;
 use super::cache::Cache;
 use super::dense::{Dense, DenseShape};
 use super::positions::rotate;
+use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Attended, AttentionKernel, Dropout};
@@ -35,15 +36,6 @@ struct Heads {
     queries: i64,
     keys: i64,
     features: i64,
-}
-
-/// What attention reads besides the features.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Surroundings<'a> {
-    /// The angles of rotary positions.
-    pub(super) angles: Option<[&'a Tensor; 2]>,
-    /// The mask, where attention is written out.
-    pub(super) mask: Option<&'a Tensor>,
 }
 
 impl Attention {

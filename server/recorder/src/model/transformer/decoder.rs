@@ -3,9 +3,10 @@
 use shared::job::{self, TransformerFamily};
 use tch::Tensor;
 
-use super::attention::{Attention, Surroundings};
+use super::attention::Attention;
 use super::cache::Cache;
 use super::mlp::Mlp;
+use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Attended, Norm};

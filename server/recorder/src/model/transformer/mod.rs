@@ -8,15 +8,16 @@ mod loss;
 mod mask;
 mod mlp;
 mod positions;
+mod surroundings;
 
 use shared::job;
 use tch::{Device, Kind, Tensor};
 
-use self::attention::Surroundings;
 use self::cache::Cache;
 use self::decoder::Decoder;
 use self::mask::Sequences;
-use self::positions::{Angles, Rotary};
+use self::positions::Rotary;
+use self::surroundings::Surroundings;
 use super::layer::{Dropout, Embedding, Linear, Norm};
 use super::{Batch, Network, Output};
 use crate::Result;
@@ -91,8 +92,9 @@ impl Transformer {
         let mask = self.embedding.run(|| self.mask(&embedded, &ids, cache.is_some()))?;
         let angles = self.rotary.as_ref().map(|rotary| rotary.forward(&ids, embedded.kind())).transpose()?;
         hidden = self.dropout.forward(&hidden, pass)?;
+        let surroundings = Surroundings::new(&ids, mask.as_ref(), angles.as_ref());
         for layer in &self.layers {
-            hidden = decoded(layer, &hidden, (mask.as_ref(), angles.as_ref()), cache.as_deref_mut(), pass)?;
+            hidden = decoded(layer, &hidden, surroundings, cache.as_deref_mut(), pass)?;
         }
         hidden = self.norm.forward(&hidden)?;
         drop((ids, embedded, position, mask, angles));
@@ -117,22 +119,17 @@ impl Transformer {
 fn decoded(
     layer: &Shared<Decoder>,
     hidden: &Tensor,
-    (mask, angles): (Option<&Tensor>, Option<&Angles>),
+    surroundings: Surroundings<'_>,
     cache: Option<&mut Cache>,
     pass: &Pass,
 ) -> Result<Tensor> {
     if cache.is_some() {
-        let angles = angles.map(|angles| [&angles.cos, &angles.sin]);
-        return layer.forward(hidden, Surroundings { angles, mask }, cache, pass);
+        return layer.forward(hidden, surroundings, cache, pass);
     }
-    let mut inputs = vec![hidden];
-    inputs.extend(mask);
-    inputs.extend(angles.iter().flat_map(|angles| [&angles.cos, &angles.sin]));
-    let (layer, masked, turned) = (layer.clone(), mask.is_some(), angles.is_some());
-    pass.layer(&inputs, move |inputs, pass| {
-        let angles = turned.then(|| [inputs[inputs.len() - 2], inputs[inputs.len() - 1]]);
-        let mask = masked.then(|| inputs[1]);
-        layer.forward(inputs[0], Surroundings { angles, mask }, None, pass)
+    let (layer, shape) = (layer.clone(), surroundings.shape());
+    pass.layer(&surroundings.with(hidden), move |tensors, pass| {
+        let (hidden, surroundings) = shape.apart(tensors);
+        layer.forward(hidden, surroundings, None, pass)
     })
 }
 
