@@ -140,7 +140,7 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn damaged_configs_never_panic() {
+fn damaged_configs_are_errors_or_jobs_that_survive() {
     let mut texts = texts("jobs");
     texts.extend(self::texts("jobs/bad"));
     let texts = texts.into_values().collect::<Vec<_>>();
@@ -156,7 +156,10 @@ fn damaged_configs_never_panic() {
             let config = Source { name, text: &text };
             let arguments = Source { name, text: &texts[random.below(texts.len())] };
             for import in [Import::read(config, None), Import::read(config, Some(arguments))] {
-                jobs += usize::from(import.and_then(|import| import.job.resolve()).is_ok());
+                let Ok(job) = import.and_then(|import| import.job.resolve()) else { continue };
+                let again = RawJob::from_json(&job.to_json()).and_then(RawJob::resolve);
+                assert_eq!(again.as_ref(), Ok(&job), "{text}");
+                jobs += 1;
             }
         }
     }
