@@ -170,12 +170,13 @@ impl<'a> Run<'a> {
         for _ in 0..job.accumulation {
             self.phase(Phase::Data, || training.load(job.batch))?;
             // One region of autocast: what it has cast lives until the loss is there.
-            let (output, mut loss) = pass.run(|| {
+            let passes = || {
                 let mut output = self.phase(Phase::Forward, || training.network.forward(&training.batch, &pass))?;
                 let loss = self.phase(Phase::Loss, || training.network.loss(&output, &training.batch))?;
                 output.locals.clear();
                 Ok((job.keep_outputs.then_some(output), loss))
-            })?;
+            };
+            let (output, mut loss) = Phase::Loss.run(|| pass.run(passes))?;
             training.output = output;
             if job.accumulation > 1 {
                 loss = Phase::Loss.run(|| loss.divide_number(job.accumulation.cast_signed()))?;

@@ -3,7 +3,7 @@
 use shared::job::{self, MlpActivation};
 use tch::{Kind, Tensor};
 
-use super::layer::{Dropout, Linear};
+use super::layer::{CrossEntropy, Dropout, Linear};
 use super::{Batch, Network, Output};
 use crate::Result;
 use crate::builder::Builder;
@@ -15,6 +15,8 @@ use crate::place::Module;
 pub struct Mlp {
     layers: Vec<Hidden>,
     head: Linear,
+    loss: CrossEntropy,
+    kind: Kind,
     inputs: i64,
     classes: i64,
     activation: MlpActivation,
@@ -46,7 +48,8 @@ impl Mlp {
         }
         let classes = config.classes.cast_signed();
         let head = Linear::new(&builder.child("head"), features, classes, config.bias)?;
-        Ok(Self { layers, head, inputs, classes, activation: config.activation })
+        let loss = CrossEntropy::new(&builder.child("cross_entropy"));
+        Ok(Self { layers, head, loss, kind: builder.kind(), inputs, classes, activation: config.activation })
     }
 
     fn activate(&self, input: &Tensor) -> Result<Tensor> {
@@ -60,7 +63,7 @@ impl Mlp {
 
 impl Network for Mlp {
     fn batch(&self, samples: i64) -> Result<Batch> {
-        let inputs = Tensor::f_randn([samples, self.inputs], (Kind::Float, tch::Device::Cpu))?;
+        let inputs = Tensor::f_randn([samples, self.inputs], (self.kind, tch::Device::Cpu))?;
         let labels = Tensor::f_randint(self.classes, [samples], (Kind::Int64, tch::Device::Cpu))?;
         Ok(vec![("inputs", inputs), ("labels", labels)])
     }
@@ -78,6 +81,6 @@ impl Network for Mlp {
     }
 
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
-        output.logits.f_cross_entropy_loss::<Tensor>(&batch[1].1, None, tch::Reduction::Mean, -100, 0.0)
+        self.loss.forward(&output.logits, &batch[1].1)
     }
 }

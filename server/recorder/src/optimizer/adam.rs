@@ -5,8 +5,8 @@ use tch::{Kind, Tensor};
 
 use super::Step;
 use super::lists::{self, FusedAdam, List};
-use crate::numbers::Numbers as _;
 use crate::Result;
+use crate::numbers::Numbers as _;
 
 /// `torch.optim.Adam` and `torch.optim.AdamW`.
 #[derive(Debug)]

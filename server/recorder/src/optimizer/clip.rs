@@ -3,8 +3,8 @@
 use tch::Tensor;
 
 use super::lists::{self, List};
-use crate::numbers::Numbers as _;
 use crate::Result;
+use crate::numbers::Numbers as _;
 
 /// What keeps the division finite.
 const EPSILON: f64 = 1e-6;

@@ -3,8 +3,8 @@
 use tch::{Device, Kind, Tensor};
 
 use super::{Optimizer, Scaling};
-use crate::numbers::{self, Numbers as _};
 use crate::Result;
+use crate::numbers::{Numbers as _, full};
 use crate::place::Module;
 
 const INITIAL_SCALE: f64 = 65536.0;
@@ -40,10 +40,6 @@ impl Scale {
         let factor = full(INITIAL_SCALE, Kind::Float, device)?;
         Ok(Self { factor, growth: full(0.0, Kind::Int, device)? })
     }
-}
-
-fn full(value: f64, kind: Kind, device: Device) -> Result<Tensor> {
-    numbers::full(value, kind, device)
 }
 
 impl GradScaler {

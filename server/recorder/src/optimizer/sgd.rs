@@ -5,8 +5,8 @@ use tch::Tensor;
 
 use super::Step;
 use super::lists::{self, FusedSgd, List};
-use crate::numbers::Numbers as _;
 use crate::Result;
+use crate::numbers::Numbers as _;
 
 /// `torch.optim.SGD`.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 mod attention;
 mod batch_norm;
 mod conv;
+mod cross_entropy;
 mod dropout;
 mod embedding;
 mod linear;
@@ -11,6 +12,7 @@ mod norm;
 pub(super) use attention::{Attended, AttentionKernel};
 pub(super) use batch_norm::BatchNorm2d;
 pub(super) use conv::{Conv2d, Conv2dShape, Layout};
+pub(super) use cross_entropy::CrossEntropy;
 pub(super) use dropout::Dropout;
 pub(super) use embedding::Embedding;
 pub(super) use linear::Linear;

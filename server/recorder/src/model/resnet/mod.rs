@@ -5,7 +5,7 @@ mod block;
 use shared::job::{self, ResNetDepth};
 use tch::{Device, Kind, Tensor};
 
-use super::layer::{BatchNorm2d, Conv2d, Conv2dShape, Layout, Linear};
+use super::layer::{BatchNorm2d, Conv2d, Conv2dShape, CrossEntropy, Layout, Linear};
 use super::{Batch, Network, Output};
 use crate::Result;
 use crate::builder::Builder;
@@ -29,6 +29,7 @@ pub struct ResNet {
     layers: Vec<Vec<Shared<Block>>>,
     avgpool: Module,
     fc: Linear,
+    loss: CrossEntropy,
     data: Images,
 }
 
@@ -63,6 +64,7 @@ impl ResNet {
             layers,
             avgpool: builder.child("avgpool").module(),
             fc: Linear::new(&builder.child("fc"), features, classes, true)?,
+            loss: CrossEntropy::new(&builder.child("cross_entropy")),
             data: Images { size, classes, layout, kind: builder.kind() },
         })
     }
@@ -115,7 +117,7 @@ impl Network for ResNet {
     }
 
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
-        output.logits.f_cross_entropy_loss::<Tensor>(&batch[1].1, None, tch::Reduction::Mean, -100, 0.0)
+        self.loss.forward(&output.logits, &batch[1].1)
     }
 }
 
