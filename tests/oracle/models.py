@@ -1,17 +1,25 @@
 """The models of a job, as transformers, torchvision and torch.nn build them."""
 
+from collections import OrderedDict
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Callable
 
 import torch
 import torchvision
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
+from torch.utils.checkpoint import checkpoint
+from torchvision.models.resnet import BasicBlock, Bottleneck
 from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig
 
+import modules
 from job import Job, Mlp, ResNet, Transformer
 
 Batch = tuple[Tensor, Tensor]
+
+# What transformers passes by default; the contexts only mend labels.
+CHECKPOINT = {"use_reentrant": False, "context_fn": modules.checkpoint_contexts}
 
 # What transformers calls the activations of our configs; "swiglu" is "silu" and the gate that Llama always has.
 ACTIVATIONS = {
@@ -56,7 +64,7 @@ def transformer(job: Job, shape: Transformer) -> Subject:
         )
     model.train()
     if job.checkpointing:
-        model.activation_checkpointing_enable()
+        model.activation_checkpointing_enable(activation_checkpointing_kwargs=CHECKPOINT)
 
     def batch(samples: int) -> Batch:
         tokens = torch.zeros(samples, job.sequence, dtype=torch.long)
@@ -113,6 +121,8 @@ def resnet(job: Job, shape: ResNet) -> Subject:
     layout = torch.channels_last if shape.channels_last else torch.contiguous_format
     with torch.device("meta"):
         model = build_model(num_classes=shape.classes).to(dtype=weight_dtype(job), memory_format=layout)
+    if job.checkpointing:
+        checkpoint_blocks(model)
 
     def batch(samples: int) -> Batch:
         images = torch.empty(samples, 3, shape.image_size, shape.image_size, dtype=weight_dtype(job))
@@ -121,18 +131,27 @@ def resnet(job: Job, shape: ResNet) -> Subject:
     return Subject(materialized(model), batch, classify)
 
 
+def checkpoint_blocks(model: nn.Module) -> None:
+    """Makes each residual block drop its activations and compute them again in backward."""
+    for block in model.modules():
+        if isinstance(block, BasicBlock | Bottleneck):
+            block.forward = partial(checkpoint, block.forward, **CHECKPOINT)
+
+
 def mlp(job: Job, shape: Mlp) -> Subject:
     """Linear layers with an activation between them, in one `nn.Sequential`."""
     activation = {"relu": nn.ReLU, "gelu": nn.GELU, "tanh": nn.Tanh}[shape.activation]
-    layers: list[nn.Module] = []
+    layers: OrderedDict[str, nn.Module] = OrderedDict()
     features = shape.input_features
     with torch.device("meta"):
-        for hidden in shape.hidden_features:
-            layers += [nn.Linear(features, hidden, bias=shape.bias), activation()]
-            layers += [nn.Dropout(shape.dropout)] if shape.dropout > 0 else []
+        for index, hidden in enumerate(shape.hidden_features):
+            layers[f"linear{index}"] = nn.Linear(features, hidden, bias=shape.bias)
+            layers[f"activation{index}"] = activation()
+            if shape.dropout > 0:
+                layers[f"dropout{index}"] = nn.Dropout(shape.dropout)
             features = hidden
-        layers.append(nn.Linear(features, shape.classes, bias=shape.bias))
-        model = nn.Sequential(*layers).to(weight_dtype(job))
+        layers["head"] = nn.Linear(features, shape.classes, bias=shape.bias)
+        model = nn.Sequential(layers).to(weight_dtype(job))
 
     def batch(samples: int) -> Batch:
         vectors = torch.empty(samples, shape.input_features, dtype=weight_dtype(job))

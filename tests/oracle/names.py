@@ -17,6 +17,7 @@ MODULES = [
     (r"^transformer\.ln_f$|^model\.norm$", "norm"),
     (r"^lm_head$", "head"),
     (r"^(transformer\.h|model\.layers)\.(\d+)", r"layers.\2"),
+    (r"^(linear|activation|dropout)(\d+)$", r"layers.\2.\1"),
     (r"\.attn\.c_proj$", ".attention.out"),
     (r"\.mlp\.c_proj$", ".mlp.down"),
 ]

@@ -47,18 +47,22 @@ def record(job: jobs.Job, output: Path, with_modules: bool) -> dict[str, object]
     if with_modules:
         modules.tag(subject.model)
     training.set_number_formats(job)
+    # Observers stay only with devices that are there already.
+    torch.cuda.init()
     if job.memory_fraction is not None:
         torch.cuda.set_per_process_memory_fraction(job.memory_fraction)
     # With stacks at frees PyTorch 2.11 loses the exception by which checkpointing ends a recomputation early.
     torch.cuda.memory._record_memory_history(context="alloc" if job.checkpointing else "all", stacks="python")
-    oom, run = None, None
+    # The snapshot of a run that is out of memory is that of the moment, before the exception frees anything.
+    torch._C._cuda_attach_out_of_memory_observer(lambda *_: torch.cuda.memory._dump_snapshot(str(output)))
+    oom = None
     try:
         # The name keeps what was trained alive, as scripts do, until the snapshot is taken.
         run = training.Training(job, subject)
         run.run()
+        torch.cuda.memory._dump_snapshot(str(output))
     except torch.OutOfMemoryError as error:
         oom = str(error)
-    torch.cuda.memory._dump_snapshot(str(output))
     return {
         "peak_allocated_bytes": torch.cuda.max_memory_allocated(),
         "peak_reserved_bytes": torch.cuda.max_memory_reserved(),
