@@ -10,6 +10,7 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
+from torch.nn.attention.flex_attention import flex_attention
 from torch.nn.parallel import DistributedDataParallel
 from torch.profiler import ProfilerActivity, profile
 
@@ -64,6 +65,15 @@ def compiler() -> None:
         output = torch.compile(function)(*values)
         expect(output.shape, (64,), "shape")
         output.sum().backward()
+    with check("inductor and CUDA graphs"):
+        model = nn.Sequential(nn.Linear(512, 512), nn.GELU(), nn.LayerNorm(512)).cuda()
+        compiled = torch.compile(model, mode="reduce-overhead")
+        for _ in range(4):
+            compiled(values[0].detach()).sum().backward()
+            model.zero_grad()
+    with check("flexible attention"):
+        tensors = [torch.zeros(2, 4, 128, 64, device="cuda", requires_grad=True) for _ in range(3)]
+        torch.compile(flex_attention)(*tensors).sum().backward()
 
 
 def join_group(ranks: int = RANKS) -> torch.device:
