@@ -30,6 +30,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Failed> {
     let output = output_argument().ok_or_else(|| before_start(USAGE.to_owned()))?;
+    end_with_parent();
     let job = read_job().map_err(before_start)?;
     let device = device_index(&job.device);
     write_down_when_terminated(device, output.clone());
@@ -42,6 +43,12 @@ fn run() -> Result<(), Failed> {
         let (phase, module) = failure_place();
         Failed { message, step: Now::get().step, phase: phase.to_string(), module }
     })
+}
+
+/// Where the parent is killed and cannot end this process, the kernel does.
+fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
 }
 
 fn before_start(message: String) -> Failed {

@@ -1,5 +1,10 @@
 //! Real recordings on virtual GPUs: small ones of each kind pass the laws that every snapshot passes.
 
+use std::fs::DirEntry;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use server::repro::{Limits, Recording, run};
 use shared::analysis::Timeline;
 use shared::job::{Cards, Device, Job};
 use shared::trace::{Action, Trace};
@@ -8,8 +13,10 @@ use testkit::gpu_check::sequences::steps;
 use testkit::gpu_check::{compare, record};
 use testkit::laws;
 use testkit::repro::{Audience, built_recorder, config};
+use testkit::server::snapscope;
 
-use server::repro::{Limits, Recording, run};
+/// How long a test waits for what has to come.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Records a job and holds its snapshot to the laws, and the figures to the snapshot.
 #[track_caller]
@@ -129,4 +136,43 @@ fn two_cards_are_compared() {
     assert_eq!((left, right), (Some((Action::Alloc, 8_519_680)), Some((Action::SegmentAlloc, 33_554_432))));
     let share = other.agreement.share().expect("they are near");
     assert!(share > 0.9 && share < 1.0, "{share}");
+}
+
+#[test]
+fn a_keeper_that_is_killed_takes_the_recorder_with_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("long.toml"), "model = \"mlp\"\nsteps = 5000\n").expect("room");
+    built_recorder();
+    let mut keeper = Command::new(snapscope())
+        .args(["repro", "--json", "--time-limit", "2min", "long.toml"])
+        .current_dir(folder.path())
+        .spawn()
+        .expect("the binary to start");
+    let children = || {
+        let path = format!("/proc/{0}/task/{0}/children", keeper.id());
+        std::fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+    };
+    wait_until("the recorder starts", PATIENCE, || !children().is_empty());
+    let recorder = children();
+    // The kernel is told in the first lines of its `main`; by the first snapshot it has been.
+    let has_written = || std::fs::read_dir(folder.path()).is_ok_and(|entries| entries.flatten().any(has_snapshot));
+    wait_until("the recorder writes", PATIENCE, has_written);
+    keeper.kill().expect("a process to kill");
+    keeper.wait().expect("it to end");
+    let state = || std::fs::read_to_string(format!("/proc/{recorder}/stat")).unwrap_or_default();
+    // By itself it would go on for much longer.
+    wait_until("the recorder ends", Duration::from_secs(3), || state().is_empty() || state().contains(") Z "));
+}
+
+fn has_snapshot(entry: DirEntry) -> bool {
+    entry.path().join("snapshot.pickle").exists()
+}
+
+#[track_caller]
+fn wait_until(what: &str, patience: Duration, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + patience;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}: not within {patience:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

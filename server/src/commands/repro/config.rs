@@ -69,5 +69,8 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 /// One failure for all problems of a file, a line each.
 fn refuse(name: &str, problems: &[Problem]) -> Failure {
     let lines: Vec<String> = problems.iter().map(|problem| format!("{name}: {problem}")).collect();
-    Failure::new(lines.join("\n       "), "the keys with their defaults are listed in shared/src/job/README.md")
+    Failure::new(
+        lines.join("\n       "),
+        "correct the config; its keys and their defaults are listed in shared/src/job/README.md",
+    )
 }
