@@ -88,7 +88,7 @@ fn a_failure_says_where_and_keeps_the_trace() {
     let output = repro(&played, &["small.toml"]);
     let says = [
         "the recorder's last lines:\n  the last words",
-        "it was in step 1 of 2, forward",
+        "last heard of in step 1 of 2, forward",
         "the trace until then is in small.pickle",
         "error: the recorder crashed with SIGSEGV",
         "hint: ",

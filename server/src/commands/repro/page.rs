@@ -70,7 +70,7 @@ pub(super) fn failure_details(failure: &RecordingFailure, steps: u64) -> String 
     }
     let place = failure.place(Some(steps));
     if !place.is_empty() {
-        page += &format!("it was in {place}\n");
+        page += &format!("last heard of in {place}\n");
     }
     if let Some(partial) = &failure.partial {
         page += &format!("the trace until then is in {}\n", partial.display());
@@ -113,7 +113,7 @@ mod tests {
         };
         assert_eq!(
             failure_details(&failure, 2),
-            "the recorder's last lines:\n  last words\nit was in step 2 of 2, forward\nthe trace until then is in out.pickle\n"
+            "the recorder's last lines:\n  last words\nlast heard of in step 2 of 2, forward\nthe trace until then is in out.pickle\n"
         );
         let silent = RecordingFailure { step: None, phase: String::new(), log_tail: vec![], partial: None, ..failure };
         assert_eq!(failure_details(&silent, 2), "");
