@@ -4,6 +4,7 @@ use std::fmt;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 
+use shared::api::Finished;
 use shared::base::format::bytes;
 
 use super::Limits;
@@ -77,15 +78,19 @@ pub fn place(step: Option<u64>, steps: Option<u64>, phase: &str, module: &str) -
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Why a recorder that ended so left no recording; `None` where it finished.
-pub(super) fn explain(end: End, transcript: &Transcript, limits: &Limits) -> Option<Failure> {
-    let status = match end {
-        End::Stopped(stop) => return Some(stopped(stop, limits)),
+/// The last words of a recorder that finished.
+///
+/// # Errors
+///
+/// It did not: why, as far as its end and its words tell.
+pub(super) fn finished(end: End, transcript: &Transcript, limits: &Limits) -> Result<Finished, Failure> {
+    let status = match (end, &transcript.finished) {
+        (End::Stopped(stop), _) => return Err(stopped(stop, limits)),
         // What it wrote is whole by then; how it goes away does not matter.
-        End::Exited(_) if transcript.finished.is_some() => return None,
-        End::Exited(status) => status,
+        (End::Exited(_), Some(finished)) => return Ok(finished.clone()),
+        (End::Exited(status), None) => status,
     };
-    Some(match (&transcript.failed, status.signal(), missing_library(&transcript.log)) {
+    Err(match (&transcript.failed, status.signal(), missing_library(&transcript.log)) {
         (Some(failed), _, _) => Failure::new(
             failed.message.clone(),
             "the recorder's last lines may say more; change the config and try again",
@@ -93,7 +98,7 @@ pub(super) fn explain(end: End, transcript: &Transcript, limits: &Limits) -> Opt
         (None, Some(signal), _) => crashed(signal, limits),
         (None, None, Some(library)) => Failure::new(
             format!("the recorder cannot be loaded: {library}"),
-            "run `./dev build` in a clone of Snapscope: it fetches libtorch and builds what belongs to it",
+            "a virtual GPU needs what `./dev build` makes in a clone of Snapscope, a real one NVIDIA's packages beside PyTorch",
         ),
         (None, None, None) => Failure::new(
             format!("the recorder ended without a result, with exit status {}", status.code().unwrap_or_default()),
@@ -157,11 +162,11 @@ fn missing_library(log: &[String]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::api::{Failed, Finished, Progress};
+    use shared::api::{Failed, Progress};
 
     #[track_caller]
     fn check(end: End, transcript: &Transcript, parts: &[&str]) {
-        let failure = explain(end, transcript, &Limits::default()).expect("a failure").to_string();
+        let failure = finished(end, transcript, &Limits::default()).expect_err("a failure").to_string();
         for part in parts {
             assert!(failure.contains(part), "{part:?} in {failure}");
         }
@@ -219,8 +224,8 @@ mod tests {
 
     #[test]
     fn who_finished_and_crashed_on_the_way_out_has_finished() {
-        let finished = Finished { steps: 1, peak_allocated_bytes: 1, peak_reserved_bytes: 1, oom: None };
-        let transcript = Transcript { finished: Some(finished), ..Transcript::default() };
-        assert_eq!(explain(exited(11), &transcript, &Limits::default()), None);
+        let words = Finished { steps: 1, peak_allocated_bytes: 1, peak_reserved_bytes: 1, oom: None };
+        let transcript = Transcript { finished: Some(words.clone()), ..Transcript::default() };
+        assert_eq!(finished(exited(11), &transcript, &Limits::default()), Ok(words));
     }
 }

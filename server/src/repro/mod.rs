@@ -72,10 +72,7 @@ pub fn run(
 
 /// What the end of the recorder comes to.
 fn conclude(end: End, transcript: &Transcript, limits: &Limits, snapshot: &Path) -> Result<Recording, Failure> {
-    if let Some(failure) = failure::explain(end, transcript, limits) {
-        return Err(failure);
-    }
-    let Some(finished) = transcript.finished.clone() else { unreachable!("what did not finish has its explanation") };
+    let finished = failure::finished(end, transcript, limits)?;
     if !snapshot.exists() {
         return Err(Failure::new(
             "the recorder finished without a snapshot",
