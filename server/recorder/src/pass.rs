@@ -1,11 +1,12 @@
 //! A pass through a model: what the layers need to know besides their input.
 
-use shared::job::{Amp, Precision};
+use shared::job::Precision;
 use tch::Tensor;
 
+use crate::Result;
 use crate::place::Phase;
-use crate::{Result, shim};
 
+pub(crate) mod autocast;
 mod checkpoint;
 
 pub use checkpoint::Shared;
@@ -28,11 +29,10 @@ impl Pass {
     ///
     /// Those of `work`.
     pub fn run<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let Precision::Autocast(amp) = self.precision else { return work() };
-        shim::autocast_enter(half(amp));
-        let result = work();
-        shim::autocast_leave();
-        result
+        match self.precision {
+            Precision::Autocast(amp) => autocast::run(amp, work),
+            _ => work(),
+        }
     }
 
     /// Runs a layer, so that its activations are dropped and computed again in backward where the job has it so.
@@ -58,8 +58,4 @@ impl Pass {
             Phase::Recompute.run(|| pass.run(|| layer(inputs, &pass)))
         })
     }
-}
-
-fn half(amp: Amp) -> i32 {
-    if amp.fp16 { 1 } else { 2 }
 }

@@ -4,6 +4,7 @@ use tch::Tensor;
 
 use crate::Result;
 use crate::builder::{Builder, Init};
+use crate::pass::autocast;
 use crate::place::Module;
 
 /// How the pixels of an image follow each other.
@@ -63,7 +64,11 @@ impl Conv2d {
     pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
         let Conv2dShape { kernel, stride, .. } = self.shape;
         let padding = kernel / 2;
-        self.module
-            .run(|| input.f_conv2d::<Tensor>(&self.weight, None, [stride, stride], [padding, padding], [1, 1], 1))
+        self.module.run(|| {
+            // The order in which autocast casts its operands: the last comes first.
+            let weight = autocast::weight(&self.weight)?;
+            let input = autocast::activation(input)?;
+            input.f_conv2d::<Tensor>(&weight, None, [stride, stride], [padding, padding], [1, 1], 1)
+        })
     }
 }

@@ -23,11 +23,6 @@ impl Embedding {
         Ok(Self { module: builder.module(), weight })
     }
 
-    /// The module, for what else belongs to it.
-    pub(in crate::model) fn module(&self) -> Module {
-        self.module
-    }
-
     /// The rows, of shape (rows, features).
     pub(in crate::model) fn weight(&self) -> &Tensor {
         &self.weight

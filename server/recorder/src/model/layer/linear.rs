@@ -4,6 +4,7 @@ use tch::Tensor;
 
 use crate::Result;
 use crate::builder::{Builder, Init};
+use crate::pass::autocast;
 use crate::place::Module;
 
 /// `torch.nn.Linear`: a weight of (outputs, inputs), and perhaps a bias.
@@ -42,6 +43,12 @@ impl Linear {
     }
 
     pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
-        self.module.run(|| input.f_linear(&self.weight, self.bias.as_ref()))
+        self.module.run(|| {
+            // The order in which autocast casts its operands: the last comes first.
+            let bias = self.bias.as_ref().map(autocast::weight).transpose()?;
+            let weight = autocast::weight(&self.weight)?;
+            let input = autocast::activation(input)?;
+            input.f_linear(&weight, bias.as_ref())
+        })
     }
 }

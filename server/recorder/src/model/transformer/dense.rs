@@ -6,6 +6,7 @@ use tch::Tensor;
 use crate::Result;
 use crate::builder::{Builder, Init};
 use crate::model::layer::Linear;
+use crate::pass::autocast;
 use crate::place::Module;
 
 /// The deviation of new weights, Hugging Face's `initializer_range`.
@@ -76,9 +77,13 @@ impl Conv1d {
             let mut shape = input.size();
             let inputs = shape.pop().unwrap_or_default();
             let rows = input.f_view([-1, inputs])?;
-            let output = match &self.bias {
-                Some(bias) => bias.f_addmm(&rows, &self.weight)?,
-                None => rows.f_mm(&self.weight)?,
+            // The order in which autocast casts its operands: the last comes first.
+            let weight = autocast::weight(&self.weight)?;
+            let rows = autocast::activation(&rows)?;
+            let bias = self.bias.as_ref().map(autocast::weight).transpose()?;
+            let output = match &bias {
+                Some(bias) => bias.f_addmm(&rows, &weight)?,
+                None => rows.f_mm(&weight)?,
             };
             shape.push(self.weight.size()[1]);
             output.f_view(&shape[..])

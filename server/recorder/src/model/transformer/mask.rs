@@ -2,8 +2,8 @@
 
 use tch::{Device, Kind, Tensor};
 
-use crate::numbers::{self, Numbers as _};
 use crate::Result;
+use crate::numbers::{self, Numbers as _};
 
 /// The sequences that attention runs over.
 #[derive(Debug, Clone, Copy)]

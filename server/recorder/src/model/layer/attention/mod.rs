@@ -5,8 +5,8 @@ mod backend;
 use shared::job;
 use tch::{Kind, Tensor};
 
-use crate::numbers::Numbers as _;
 use crate::Result;
+use crate::numbers::Numbers as _;
 use crate::pass::Pass;
 
 /// From more features of a head on, grouped-query attention would fall back to matrix products.
@@ -111,10 +111,8 @@ impl AttentionKernel {
         if self.group == 1 {
             return Ok(heads.shallow_clone());
         }
-        let [batch, count, tokens, features] = heads.size()[..] else { return Ok(heads.shallow_clone()) };
-        heads
-            .f_unsqueeze(2)?
-            .f_expand([batch, count, self.group, tokens, features], false)?
-            .f_reshape([batch, count * self.group, tokens, features])
+        let [batch, count, tokens, features] = heads.size()[..] else { unreachable!("heads have four dimensions") };
+        let shared = heads.f_unsqueeze(2)?.f_expand([batch, count, self.group, tokens, features], false)?;
+        shared.f_reshape([batch, count * self.group, tokens, features])
     }
 }
