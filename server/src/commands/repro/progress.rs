@@ -101,7 +101,7 @@ impl Watcher for Display {
 }
 
 fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {bar:24} {wide_msg} {elapsed}")
+    let style = ProgressStyle::with_template("{spinner} {bar:12} {wide_msg} {elapsed}")
         .expect("the template is right")
         .progress_chars("━╸─");
     let bar = ProgressBar::new(1).with_style(style).with_message("starting the recorder");
