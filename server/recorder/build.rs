@@ -23,13 +23,14 @@ fn main() {
         .compile("snapscope_shim");
     println!("cargo:rustc-link-search=native={}", libtorch.join("lib").display());
     // Nothing of ours names a symbol of libtorch_cuda that the linker would keep it for, and without it torch has no GPU.
-    println!("cargo:rustc-link-arg=-Wl,--no-as-needed");
+    // Tests run the binary and are linked without, so that they start with no library in reach.
+    println!("cargo:rustc-link-arg-bins=-Wl,--no-as-needed");
     for library in ["torch_cuda", "torch_cpu", "torch", "c10_cuda", "c10"] {
-        println!("cargo:rustc-link-arg=-l{library}");
+        println!("cargo:rustc-link-arg-bins=-l{library}");
     }
-    println!("cargo:rustc-link-arg=-Wl,--as-needed");
+    println!("cargo:rustc-link-arg-bins=-Wl,--as-needed");
     // The CUDA libraries come with the machine, or from the virtual GPU.
-    println!("cargo:rustc-link-arg=-Wl,--allow-shlib-undefined");
+    println!("cargo:rustc-link-arg-bins=-Wl,--allow-shlib-undefined");
 }
 
 /// The folder that a variable names, in which a file has to be.

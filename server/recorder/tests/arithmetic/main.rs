@@ -1,0 +1,7 @@
+//! What models and optimizers take, from the snapshots of real recordings and by arithmetic.
+
+mod recorded;
+
+mod mlp;
+mod optimizer;
+mod resnet;

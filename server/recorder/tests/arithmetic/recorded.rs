@@ -1,0 +1,146 @@
+//! Recordings under test: the binary runs a config on a virtual GPU, and its snapshot is decoded.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use shared::api::RecorderLine;
+use shared::base::frame_rules::RECORDED_OPERATOR;
+use shared::import::Importer;
+use shared::trace::{Action, BlockState, StackId, Trace};
+
+/// PyTorch's allocator rounds sizes up to a multiple of this.
+const ROUNDING_BYTES: u64 = 512;
+/// Smaller requests get blocks of exactly their rounded size; others may get the rest of a segment.
+const SMALL_BYTES: u64 = 1 << 20;
+
+/// A run that came to its end.
+pub(crate) struct Recorded {
+    trace: Trace,
+}
+
+/// What one tensor takes.
+#[derive(Debug, Clone)]
+pub(crate) struct Tensor {
+    /// The innermost module and the phase that allocated it, such as `fc.weight · setup`; else the phase alone.
+    pub(crate) place: String,
+    /// What was asked for.
+    pub(crate) requested_bytes: u64,
+}
+
+/// The memory that tensors of these numbers of 4-byte elements take: each is rounded up.
+pub(crate) fn rounded_bytes(elements: &[u64]) -> u64 {
+    elements.iter().map(|count| round(4 * count)).sum()
+}
+
+fn round(bytes: u64) -> u64 {
+    bytes.next_multiple_of(ROUNDING_BYTES)
+}
+
+/// Runs a config, given as JSON.
+#[track_caller]
+pub(crate) fn record(config: &serde_json::Value) -> Recorded {
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
+    let libraries = [target.join("virtual-gpu"), target.join("libtorch/lib")];
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let snapshot = folder.path().join("out.pickle");
+    let mut recorder = Command::new(env!("CARGO_BIN_EXE_snapscope-recorder"))
+        .arg("--output")
+        .arg(&snapshot)
+        .env("LD_LIBRARY_PATH", std::env::join_paths(libraries).expect("no colons"))
+        .env("SNAPSCOPE_VIRTUAL_GPU", config["card"].as_str().expect("a card"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the recorder to start");
+    recorder.stdin.take().expect("a pipe").write_all(config.to_string().as_bytes()).expect("it reads the job");
+    let output = recorder.wait_with_output().expect("the recorder to end");
+    let said = String::from_utf8(output.stdout).expect("text");
+    let last = said.lines().last().and_then(|line| serde_json::from_str(line).ok());
+    let Some(RecorderLine::Finished(_)) = last else { panic!("{config}: {said}") };
+    let mut importer = Importer::new();
+    importer.push(&std::fs::read(&snapshot).expect("the snapshot")).expect("a snapshot");
+    Recorded { trace: importer.finish().expect("a snapshot") }
+}
+
+impl Recorded {
+    /// What is alive at the end, as the allocator's blocks have it.
+    #[track_caller]
+    pub(crate) fn alive(&self) -> Vec<Tensor> {
+        let mut tensors = Vec::new();
+        let mut allocated_bytes = 0;
+        for block in self.trace.devices[0].segments.blocks.iter().filter(|block| block.state == BlockState::Allocated) {
+            let tensor = Tensor { place: self.place(block.stack), requested_bytes: block.live_bytes() };
+            let rounded = round(tensor.requested_bytes);
+            let exact = rounded > SMALL_BYTES || block.size_bytes == rounded;
+            assert!(exact && block.size_bytes >= rounded, "{tensor:?} has a block of {} bytes", block.size_bytes);
+            allocated_bytes += block.size_bytes;
+            tensors.push(tensor);
+        }
+        assert_eq!(self.trace.devices[0].segments.allocated_bytes(), allocated_bytes, "the allocator's own count");
+        tensors
+    }
+
+    /// Rounded bytes of what is alive at the end in places that have this end.
+    #[track_caller]
+    pub(crate) fn alive_bytes(&self, end: &str) -> u64 {
+        let tensors = self.alive();
+        tensors.iter().filter(|tensor| tensor.place.ends_with(end)).map(|tensor| round(tensor.requested_bytes)).sum()
+    }
+
+    /// The most bytes that were alive at once of those that a place asked for.
+    pub(crate) fn peak_bytes(&self, place: &str) -> u64 {
+        let mut alive = HashMap::new();
+        let (mut bytes, mut peak) = (0, 0);
+        for event in self.trace.devices[0].events.iter() {
+            match event.action {
+                Action::Alloc if self.place(event.stack) == place => {
+                    alive.insert(event.addr, event.size_bytes);
+                    bytes += event.size_bytes;
+                    peak = peak.max(bytes);
+                }
+                Action::FreeCompleted => bytes -= alive.remove(&event.addr).unwrap_or(0),
+                _ => {}
+            }
+        }
+        peak
+    }
+
+    /// Bytes alive when backward first asks for memory, of the places that `counts`.
+    pub(crate) fn bytes_before_backward(&self, counts: impl Fn(&str) -> bool) -> u64 {
+        let mut alive = HashMap::new();
+        let before = |place: &str| !place.ends_with("backward");
+        let events = self.trace.devices[0].events.iter().map(|event| (event, self.place(event.stack)));
+        for (event, place) in events.take_while(|(event, place)| event.action != Action::Alloc || before(place)) {
+            match event.action {
+                Action::Alloc if counts(&place) => drop(alive.insert(event.addr, event.size_bytes)),
+                Action::FreeCompleted => drop(alive.remove(&event.addr)),
+                _ => {}
+            }
+        }
+        alive.values().sum()
+    }
+
+    /// The operations that asked for memory in a place, with those that they are part of.
+    pub(crate) fn operations(&self, place: &str) -> BTreeSet<&str> {
+        let events = self.trace.devices[0].events.iter();
+        let stacks = events.map(|event| event.stack).filter(|&stack| self.place(stack) == place);
+        let frames = stacks.flat_map(|stack| self.trace.stacks.frames(stack)).map(|&id| self.trace.frames.get(id));
+        let operators = frames.filter(|frame| self.trace.strings.get(frame.filename) == RECORDED_OPERATOR);
+        operators.map(|frame| self.trace.strings.get(frame.name)).collect()
+    }
+
+    /// The peak of everything.
+    pub(crate) fn peak_live_bytes(&self) -> u64 {
+        shared::analysis::Timeline::new(&self.trace, &self.trace.devices[0]).live_peak().1
+    }
+
+    fn place(&self, stack: StackId) -> String {
+        let text = |id| self.trace.strings.get(id);
+        let mut frames = self.trace.stacks.frames(stack).iter().map(|&frame| self.trace.frames.get(frame));
+        frames
+            .find(|frame| text(frame.filename) != RECORDED_OPERATOR)
+            .map_or_else(String::new, |frame| text(frame.name).to_owned())
+    }
+}
