@@ -1,7 +1,10 @@
 """The trainings that both sides run."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
+
+from virtual import ROOT
 
 GPT2 = {"preset": "gpt2"}
 TINY_LLAMA = {"preset": "tinyllama-1.1b"}
@@ -21,6 +24,12 @@ class Case:
     """The virtual GPU."""
     config: dict[str, Any]
     """The training config, as its JSON form has it."""
+    arguments: dict[str, Any] | None = None
+    """Hugging Face's `TrainingArguments`, where the config is Hugging Face's and Trainer is the other side."""
+    sequence: int = 0
+    """Tokens of a sample, for Trainer."""
+    dtype: str | None = None
+    """Number format of Trainer's weights, where it is not the config's."""
 
 
 def case(name: str, card: str, model: dict[str, Any], **config: Any) -> Case:
@@ -38,6 +47,13 @@ def images(name: str, model: dict[str, Any], **config: Any) -> Case:
     """A residual network in steps of SGD with momentum."""
     defaults = {"batch": 64, "optimizer": {"kind": "sgd", "momentum": 0.9}}
     return case(name, "h100-80gb", model, **defaults | config)
+
+
+def imported(name: str, file: str, dtype: str | None = None, **arguments: Any) -> Case:
+    """A Hugging Face config of the tests' jobs, trained by Trainer."""
+    config = json.loads((ROOT / "tests" / "data" / "jobs" / file).read_text())
+    defaults = {"max_steps": 3, "per_device_train_batch_size": 2, "use_cache": False}
+    return Case(name, "h100-80gb", config, defaults | arguments, sequence=1024, dtype=dtype)
 
 
 EVALUATION = {"every": 1, "batches": 2, "batch": 2}
@@ -84,4 +100,10 @@ CASES = [
     case("MLP, Adam, fused, fp16 autocast", "l4-24gb", MLP | {"dropout": 0.1}, batch=64, precision="autocast-fp16",
          optimizer={"kind": "adam", "implementation": "fused"}, clip_grad_norm=1.0),
     case("MLP, AdamW, bf16 autocast", "a100-80gb", MLP, batch=256, precision="autocast-bf16"),
+    imported("Trainer, GPT-2, fp32", "hf-gpt2.config.json"),
+    imported("Trainer, GPT-2, bf16", "hf-gpt2.config.json", bf16=True, optim="adamw_torch"),
+    imported("Trainer, GPT-2, fp16, 2 micro batches", "hf-gpt2.config.json", fp16=True, gradient_accumulation_steps=2),
+    imported("Trainer, Llama 3.2 1B, bf16 weights", "hf-llama.config.json"),
+    imported("Trainer, Llama 3.2 1B, bf16", "hf-llama.config.json", "float32", bf16=True),
+    imported("Trainer, Llama 3.2 1B, checkpointing", "hf-llama.config.json", gradient_checkpointing=True),
 ]

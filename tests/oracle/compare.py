@@ -83,7 +83,9 @@ def main() -> int:
         comparisons = [compare(case, folder) for case in cases]
     print_table(comparisons)
     for comparison in comparisons:
-        print_modules(comparison)
+        # Trainer's runs have no module paths.
+        if comparison.case.arguments is None:
+            print_modules(comparison)
     failed = [comparison.case.name for comparison in comparisons if not comparison.passed]
     print(f"\n{len(comparisons) - len(failed)} of {len(comparisons)} cases are within the limits")
     return 1 if failed else 0
@@ -105,21 +107,35 @@ def compare(case: Case, folder: Path) -> Comparison:
 
 def run_python(case: Case, config: Path, output: Path) -> Run:
     """The case with PyTorch and the libraries."""
-    run = virtual.python("train.py", str(config), "-o", str(output), "--modules", cards=case.card)
-    return finished(run, output)
+    if case.arguments is None:
+        arguments = ["train.py", str(config), "--modules"]
+    else:
+        arguments = ["trainer.py", str(config), str(written_arguments(case, config)), "--sequence", str(case.sequence)]
+        arguments += ["--dtype", case.dtype] if case.dtype else []
+    return finished(virtual.python(*arguments, "-o", str(output), cards=case.card), output)
 
 
 def run_ours(case: Case, config: Path, output: Path) -> Run:
     """The case with `snapscope repro`."""
     command = [str(SNAPSCOPE), "repro", str(config), "--card", case.card, "-o", str(output), "--json"]
+    if case.arguments is not None:
+        command += ["--training-args", str(written_arguments(case, config)), "--seq-len", str(case.sequence)]
     return finished(subprocess.run(command, capture_output=True, text=True, check=False), output)
+
+
+def written_arguments(case: Case, config: Path) -> Path:
+    """The file with the case's training arguments, beside its config."""
+    path = config.with_suffix(".arguments.json")
+    path.write_text(json.dumps(case.arguments))
+    return path
 
 
 def finished(run: subprocess.CompletedProcess[str], output: Path) -> Run:
     """The result of a run from the JSON that it printed last, and its snapshot."""
     if run.returncode != 0:
         raise SystemExit(f"{' '.join(run.args)}\nended with status {run.returncode}:\n{run.stderr[-2000:]}")
-    figures = json.loads(run.stdout[run.stdout.index("{") :])
+    printed = "\n" + run.stdout
+    figures = json.loads(printed[printed.rindex("\n{") :])
     trace = snapshots.events(snapshots.load(output))
     return Run(figures["peak_allocated_bytes"], figures["peak_reserved_bytes"], trace, figures["oom"] is not None)
 

@@ -1,6 +1,6 @@
 """Trains a Hugging Face `config.json` with a `TrainingArguments` JSON by Hugging Face's Trainer, and writes the snapshot.
 
-usage: trainer.py CONFIG.json ARGUMENTS.json --sequence TOKENS -o OUT.pickle
+usage: trainer.py CONFIG.json ARGUMENTS.json --sequence TOKENS [--dtype float32] -o OUT.pickle
 
 Prints one line of JSON: {"peak_allocated_bytes", "peak_reserved_bytes", "oom"}.
 """
@@ -39,11 +39,13 @@ def main() -> None:
     parser.add_argument("config", type=Path, help="the model's config.json")
     parser.add_argument("arguments", type=Path, help="TrainingArguments, JSON")
     parser.add_argument("--sequence", type=int, required=True, help="tokens of a sample")
+    parser.add_argument("--dtype", help="number format of the weights, such as float32; the config's by default")
     parser.add_argument("-o", "--output", type=Path, required=True, help="snapshot to write")
     options = parser.parse_args()
 
+    config = AutoConfig.from_pretrained(options.config)
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(options.config), dtype=torch.float32)
+        model = AutoModelForCausalLM.from_config(config, dtype=options.dtype or config.dtype or "float32")
     torch.cuda.memory._record_memory_history(stacks="python")
     with tempfile.TemporaryDirectory() as folder:
         arguments = training_arguments(json.loads(options.arguments.read_text()), folder)
