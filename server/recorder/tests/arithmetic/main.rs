@@ -5,3 +5,4 @@ mod recorded;
 mod mlp;
 mod optimizer;
 mod resnet;
+mod transformer;
