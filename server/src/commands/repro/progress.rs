@@ -21,8 +21,8 @@ enum Shown {
     Quiet,
     /// As a bar that is drawn over and over.
     Bar(ProgressBar),
-    /// As a line now and then; the moment of the last.
-    Lines(Option<Instant>),
+    /// As a line now and then; when the last one was, or the start: a run of a moment has none.
+    Lines(Instant),
 }
 
 /// Shows progress to a person, who may interrupt.
@@ -38,7 +38,7 @@ impl Display {
         let shown = match () {
             () if is_quiet => Shown::Quiet,
             () if std::io::stderr().is_terminal() => Shown::Bar(bar()),
-            () => Shown::Lines(None),
+            () => Shown::Lines(Instant::now()),
         };
         let interrupted = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
@@ -63,9 +63,9 @@ impl Display {
                 bar.set_position(progress.step.unwrap_or(0));
                 bar.set_message(text);
             }
-            Shown::Lines(last) if last.is_some_and(|last| last.elapsed() < LINE_EVERY) => {}
+            Shown::Lines(last) if last.elapsed() < LINE_EVERY => {}
             Shown::Lines(last) => {
-                *last = Some(Instant::now());
+                *last = Instant::now();
                 eprintln!("{text}");
             }
         }
