@@ -11,9 +11,19 @@ from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
 
+import snapshots
 from feature import MIB, actions, block, events, feature, start_recording
 
 RANKS = 8
+
+
+# Workspaces of cuBLAS and cuBLASLt: each thread has its own, unless it got the handle of one that has just ended.
+WORKSPACES = {8_519_680, 1_048_576}
+
+
+def asked_by_program(event: snapshots.Event) -> bool:
+    """Whether an event is an allocation that does not depend on when threads end."""
+    return event["action"] == "alloc" and event["size"] not in WORKSPACES
 
 
 @feature(cards="4x a100-80gb")
@@ -25,10 +35,9 @@ def data_parallel_uses_every_device() -> None:
         model(torch.zeros(64, 512, device="cuda")).sum().backward()
         optimizer.step()
         optimizer.zero_grad()
-    counts = [actions(device).count("alloc") for device in range(4)]
-    assert counts[0] > counts[1] > 0 and counts[1] == counts[2] == counts[3], counts
-    sequences = [[(event["action"], event["size"]) for event in events(device)] for device in (1, 2, 3)]
-    assert sequences[0] == sequences[1] == sequences[2]
+    assert actions(0).count("alloc") > actions(1).count("alloc") > 0
+    sizes = [[event["size"] for event in events(device) if asked_by_program(event)] for device in (1, 2, 3)]
+    assert sizes[0] == sizes[1] == sizes[2]
 
 
 @feature(cards="a100-80gb,t4-16gb")
