@@ -163,8 +163,8 @@ struct Engine final : torch::autograd::Engine {
 }  // namespace
 
 // Runs a segment without keeping its activations; backward runs it again. `data` is dropped in the end.
-SNAPSCOPE_API char* snapscope_checkpoint(SnapscopeSegment run, SnapscopeDrop drop, void* data,
-                                                 TensorPointers inputs, size_t count, Tensor** out) {
+SNAPSCOPE_API char* snapscope_checkpoint(SnapscopeSegment run, SnapscopeDrop drop, void* data, TensorPointers inputs,
+                                         size_t count, Tensor** out) {
   torch::autograd::set_default_engine_stub(Engine::get);
   return snapscope::guarded([&] {
     const auto checkpoint = std::make_shared<Checkpoint>(run, drop, data, inputs, count);

@@ -1,4 +1,6 @@
-//! Activation checkpointing: a closure of Rust as a node of the autograd graph.
+//! Activation checkpointing: a closure of Rust that runs again when backward asks for what it did not keep.
+//!
+//! The second run ends early, with an error that stands for no failure: `shim/checkpoint.cpp` has the rule.
 #![allow(unsafe_code, reason = "the closure crosses to C++ and back, on another thread")]
 
 use std::ffi::{c_char, c_void};
