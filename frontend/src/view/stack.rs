@@ -26,7 +26,7 @@ pub fn lines(frames: &[FrameText], is_unfolded: bool) -> Vec<StackLine> {
     for (position, frame) in frames.iter().enumerate() {
         let is_runtime = frame_rules::is_runtime(&frame.filename);
         match lines.last_mut() {
-            _ if is_unfolded || !is_runtime || Some(position) == title => {
+            _ if is_unfolded || !folds(frame) || Some(position) == title => {
                 lines.push(StackLine::Frame { position, is_runtime });
             }
             Some(StackLine::Fold(count)) => *count += 1,
@@ -34,6 +34,11 @@ pub fn lines(frames: &[FrameText], is_unfolded: bool) -> Vec<StackLine> {
         }
     }
     lines
+}
+
+/// Recorded operations are few, and each says something.
+fn folds(frame: &FrameText) -> bool {
+    frame_rules::is_runtime(&frame.filename) && !frame_rules::is_recorded(&frame.filename)
 }
 
 /// The number of frames that folding hides.
@@ -192,6 +197,7 @@ mod tests {
         assert_eq!(frame_title(&frames[2]), "layers.3.mlp.up · backward");
         assert_eq!((short_place(&frames[2]), full_place(&frames[2])), (String::new(), String::new()));
         assert_eq!(callee(&frames).as_deref(), Some("AddmmBackward0"));
+        assert_eq!(folded_count(&frames), 0);
         assert_eq!(as_text(&frames[1..3]), "AddmmBackward0\nlayers.3.mlp.up · backward\n");
     }
 

@@ -8,7 +8,7 @@ use crate::{
     },
     worker::{AxisKind, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks},
 };
-use shared::base::format;
+use shared::base::{format, frame_rules};
 
 /// The shortest range of x worth a look: two moments, or ten microseconds.
 fn min_len(axis: AxisKind) -> f64 {
@@ -140,6 +140,7 @@ fn allocator_name(allocation: &HitAllocation) -> String {
     let file = frame.filename.rsplit('/').next().unwrap_or_default();
     match (file, frame.line) {
         ("", _) => frame.name.clone(),
+        (file, _) if frame_rules::is_recorded(file) => frame.name.clone(),
         (file, 0) => format!("{}  {file}", frame.name),
         (file, line) => format!("{}  {file}:{line}", frame.name),
     }

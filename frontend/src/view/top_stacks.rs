@@ -2,7 +2,7 @@
 
 use super::stack;
 use crate::worker::{StackRow, Stacks};
-use shared::base::format;
+use shared::base::{format, frame_rules};
 
 /// One line of the table.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,10 +47,16 @@ pub fn rest(stacks: &Stacks) -> Option<String> {
 
 fn top_stack(row: &StackRow, live_bytes: u64, longest: u64) -> TopStack {
     let frame = stack::title_position(&row.frames).map(|position| &row.frames[position]);
+    let callee = stack::callee(&row.frames).unwrap_or_default();
+    // A recorded module has no file: what it called stands there instead.
+    let (place, callee) = match frame {
+        Some(frame) if frame_rules::is_recorded(&frame.filename) => (callee, String::new()),
+        frame => (frame.map(stack::file_place).unwrap_or_default(), callee),
+    };
     TopStack {
         title: frame.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title),
-        place: frame.map(stack::file_place).unwrap_or_default(),
-        callee: stack::callee(&row.frames).unwrap_or_default(),
+        place,
+        callee,
         size: format::bytes(row.bytes),
         share: format::percent(row.bytes, live_bytes),
         count: format::counted(row.count, "allocation"),
@@ -67,6 +73,15 @@ mod tests {
     fn a_moment_is_named_by_the_event_before_it() {
         assert_eq!(when(5159), "after event 5,158");
         assert_eq!(when(0), "at the start");
+    }
+
+    #[test]
+    fn recorded_rows_have_their_operation_in_place_of_a_file() {
+        let frame =
+            |name: &str, filename: &str| FrameText { name: name.into(), filename: filename.into(), line: 0, fx: None };
+        let frames = vec![frame("aten::mm", "operator"), frame("head · forward", "module"), frame("forward", "phase")];
+        let row = top_stack(&StackRow { bytes: 1, count: 1, frames }, 1, 1);
+        assert_eq!((row.title.as_str(), row.place.as_str(), row.callee.as_str()), ("head · forward", "aten::mm", ""));
     }
 
     #[test]
