@@ -1,6 +1,6 @@
 """Runs trainings through Python and through `snapscope repro` on the same virtual GPU, and compares their memory.
 
-usage: compare.py [NAME ...] [--keep FOLDER]
+usage: compare.py [NAME ...] [--random COUNT [--seed SEED]] [--keep FOLDER]
 
 Prints a table in Markdown, then the modules that hold a different share of the peak.
 Exit status 1 if a case allocates more than 3 % or reserves more than 5 % more or less than Python.
@@ -20,6 +20,7 @@ import names
 import snapshots
 import virtual
 from cases import CASES, Case
+from random_cases import random_cases
 
 ALLOCATED_LIMIT = 0.03
 RESERVED_LIMIT = 0.05
@@ -74,9 +75,12 @@ def main() -> int:
     """Runs the command."""
     parser = argparse.ArgumentParser(description="Compares snapscope repro with Python.")
     parser.add_argument("names", nargs="*", help="cases to run; all by default")
+    parser.add_argument("--random", type=int, metavar="COUNT", help="run so many random cases instead")
+    parser.add_argument("--seed", type=int, default=0, help="which random cases")
     parser.add_argument("--keep", type=Path, help="folder that the snapshots are left in")
     arguments = parser.parse_args()
-    cases = [case for case in CASES if not arguments.names or case.name in arguments.names]
+    known = random_cases(arguments.random, arguments.seed) if arguments.random else CASES
+    cases = [case for case in known if not arguments.names or case.name in arguments.names]
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

@@ -37,12 +37,24 @@ def every_card_is_seen_as_itself() -> None:
             assert torch.zeros(1, device="cuda").device.index == index
 
 
+@feature(cards="h100-80gb")
+def generation_ends() -> None:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(n_layer=1, n_embd=32, n_head=2, vocab_size=64, n_positions=64, bos_token_id=1, eos_token_id=2)
+    model = GPT2LMHeadModel(config).cuda().eval()
+    tokens = model.generate(torch.ones(2, 4, dtype=torch.long, device="cuda"), max_new_tokens=8, do_sample=False)
+    assert tokens.shape[1] <= 12
+
+
 @feature()
 def what_is_read_is_zero_and_conditions_hold() -> None:
     values = torch.zeros(100, device="cuda")
     assert values.sum().item() == 0.0 and values.tolist() == [0.0] * 100
     assert torch.equal(values, values) and torch.allclose(values, values) and not values.any()
     assert values.nonzero().numel() == 0 and torch.isfinite(values).all()
+    assert values.max() == 0 and not values[0] == 5 and values[0] != 5 and not values[0] != 0
+    assert (values[:1] == 0).all() and values[0] == values[1]
 
 
 @feature()

@@ -132,10 +132,15 @@ def resnet(job: Job, shape: ResNet) -> Subject:
 
 
 def checkpoint_blocks(model: nn.Module) -> None:
-    """Makes each residual block drop its activations and compute them again in backward."""
+    """Makes each residual block drop its activations and compute them again in backward, while it is trained."""
     for block in model.modules():
         if isinstance(block, BasicBlock | Bottleneck):
-            block.forward = partial(checkpoint, block.forward, **CHECKPOINT)
+            block.forward = partial(checkpointed, block, block.forward)
+
+
+def checkpointed(block: nn.Module, forward: Callable[[Tensor], Tensor], features: Tensor) -> Tensor:
+    """What a block makes of its input."""
+    return checkpoint(forward, features, **CHECKPOINT) if block.training else forward(features)
 
 
 def mlp(job: Job, shape: Mlp) -> Subject:

@@ -8,6 +8,7 @@ use std::ffi::{c_char, c_int, c_void};
 use super::status;
 use crate::error::Error;
 use crate::ffi::{Handle, Out};
+use crate::state::comparison::note_launch;
 use crate::state::thread::{LaunchConfig, pop_launch, push_launch, set_last_kernel};
 use crate::state::{kernel, launch};
 use crate::stub::harmless;
@@ -94,11 +95,12 @@ pub(super) extern "C" fn cudaLaunchKernel(
     kernel: *const c_void,
     _grid: Dim3,
     _block: Dim3,
-    _arguments: *const *const c_void,
+    arguments: *const *const c_void,
     _shared_bytes: usize,
     stream: Handle,
 ) -> c_int {
     set_last_kernel(kernel);
+    note_launch(kernel, arguments);
     status(|| launch(stream))
 }
 

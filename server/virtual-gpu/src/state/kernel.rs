@@ -39,6 +39,11 @@ pub(crate) fn reduction_answer(host_function: *const c_void) -> u8 {
 
 /// Whether the mangled name of a kernel has a word in it.
 fn name_contains(host_function: *const c_void, word: &str) -> bool {
+    name(host_function).is_some_and(|name| name.windows(word.len()).any(|part| part == word.as_bytes()))
+}
+
+/// The mangled name of a kernel.
+pub(crate) fn name(host_function: *const c_void) -> Option<&'static [u8]> {
     let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     if !kernels.is_sorted {
         // Stable: of kernels that share a host function the one registered last stays last.
@@ -47,13 +52,12 @@ fn name_contains(host_function: *const c_void, word: &str) -> bool {
     }
     let wanted = host_function as usize;
     let end = kernels.list.partition_point(|kernel| kernel.host_function <= wanted);
-    let Some(kernel) = end.checked_sub(1).map(|last| kernels.list[last]) else { return false };
+    let kernel = end.checked_sub(1).map(|last| kernels.list[last])?;
     if kernel.host_function != wanted || kernel.name == 0 {
-        return false;
+        return None;
     }
     // SAFETY: the compiler registers a string constant of the library whose kernel was just launched.
-    let name = unsafe { CStr::from_ptr(kernel.name as *const c_char) };
-    name.to_bytes().windows(word.len()).any(|part| part == word.as_bytes())
+    Some(unsafe { CStr::from_ptr(kernel.name as *const c_char) }.to_bytes())
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ pub(crate) mod backing;
 
 pub(crate) mod capture;
 
+pub(crate) mod comparison;
+
 pub(crate) mod device;
 
 pub(crate) mod handle;

@@ -7,6 +7,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use super::backing;
+use super::comparison::last_answer;
 use super::kernel::reduction_answer;
 use super::machine::{Machine, Place, machine};
 use super::thread::{last_kernel, set_last_kernel};
@@ -23,8 +24,8 @@ pub(crate) fn copy(machine: &Machine, to: *mut c_void, from: *const c_void, size
     if size == 0 || to.is_null() || from.is_null() {
         return;
     }
-    if to_device {
-        // What is read next is not the answer of the kernel before.
+    if to_device && !(from_device && size == 1) {
+        // What is read next is not the answer of the kernel before, unless it was moved on.
         set_last_kernel(ptr::null());
     }
     match (from_device, to_device) {
@@ -67,7 +68,7 @@ fn read(to: *mut c_void, from: *const c_void, size: usize, is_kept: bool) {
         } else {
             ptr::write_bytes(to.cast::<u8>(), 0, size);
         }
-        if is_answer && reduction_answer(last_kernel()) == 1 {
+        if is_answer && last_answer().unwrap_or_else(|| reduction_answer(last_kernel())) == 1 {
             to.cast::<u8>().write(1);
         }
     }

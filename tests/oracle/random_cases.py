@@ -1,0 +1,121 @@
+"""Trainings at random, small ones: combinations that nobody would think to list."""
+
+import random
+from typing import Any
+
+from cases import Case
+
+CARDS = ["t4-16gb", "v100-32gb", "a100-80gb", "l4-24gb", "h100-80gb", "b200-180gb", "custom:2GiB"]
+# Kernels by name that a card may lack are left to the list of cases.
+ATTENTIONS = ["sdpa", "sdpa", "math", "eager"]
+
+
+def random_cases(count: int, seed: int) -> list[Case]:
+    """So many cases; the same seed gives the same ones."""
+    dice = random.Random(seed)
+    return [random_case(dice, f"random {seed}.{index}") for index in range(count)]
+
+
+def random_case(dice: random.Random, name: str) -> Case:
+    """One case."""
+    family = dice.choice([gpt2, gpt2, llama, llama, resnet, mlp])
+    config: dict[str, Any] = {
+        "model": family(dice),
+        "batch": dice.choice([1, 2, 3, 8]),
+        "steps": dice.choice([2, 3]),
+        "accumulation": dice.choice([1, 1, 3]),
+        "precision": dice.choice(["fp32", "tf32", "bf16", "autocast-bf16", "autocast-fp16"]),
+        "optimizer": optimizer(dice),
+        "set_to_none": dice.random() < 0.8,
+        "keep_outputs": dice.random() < 0.5,
+        "checkpointing": family is not mlp and dice.random() < 0.3,
+        "allocator": dice.choice(["", "", "expandable_segments:True", "max_split_size_mb:64", "roundup_power2_divisions:4"]),
+    }
+    if config["checkpointing"]:
+        config["model"].pop("use_cache", None)
+    if family in (gpt2, llama):
+        config["sequence"] = dice.choice([1, 17, 128, 512])
+    if dice.random() < 0.5:
+        config["clip_grad_norm"] = 1.0
+    if dice.random() < 0.3:
+        no_grad = dice.random() < 0.7
+        config["evaluation"] = {"every": dice.choice([1, 2]), "batches": 2, "batch": 2, "no_grad": no_grad}
+    return Case(f"{name}, {family.__name__}, {config['precision']}", dice.choice(CARDS), config)
+
+
+def gpt2(dice: random.Random) -> dict[str, Any]:
+    """A GPT-2 of any shape."""
+    heads = dice.choice([1, 4, 12])
+    return {
+        "preset": "gpt2",
+        "hidden": heads * dice.choice([16, 64]),
+        "heads": heads,
+        "layers": dice.choice([1, 3]),
+        "vocabulary": dice.choice([1000, 50257]),
+        "intermediate": dice.choice([100, 1024]),
+        "tied_head": dice.random() < 0.7,
+        "activation": dice.choice(["gelu_new", "gelu", "gelu_tanh", "relu"]),
+        "embedding_dropout": dice.choice([0.0, 0.1]),
+        "attention_dropout": dice.choice([0.0, 0.1]),
+        "residual_dropout": dice.choice([0.0, 0.1]),
+        "attention": dice.choice(ATTENTIONS),
+        "use_cache": dice.random() < 0.7,
+    }
+
+
+def llama(dice: random.Random) -> dict[str, Any]:
+    """A Llama of any shape."""
+    kv_heads, groups = dice.choice([1, 2, 8]), dice.choice([1, 2, 4])
+    head_dim = dice.choice([32, 64, 128])
+    return {
+        "preset": "tinyllama-1.1b",
+        "hidden": kv_heads * groups * dice.choice([32, 64]),
+        "heads": kv_heads * groups,
+        "kv_heads": kv_heads,
+        "head_dim": head_dim,
+        "layers": dice.choice([1, 3]),
+        "vocabulary": dice.choice([1000, 32000]),
+        "intermediate": dice.choice([100, 1024]),
+        "tied_head": dice.random() < 0.5,
+        "attention_bias": dice.random() < 0.3,
+        "mlp_bias": dice.random() < 0.3,
+        "attention_dropout": dice.choice([0.0, 0.0, 0.1]),
+        "attention": dice.choice(ATTENTIONS),
+        "use_cache": dice.random() < 0.7,
+    }
+
+
+def resnet(dice: random.Random) -> dict[str, Any]:
+    """A residual network on small images."""
+    return {
+        "preset": dice.choice(["resnet18", "resnet50"]),
+        "classes": dice.choice([10, 1000]),
+        "image_size": dice.choice([64, 97]),
+        "channels_last": dice.random() < 0.5,
+    }
+
+
+def mlp(dice: random.Random) -> dict[str, Any]:
+    """Linear layers."""
+    return {
+        "preset": "mlp",
+        "input": dice.choice([10, 784]),
+        "hidden": [dice.choice([64, 1000]) for _ in range(dice.choice([1, 2, 5]))],
+        "classes": dice.choice([2, 1000]),
+        "activation": dice.choice(["relu", "gelu", "tanh"]),
+        "bias": dice.random() < 0.7,
+        "dropout": dice.choice([0.0, 0.2]),
+    }
+
+
+def optimizer(dice: random.Random) -> dict[str, Any]:
+    """Any optimizer in any implementation."""
+    table: dict[str, Any] = {
+        "kind": dice.choice(["sgd", "adam", "adamw"]),
+        "implementation": dice.choice(["foreach", "fused", "for-loop"]),
+        "weight_decay": dice.choice([0.0, 0.01]),
+    }
+    if table["kind"] == "sgd":
+        table["momentum"] = dice.choice([0.0, 0.9])
+        table["nesterov"] = table["momentum"] > 0 and dice.random() < 0.5
+    return table
