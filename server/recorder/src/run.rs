@@ -179,7 +179,9 @@ impl<'a> Run<'a> {
             let (output, mut loss) = Phase::Loss.run(|| pass.run(passes))?;
             training.output = output;
             if job.accumulation > 1 {
-                loss = Phase::Loss.run(|| loss.divide_number(job.accumulation.cast_signed()))?;
+                let share = || loss.divide_number(job.accumulation.cast_signed());
+                let share = Phase::Loss.run(|| Module::named("cross_entropy").run(share))?;
+                training.hold_undivided(std::mem::replace(&mut loss, share));
             }
             training.loss = Some(loss);
             self.phase(Phase::Backward, || training.backward())?;
@@ -241,6 +243,13 @@ impl Training {
             }
         }
         Ok(())
+    }
+
+    /// Keeps the whole loss as long as Python's output object does.
+    fn hold_undivided(&mut self, loss: Tensor) {
+        if let Some(output) = self.output.as_mut().filter(|_| self.network.output_holds_loss()) {
+            output.locals.push(loss);
+        }
     }
 
     fn backward(&mut self) -> Result<()> {

@@ -22,7 +22,8 @@ pub type Batch = Vec<(&'static str, Tensor)>;
 /// What a forward pass leaves. The fields are freed in their order, which is Python's.
 #[derive(Debug)]
 pub struct Output {
-    /// What lives until the loss is there: Hugging Face's models compute it before they return.
+    /// What lives until the loss is there, since Hugging Face's models compute it before they return; then the loss,
+    /// where the output holds it.
     pub locals: Vec<Tensor>,
     /// What the loss is computed from.
     pub logits: Tensor,
@@ -52,6 +53,11 @@ pub trait Network {
     ///
     /// An operation fails.
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor>;
+
+    /// Whether Python's output object holds the loss too, as Hugging Face's does.
+    fn output_holds_loss(&self) -> bool {
+        false
+    }
 }
 
 /// Builds the model of a job on the device.

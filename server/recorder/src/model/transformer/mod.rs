@@ -150,6 +150,10 @@ impl Network for Transformer {
         Ok(Output { locals: vec![hidden], logits, kept })
     }
 
+    fn output_holds_loss(&self) -> bool {
+        true
+    }
+
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
         self.loss.run(|| loss::causal(&output.logits, &batch[1].1))
     }
