@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use tch::{Device, Kind, Tensor};
 
-use crate::numbers::Numbers as _;
 use crate::Result;
+use crate::numbers::Numbers as _;
 use crate::place::Module;
 
 /// A parameter of the model.

@@ -174,9 +174,7 @@ fn compute(operation: Operation, tensor: &Tensor, other: Option<&Tensor>, number
     let mut out = std::ptr::null_mut();
     let other = other.map_or(std::ptr::null(), |other| other.as_ptr().cast());
     // SAFETY: both tensors outlive the call; without a message `out` is a new tensor, or a handle of `tensor`.
-    check(unsafe {
-        snapscope_number(operation as c_int, tensor.as_ptr().cast_mut().cast(), other, number, &mut out)
-    })?;
+    check(unsafe { snapscope_number(operation as c_int, tensor.as_ptr().cast_mut().cast(), other, number, &mut out) })?;
     // SAFETY: the new handle belongs to the caller.
     Ok(unsafe { Tensor::from_ptr(out.cast()) })
 }

@@ -197,7 +197,9 @@ impl<'a> Run<'a> {
             for _ in 0..evaluation.batches {
                 training.load(evaluation.batch)?;
                 let loss = || {
-                    pass.run(|| training.network.loss(&training.network.forward(&training.batch, &pass)?, &training.batch))
+                    pass.run(|| {
+                        training.network.loss(&training.network.forward(&training.batch, &pass)?, &training.batch)
+                    })
                 };
                 training.loss = Some(if evaluation.no_grad { tch::no_grad(loss)? } else { loss()? });
             }

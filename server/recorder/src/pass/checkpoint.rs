@@ -85,12 +85,7 @@ pub(super) fn checkpoint(
 }
 
 /// Runs the closure on tensors that stay the caller's; returns a new tensor, or null with a message.
-extern "C" fn run_segment(
-    data: Pointer,
-    inputs: *const Pointer,
-    count: usize,
-    message: *mut *mut c_char,
-) -> Pointer {
+extern "C" fn run_segment(data: Pointer, inputs: *const Pointer, count: usize, message: *mut *mut c_char) -> Pointer {
     // SAFETY: `data` is the box of `checkpoint`; one thread at a time runs it, as autograd runs a node once.
     let segment = unsafe { &mut *data.cast::<Segment>() };
     // SAFETY: the shim passes `count` pointers to live tensors; the clones are our own.

@@ -54,11 +54,12 @@ pub(crate) fn set_shared_bytes(kernel: *const c_void, bytes: c_int) -> Result<()
 
 /// The value of a kernel's attribute by its number, which both interfaces share.
 pub(crate) fn attribute(kernel: *const c_void, attribute: c_int) -> Result<c_int> {
-    let version = || Ok(c_int::try_from(machine()?.current()?.kernel_architecture()).unwrap_or(0));
+    let version = |architecture: u32| c_int::try_from(architecture).unwrap_or(0);
     Ok(match attribute {
         0 => 1024,
         4 => REGISTERS,
-        5 | 6 => version()?,
+        5 => version(machine()?.current()?.ptx_architecture()),
+        6 => version(machine()?.current()?.kernel_architecture()),
         MAX_DYNAMIC_SHARED => {
             let set = SHARED_BYTES.lock().unwrap_or_else(PoisonError::into_inner);
             set.get(&(kernel as usize)).copied().unwrap_or(DEFAULT_SHARED_BYTES)

@@ -69,6 +69,15 @@ impl Device {
         WHEEL_ARCHITECTURES.iter().copied().filter(fits).max().unwrap_or(own)
     }
 
+    /// The architecture of the PTX that kernels were made from: the newest that the card is not too old for.
+    ///
+    /// CUB chooses its way by it and knows none but the wheel's: for an older card the oldest has to do.
+    pub(crate) fn ptx_architecture(&self) -> u32 {
+        let own = self.architecture();
+        let fits = WHEEL_ARCHITECTURES.iter().copied().filter(|&arch| arch <= own).max();
+        fits.unwrap_or(WHEEL_ARCHITECTURES[0])
+    }
+
     /// Blocks that a multiprocessor can hold at most; from the CUDA programming guide.
     pub(crate) fn blocks_per_multiprocessor(&self) -> u32 {
         match self.architecture() {
@@ -138,6 +147,15 @@ mod tests {
             [("v100-32gb", 70), ("t4-16gb", 75), ("l4-24gb", 86), ("h200-141gb", 90), ("b200-180gb", 100)]
         {
             assert_eq!(device(card).kernel_architecture(), architecture, "{card}");
+        }
+    }
+
+    #[test]
+    fn ptx_is_of_an_architecture_of_the_wheel() {
+        for (card, architecture) in
+            [("v100-32gb", 75), ("t4-16gb", 75), ("l4-24gb", 86), ("custom:48GiB:11.0", 100), ("b200-180gb", 100)]
+        {
+            assert_eq!(device(card).ptx_architecture(), architecture, "{card}");
         }
     }
 
