@@ -6,4 +6,7 @@ mod keeper;
 
 // libtorch with CUDA is made for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod places;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod recordings;

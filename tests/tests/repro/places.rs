@@ -1,0 +1,155 @@
+//! What allocations say of themselves, and that they are the ones that Python makes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use server::repro::{Limits, Recording, run};
+use shared::analysis::Timeline;
+use shared::base::frame_rules::{RECORDED_MODULE, RECORDED_OPERATOR, RECORDED_PHASE};
+use shared::import::import;
+use shared::job::{Import, Job, Overrides, Source};
+use shared::trace::{Action, Event, StackId, Trace};
+use testkit::repro::{Audience, built_recorder, config};
+use testkit::server::root;
+
+/// Records a job.
+#[track_caller]
+fn record(job: &Job) -> (Recording, Trace) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("out.pickle");
+    let recording = run(built_recorder(), job, &Limits::default(), &path, &mut Audience::default())
+        .unwrap_or_else(|failure| panic!("{}: {failure}: {:?}", job.name, failure.log_tail));
+    (recording, import(&std::fs::read(path).expect("the snapshot")).expect("a snapshot"))
+}
+
+/// Two steps of a small GPT-2.
+static GPT2: LazyLock<Trace> =
+    LazyLock::new(|| record(&config("batch = 1\nsequence = 128\nsteps = 2\n[model]\npreset = \"gpt2\"\nlayers = 2")).1);
+
+/// Name and file of the frames of a stack, innermost first.
+fn frames(trace: &Trace, stack: StackId) -> Vec<(&str, &str)> {
+    let text = |id| trace.strings.get(id);
+    let frames = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id));
+    frames.map(|frame| (text(frame.name), text(frame.filename))).collect()
+}
+
+fn metadata(trace: &Trace, event: Event) -> &str {
+    trace.strings.get(trace.contexts.get(event.context).user_metadata)
+}
+
+fn allocations(trace: &Trace) -> impl Iterator<Item = Event> + '_ {
+    trace.devices[0].events.iter().filter(|event| event.action == Action::Alloc)
+}
+
+#[test]
+fn every_allocation_has_a_step_a_phase_and_an_operation() {
+    let mut phases = BTreeSet::new();
+    for event in allocations(&GPT2) {
+        let frames = frames(&GPT2, event.stack);
+        let (phase, file) = *frames.last().expect("a stack");
+        assert_eq!(file, RECORDED_PHASE, "{frames:?}");
+        assert_eq!(frames[0].1, RECORDED_OPERATOR, "{frames:?}");
+        let expected = if phase == "setup" { vec![phase.to_owned()] } else { steps_of(phase) };
+        assert!(expected.iter().any(|text| text == metadata(&GPT2, event)), "{phase}: {}", metadata(&GPT2, event));
+        phases.insert(phase);
+    }
+    let expected = ["backward", "data", "forward", "loss", "optimizer", "setup"];
+    assert_eq!(phases.into_iter().collect::<Vec<_>>(), expected);
+}
+
+fn steps_of(phase: &str) -> Vec<String> {
+    (0..2).map(|step| format!("step {step} · {phase}")).collect()
+}
+
+#[test]
+fn every_allocation_of_a_pass_has_a_module() {
+    for event in allocations(&GPT2) {
+        let frames = frames(&GPT2, event.stack);
+        let phase = frames.last().map_or("", |frame| frame.0);
+        let modules: Vec<&str> =
+            frames.iter().filter(|frame| frame.1 == RECORDED_MODULE).map(|frame| frame.0).collect();
+        assert!(modules.iter().all(|name| name.ends_with(&format!(" · {phase}"))), "{frames:?}");
+        // The gradient of the loss itself is made before any node runs.
+        assert!(!modules.is_empty() || frames[0].0 == "aten::ones_like", "{frames:?}");
+    }
+}
+
+#[test]
+fn backward_names_the_module_whose_gradient_it_computes() {
+    // The gradients of a weight are as large as the weight, and alive when backward ends.
+    let expected = [
+        ("layers.0.attention.qkv · backward", 768 * 2304 * 4),
+        ("layers.1.mlp.up · backward", 768 * 3072 * 4),
+        ("layers.1.mlp.down · backward", 3072 * 768 * 4),
+        ("embedding.position · backward", 1024 * 768 * 4),
+        ("head · backward", 50_257 * 768 * 4),
+    ];
+    let mut found: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+    for event in allocations(&GPT2) {
+        if let Some((name, RECORDED_MODULE)) =
+            frames(&GPT2, event.stack).into_iter().find(|frame| frame.1 != RECORDED_OPERATOR)
+        {
+            found.entry(name).or_default().insert(event.size_bytes);
+        }
+    }
+    for (module, size_bytes) in expected {
+        assert!(
+            found.get(module).is_some_and(|sizes| sizes.contains(&size_bytes)),
+            "{module}: {:?}",
+            found.get(module)
+        );
+    }
+}
+
+#[test]
+fn checkpointed_layers_say_that_they_are_computed_again() {
+    let text = "batch = 1\nsequence = 128\nsteps = 1\ncheckpointing = true\n[model]\npreset = \"gpt2\"\nlayers = 2";
+    let (_, trace) = record(&config(text));
+    let names: BTreeSet<&str> = trace.frames.iter().map(|frame| trace.strings.get(frame.name)).collect();
+    assert!(names.contains("layers.1.mlp.up · recompute"), "{names:?}");
+    assert!(names.contains("layers.1.mlp.up · backward"), "{names:?}");
+}
+
+#[test]
+fn no_frame_is_of_the_recorder_itself() {
+    for frame in GPT2.frames.iter() {
+        let file = GPT2.strings.get(frame.filename);
+        assert!([RECORDED_OPERATOR, RECORDED_MODULE, RECORDED_PHASE].contains(&file), "{file}");
+        assert_eq!(frame.line, 0);
+    }
+}
+
+/// The peaks of a stored snapshot of a run in Python: live and reserved.
+fn stored(name: &str) -> (u64, u64) {
+    let path = root().join("tests/data/snapshots").join(name);
+    let trace = import(&std::fs::read(path).expect("a stored snapshot")).expect("a snapshot");
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    (timeline.live_peak().1, timeline.reserved_peak().1)
+}
+
+#[test]
+fn hugging_faces_config_takes_what_hugging_faces_model_took() {
+    let text = std::fs::read_to_string(root().join("tests/data/jobs/hf-gpt2.config.json")).expect("a config");
+    let arguments =
+        r#"{"per_device_train_batch_size": 4, "max_steps": 3, "max_grad_norm": 1.0, "optim": "adamw_torch"}"#;
+    let arguments = Source { name: "arguments.json", text: arguments };
+    let import = Import::read(Source { name: "config.json", text: &text }, Some(arguments)).expect("an import");
+    let overrides = Overrides { card: Some("h100-80gb".into()), sequence: Some(1024), ..Overrides::default() };
+    let job = overrides.apply(import.job).resolve().expect("a job");
+    let (recording, _) = record(&job);
+    let (live, reserved) = stored("virtual-py-hf-gpt2-h100.pickle.gz");
+    // That run had one tensor for tokens and labels: 4 × 1024 numbers of 8 bytes.
+    assert_eq!(recording.peak_live_bytes, live + 4 * 1024 * 8);
+    assert_eq!(recording.peak_reserved_bytes, reserved);
+}
+
+#[test]
+fn a_resnet_takes_what_torchvisions_took() {
+    let text = "model = \"resnet50\"\nbatch = 64\nsteps = 3\ncard = \"h100-80gb\"\nkeep_outputs = false\n\
+                [optimizer]\nkind = \"sgd\"\nmomentum = 0.9";
+    let (recording, _) = record(&config(text));
+    let (live, reserved) = stored("virtual-py-resnet50-h100.pickle.gz");
+    let off = recording.peak_live_bytes.abs_diff(live) as f64 / live as f64;
+    assert!(off < 0.001, "live: {} here, {live} in Python", recording.peak_live_bytes);
+    assert_eq!(recording.peak_reserved_bytes, reserved);
+}
