@@ -101,3 +101,14 @@ def statistics_agree_with_the_snapshot() -> None:
     for segment in segments:
         assert sum(part["size"] for part in segment["blocks"]) == segment["total_size"]
     assert "Allocated memory" in torch.cuda.memory_summary() and torch.cuda.max_memory_reserved() >= 34 * MIB
+
+
+@feature(cards="v100-32gb")
+def a_card_older_than_the_wheel_sorts_and_scans() -> None:
+    values = torch.zeros(10_000, device="cuda")
+    values.sort()
+    values.cumsum(0)
+    table = torch.zeros(10, 16, device="cuda", requires_grad=True)
+    tokens = torch.zeros(9_000, dtype=torch.long, device="cuda")
+    nn.functional.embedding(tokens, table).sum().backward()
+    assert table.grad is not None

@@ -60,6 +60,7 @@ struct SnapscopeStatistics {
   int64_t allocated_peak;
   int64_t reserved;
   int64_t reserved_peak;
+  int64_t retries;
 };
 
 namespace {
@@ -110,7 +111,7 @@ SNAPSCOPE_API void snapscope_backward_place(SnapscopePlace* out) { *out = words(
 // The place of the calling thread.
 SNAPSCOPE_API void snapscope_place(SnapscopePlace* out) { *out = words(snapscope::place()); }
 
-// The allocator's own counters, in bytes.
+// The allocator's own counters: bytes, and how often it freed its cache to try again.
 SNAPSCOPE_API char* snapscope_statistics(int device, SnapscopeStatistics* out) {
   return snapscope::guarded([&] {
     const auto stats = allocator::getDeviceStats(static_cast<c10::DeviceIndex>(device));
@@ -118,6 +119,7 @@ SNAPSCOPE_API char* snapscope_statistics(int device, SnapscopeStatistics* out) {
     out->allocated_peak = stats.allocated_bytes[0].peak;
     out->reserved = stats.reserved_bytes[0].current;
     out->reserved_peak = stats.reserved_bytes[0].peak;
+    out->retries = stats.num_alloc_retries;
   });
 }
 

@@ -6,7 +6,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use shared::api::{Finished, OutOfMemory, RecorderLine, Started};
+use shared::api::{Finished, Message, OutOfMemory, RecorderLine, Started};
 use shared::job::{Device as JobDevice, Evaluation, Job, Precision};
 use tch::{Device, Kind, TchError, Tensor};
 
@@ -103,6 +103,9 @@ impl<'a> Run<'a> {
     fn finish(&self, snapshot: &[u8], oom: Option<OutOfMemory>) -> std::result::Result<(), Stop> {
         self.reporter.write(snapshot, false)?;
         let statistics = shim::statistics(self.device)?;
+        if oom.is_none() && statistics.retries > 0 {
+            Reporter::say(&RecorderLine::Message(Message { text: retried(statistics.retries) }));
+        }
         Reporter::say(&RecorderLine::Finished(Finished {
             steps: Now::get().steps_done,
             peak_allocated_bytes: statistics.allocated_peak.cast_unsigned(),
@@ -278,6 +281,12 @@ impl Training {
         }
         self.optimizer.zero_grad(job.zero_grad)
     }
+}
+
+/// What a person should know of a card that is nearly full.
+fn retried(times: i64) -> String {
+    let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+    format!("the card was full {times}: PyTorch freed its cache and tried again, which makes a real run wait")
 }
 
 /// The name that PyTorch's profiler gives a step.

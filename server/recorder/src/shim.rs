@@ -21,7 +21,7 @@ struct RawPlace {
     operation: *mut c_char,
 }
 
-/// The allocator's own counters of a device, in bytes.
+/// The allocator's own counters of a device; sizes are in bytes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -33,6 +33,8 @@ pub struct Statistics {
     pub reserved: i64,
     /// Highest bytes of segments.
     pub reserved_peak: i64,
+    /// How often the device had no memory left until the allocator's cache was freed.
+    pub retries: i64,
 }
 
 /// Which module, phase and operation a thread is in; empty texts where there is none.

@@ -13,7 +13,7 @@ use testkit::gpu_check::sequences::steps;
 use testkit::gpu_check::{compare, record};
 use testkit::laws;
 use testkit::repro::{Audience, built_recorder, config};
-use testkit::server::snapscope;
+use testkit::server::{root, snapscope};
 
 /// How long a test waits for what has to come.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -174,4 +174,12 @@ fn wait_until(what: &str, patience: Duration, is_so: impl Fn() -> bool) {
         assert!(Instant::now() < deadline, "{what}: not within {patience:?}");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn llama_3_8b_fills_an_h100_and_says_so() {
+    let text = std::fs::read_to_string(root().join("tests/data/jobs/llama-3-8b.toml")).expect("a config");
+    let (recording, _) = check(&text);
+    assert_eq!(recording.oom, None);
+    assert!(recording.messages.iter().any(|text| text.starts_with("the card was full")), "{:?}", recording.messages);
 }
