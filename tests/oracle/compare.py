@@ -104,7 +104,7 @@ def compare(case: Case, folder: Path) -> Comparison:
         python = pool.submit(run_python, case, config, stem.with_suffix(".python.pickle"))
         ours = pool.submit(run_ours, case, config, stem.with_suffix(".pickle"))
         comparison = Comparison(case, python.result(), ours.result())
-    change = f"{comparison.allocated:+.2%} allocated, {comparison.reserved:+.2%} reserved"
+    change = f"{percent(comparison.allocated)} allocated, {percent(comparison.reserved)} reserved"
     print(f"{case.name}: {change}, first other event {comparison.first_other}", file=sys.stderr, flush=True)
     return comparison
 
@@ -157,7 +157,8 @@ def settled(trace: list[snapshots.Event]) -> list[snapshots.Event]:
 
 def print_table(comparisons: list[Comparison]) -> None:
     """The figures of all cases, in MiB."""
-    print("| training | card | allocated, Python | ours | | reserved, Python | ours | | events, Python | ours | first other |")
+    columns = ["training", "card", "allocated: Python", "ours", "", "reserved: Python", "ours", "", "events: Python", "ours"]
+    print(f"| {' | '.join([*columns, 'first other'])} |")
     print("| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
     for comparison in comparisons:
         python, ours = comparison.python, comparison.ours
@@ -166,15 +167,22 @@ def print_table(comparisons: list[Comparison]) -> None:
             comparison.case.card,
             f"{python.allocated_bytes / MIB:,.1f}",
             f"{ours.allocated_bytes / MIB:,.1f}",
-            f"{comparison.allocated:+.2%}",
+            percent(comparison.allocated),
             f"{python.reserved_bytes / MIB:,.0f}",
             f"{ours.reserved_bytes / MIB:,.0f}",
-            f"{comparison.reserved:+.2%}",
+            percent(comparison.reserved),
             f"{len(python.trace):,}",
             f"{len(ours.trace):,}",
             "none" if comparison.first_other is None else f"{comparison.first_other:,}",
         ]
         print(f"| {' | '.join(cells)} |")
+
+
+def percent(share: float) -> str:
+    """A difference, `0` where there is none at all."""
+    if share == 0:
+        return "0"
+    return f"{share:+.2%}" if abs(share) >= 0.0001 else "< 0.01%"
 
 
 def print_modules(comparison: Comparison) -> None:
