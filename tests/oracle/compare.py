@@ -157,8 +157,8 @@ def settled(trace: list[snapshots.Event]) -> list[snapshots.Event]:
 
 def print_table(comparisons: list[Comparison]) -> None:
     """The figures of all cases, in MiB."""
-    columns = ["training", "card", "allocated: Python", "ours", "", "reserved: Python", "ours", "", "events: Python", "ours"]
-    print(f"| {' | '.join([*columns, 'first other'])} |")
+    peaks = "allocated: Python | ours | | reserved: Python | ours |"
+    print(f"| training | card | {peaks} | events: Python | ours | first other |")
     print("| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
     for comparison in comparisons:
         python, ours = comparison.python, comparison.ours

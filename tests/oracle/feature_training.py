@@ -1,10 +1,10 @@
 """What a training script does around its loop."""
 
 import io
-import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -18,7 +18,8 @@ from feature import MIB, events, feature, start_recording
 
 @feature()
 def importing_torch_says_nothing() -> None:
-    run = subprocess.run([sys.executable, "-c", "import torch; torch.zeros(1, device='cuda')"], capture_output=True, text=True)
+    program = "import torch; torch.zeros(1, device='cuda')"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert run.returncode == 0 and run.stderr == "" and run.stdout == "", run.stderr
 
 
@@ -108,7 +109,7 @@ def hugging_face_trainer_takes_three_steps() -> None:
     samples = [{"input_ids": [1] * 32, "labels": [1] * 32}] * 12
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
-            folder, max_steps=3, per_device_train_batch_size=4, bf16=True, report_to=[], save_strategy="no", disable_tqdm=True
+            folder, max_steps=3, per_device_train_batch_size=4, bf16=True, report_to=[], save_strategy="no"
         )
         trainer = Trainer(model, arguments, train_dataset=samples)
         assert trainer.train().global_step == 3
@@ -126,8 +127,8 @@ def two_runs_give_equal_events() -> None:
     traces = []
     with tempfile.TemporaryDirectory() as folder:
         for name in ("first", "second"):
-            path = os.path.join(folder, name)
-            subprocess.run([sys.executable, "-c", program, path], check=True)
+            path = Path(folder) / name
+            subprocess.run([sys.executable, "-c", program, str(path)], check=True)
             traces.append(snapshots.events(snapshots.load(path)))
     assert len(traces[0]) > 50 and snapshots.first_difference(*traces) is None
 

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from feature import Feature
 
 TIMEOUT_S = 180
-FILES = ["feature_corpus", "feature_memory", "feature_streams", "feature_devices", "feature_training", "feature_programs"]
+FILES = [
+    "feature_corpus",
+    "feature_memory",
+    "feature_streams",
+    "feature_devices",
+    "feature_training",
+    "feature_programs",
+]
 
 
 def main() -> int:

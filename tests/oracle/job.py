@@ -166,7 +166,8 @@ def transformer_of(table: dict[str, Any]) -> Transformer:
     """The transformer of a resolved config."""
     expected = ("layer_norm", "learned") if table["architecture"] == "gpt2" else ("rms_norm", "rotary")
     if (table["norm"], table["positions"]) != expected:
-        raise SystemExit(f"transformers has no {table['architecture']} with {table['norm']} and {table['positions']} positions")
+        found = f"{table['norm']} and {table['positions']} positions"
+        raise SystemExit(f"transformers has no {table['architecture']} with {found}")
     return Transformer(
         architecture=table["architecture"],
         vocabulary=table["vocabulary"],

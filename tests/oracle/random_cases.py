@@ -6,6 +6,7 @@ from typing import Any
 from cases import Case
 
 CARDS = ["t4-16gb", "v100-32gb", "a100-80gb", "l4-24gb", "h100-80gb", "b200-180gb", "custom:2GiB"]
+ALLOCATORS = ["", "", "expandable_segments:True", "max_split_size_mb:64", "roundup_power2_divisions:4"]
 # Kernels by name that a card may lack are left to the list of cases.
 ATTENTIONS = ["sdpa", "sdpa", "math", "eager"]
 
@@ -29,7 +30,7 @@ def random_case(dice: random.Random, name: str) -> Case:
         "set_to_none": dice.random() < 0.8,
         "keep_outputs": dice.random() < 0.5,
         "checkpointing": family is not mlp and dice.random() < 0.3,
-        "allocator": dice.choice(["", "", "expandable_segments:True", "max_split_size_mb:64", "roundup_power2_divisions:4"]),
+        "allocator": dice.choice(ALLOCATORS),
     }
     if config["checkpointing"]:
         config["model"].pop("use_cache", None)

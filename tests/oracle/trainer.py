@@ -1,4 +1,4 @@
-"""Trains a Hugging Face `config.json` with a `TrainingArguments` JSON by Hugging Face's Trainer, and writes the snapshot.
+"""Trains a Hugging Face `config.json` with `TrainingArguments` by Hugging Face's Trainer, and writes the snapshot.
 
 usage: trainer.py CONFIG.json ARGUMENTS.json --sequence TOKENS [--dtype float32] -o OUT.pickle
 
@@ -63,8 +63,8 @@ def main() -> None:
 
 def training_arguments(written: dict[str, object], folder: str) -> TrainingArguments:
     """The arguments as written, without what would be printed, logged or saved."""
-    quiet = {"output_dir": folder, "report_to": [], "save_strategy": "no", "disable_tqdm": True, "logging_strategy": "no"}
-    return TrainingArguments(**written | quiet)
+    off = {"report_to": [], "save_strategy": "no", "logging_strategy": "no", "disable_tqdm": True}
+    return TrainingArguments(**written | off | {"output_dir": folder})
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = ROOT / "target" / "virtual-gpu"
 
+TIMEOUT_S = 600
+
 # Settings of the shell that would change what a run allocates.
 CLEARED = ["PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING", "CUDA_VISIBLE_DEVICES"]
 
@@ -18,9 +20,9 @@ def environment(cards: str, **settings: str) -> dict[str, str]:
     return kept | {"LD_LIBRARY_PATH": str(LIBRARIES), "SNAPSCOPE_VIRTUAL_GPU": cards} | settings
 
 
-def python(script: str, *arguments: str, cards: str, timeout_s: int = 600, **settings: str) -> subprocess.CompletedProcess[str]:
+def python(script: str, *arguments: str, cards: str) -> subprocess.CompletedProcess[str]:
     """Runs a script of this folder on virtual GPUs and returns what it wrote."""
     command = [sys.executable, str(Path(__file__).parent / script), *arguments]
     return subprocess.run(
-        command, env=environment(cards, **settings), capture_output=True, text=True, timeout=timeout_s, check=False
+        command, env=environment(cards), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
