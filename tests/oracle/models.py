@@ -11,10 +11,19 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
 from torchvision.models.resnet import BasicBlock, Bottleneck
-from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForImageClassification,
+    AutoModelForMaskedLM,
+    GPT2Config,
+    LlamaConfig,
+    PreTrainedConfig,
+    Qwen2Config,
+)
 
+import encoders
 import modules
-from job import Job, Mlp, ResNet, Transformer
+from job import Bert, Job, Mlp, ResNet, Transformer, Vit
 
 Batch = tuple[Tensor, Tensor]
 
@@ -48,6 +57,10 @@ def build(job: Job) -> Subject:
     match job.model:
         case Transformer():
             return transformer(job, job.model)
+        case Bert():
+            return bert(job, job.model)
+        case Vit():
+            return vit(job, job.model)
         case ResNet():
             return resnet(job, job.model)
         case Mlp():
@@ -77,7 +90,7 @@ def transformer(job: Job, shape: Transformer) -> Subject:
     return Subject(materialized(model), batch, run)
 
 
-def transformer_config(shape: Transformer) -> GPT2Config | LlamaConfig:
+def transformer_config(shape: Transformer) -> PreTrainedConfig:
     """The configuration from which transformers builds a model of this shape."""
     if shape.architecture == "gpt2":
         return GPT2Config(
@@ -95,24 +108,51 @@ def transformer_config(shape: Transformer) -> GPT2Config | LlamaConfig:
             tie_word_embeddings=shape.tied_head,
             use_cache=shape.use_cache,
         )
-    return LlamaConfig(
-        vocab_size=shape.vocabulary,
-        max_position_embeddings=shape.max_positions,
-        hidden_size=shape.hidden,
-        intermediate_size=shape.intermediate,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        num_key_value_heads=shape.kv_heads,
-        head_dim=shape.head_dim,
-        hidden_act=ACTIVATIONS[shape.activation],
-        attention_bias=shape.attention_bias,
-        attention_dropout=shape.dropout.attention,
-        mlp_bias=shape.mlp_bias,
-        rms_norm_eps=shape.norm_epsilon,
-        rope_parameters={"rope_type": "default", "rope_theta": shape.rope_theta},
-        tie_word_embeddings=shape.tied_head,
-        use_cache=shape.use_cache,
-    )
+    common = {
+        "vocab_size": shape.vocabulary,
+        "max_position_embeddings": shape.max_positions,
+        "hidden_size": shape.hidden,
+        "intermediate_size": shape.intermediate,
+        "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads,
+        "num_key_value_heads": shape.kv_heads,
+        "head_dim": shape.head_dim,
+        "hidden_act": ACTIVATIONS[shape.activation],
+        "attention_dropout": shape.dropout.attention,
+        "rms_norm_eps": shape.norm_epsilon,
+        "rope_parameters": {"rope_type": "default", "rope_theta": shape.rope_theta},
+        "tie_word_embeddings": shape.tied_head,
+        "use_cache": shape.use_cache,
+    }
+    if shape.qkv_bias == shape.attention_bias:
+        return LlamaConfig(attention_bias=shape.attention_bias, mlp_bias=shape.mlp_bias, **common)
+    if shape.mlp_bias or not shape.qkv_bias:
+        raise SystemExit("transformers has no llama with these biases; Qwen2 has one of queries, keys and values only")
+    return Qwen2Config(**common)
+
+
+def bert(job: Job, shape: Bert) -> Subject:
+    """Hugging Face's masked language model with random weights."""
+    model = encoder(job, AutoModelForMaskedLM, encoders.bert(shape), shape.encoder.attention)
+    return Subject(model, partial(encoders.batch_of_tokens, sequence=job.sequence), encoders.run)
+
+
+def vit(job: Job, shape: Vit) -> Subject:
+    """Hugging Face's vision transformer on random images."""
+    model = encoder(job, AutoModelForImageClassification, encoders.vit(shape), shape.encoder.attention)
+    batch = partial(encoders.batch_of_images, shape=shape, dtype=weight_dtype(job))
+    return Subject(model, batch, encoders.run)
+
+
+def encoder(job: Job, kind: Any, config: PreTrainedConfig, attention: str) -> nn.Module:
+    """The model of this kind that transformers builds from a configuration."""
+    implementation = "eager" if attention == "eager" else "sdpa"
+    with torch.device("meta"):
+        model = kind.from_config(config, dtype=weight_dtype(job), attn_implementation=implementation)
+    model.train()
+    if job.checkpointing:
+        model.activation_checkpointing_enable(activation_checkpointing_kwargs=CHECKPOINT)
+    return materialized(model)
 
 
 def resnet(job: Job, shape: ResNet) -> Subject:

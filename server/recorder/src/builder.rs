@@ -84,6 +84,27 @@ impl Builder {
         Ok(tensor)
     }
 
+    /// Makes the modules inside a module, then its own parameters; a list of parameters has its own first.
+    ///
+    /// In Python too `to("cuda")` begins inside, and `parameters()` outside.
+    ///
+    /// # Errors
+    ///
+    /// Those of the two.
+    pub fn inside_first<I, O>(
+        &self,
+        inside: impl FnOnce() -> Result<I>,
+        own: impl FnOnce() -> Result<O>,
+    ) -> Result<(I, O)> {
+        let count = || self.parameters.borrow().len();
+        let start = count();
+        let inside = inside()?;
+        let middle = count();
+        let own = own()?;
+        self.parameters.borrow_mut()[start..].rotate_left(middle - start);
+        Ok((inside, own))
+    }
+
     /// A tensor of this module that is not trained, in a number format of its own.
     ///
     /// # Errors

@@ -35,12 +35,14 @@ const LIMITS: &[Limit] = &[
     limit("model.layers", 1, 1024, NO_MODEL),
     limit("model.classes", 2, 1 << 22, NO_MODEL),
     limit("model.image_size", 32, 4096, "a batch would not fit into the host's memory"),
+    limit("model.patch_size", 1, 4096, "no image is larger"),
     limit("model.vocabulary", 2, 1 << 22, NO_MODEL),
     limit("model.intermediate", 1, 1 << 20, NO_MODEL),
     limit("model.heads", 1, 4096, NO_MODEL),
     limit("model.kv_heads", 1, 4096, NO_MODEL),
     limit("model.head_dim", 1, 4096, NO_MODEL),
     limit("model.max_positions", 1, 1 << 24, NO_MODEL),
+    limit("model.token_types", 1, 1024, NO_MODEL),
 ];
 
 /// The bounds of a real number.

@@ -1,5 +1,7 @@
 //! The models that a job can train, with every size resolved.
 
+use super::encoder::{Bert, Vit};
+
 /// A model, with every size resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Model {
@@ -9,6 +11,21 @@ pub enum Model {
     ResNet(ResNet),
     /// A decoder-only language model on random tokens, as Hugging Face builds it.
     Transformer(Transformer),
+    /// A masked language model on random tokens, as Hugging Face builds it.
+    Bert(Bert),
+    /// A vision transformer on random images, as Hugging Face builds it.
+    Vit(Vit),
+}
+
+impl Model {
+    /// The longest sequence that the model reads, in tokens; `None` where a job has no say in it.
+    pub const fn max_positions(&self) -> Option<u64> {
+        match self {
+            Self::Mlp(_) | Self::ResNet(_) | Self::Vit(_) => None,
+            Self::Transformer(transformer) => Some(transformer.max_positions),
+            Self::Bert(bert) => Some(bert.max_positions),
+        }
+    }
 }
 
 /// Linear layers with an activation between them.
@@ -88,7 +105,9 @@ pub struct Transformer {
     pub positions: Positions,
     /// The feed-forward network's activation; [`Activation::SwiGlu`] adds a gate.
     pub activation: Activation,
-    /// Whether attention's linear layers have a bias.
+    /// Whether queries, keys and values have a bias.
+    pub qkv_bias: bool,
+    /// Whether attention's last linear layer has a bias.
     pub attention_bias: bool,
     /// Whether the feed-forward network's linear layers have a bias.
     pub mlp_bias: bool,

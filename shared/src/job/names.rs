@@ -17,10 +17,17 @@ pub(super) enum Family {
     Mlp,
     ResNet,
     Transformer,
+    Bert,
+    Vit,
 }
 
-pub(super) const FAMILIES: Names<Family> =
-    &[("mlp", Family::Mlp), ("resnet", Family::ResNet), ("transformer", Family::Transformer)];
+pub(super) const FAMILIES: Names<Family> = &[
+    ("mlp", Family::Mlp),
+    ("resnet", Family::ResNet),
+    ("transformer", Family::Transformer),
+    ("bert", Family::Bert),
+    ("vit", Family::Vit),
+];
 
 pub(super) const ARCHITECTURES: Names<TransformerFamily> =
     &[("gpt2", TransformerFamily::Gpt2), ("llama", TransformerFamily::Llama)];
@@ -34,6 +41,14 @@ pub(super) const ACTIVATIONS: Names<Activation> = &[
     ("gelu_tanh", Activation::GeluTanh),
     ("relu", Activation::Relu),
     ("swiglu", Activation::SwiGlu),
+];
+
+/// The activations of encoders, which have no gate.
+pub(super) const ENCODER_ACTIVATIONS: Names<Activation> = &[
+    ("gelu", Activation::Gelu),
+    ("gelu_new", Activation::GeluNew),
+    ("gelu_tanh", Activation::GeluTanh),
+    ("relu", Activation::Relu),
 ];
 
 pub(super) const ATTENTIONS: Names<Attention> = &[

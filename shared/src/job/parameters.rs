@@ -1,5 +1,7 @@
 //! How many parameters a model has, by arithmetic.
 
+mod encoder;
+
 use super::model::{Activation, Mlp, Model, Norm, Positions, ResNet, ResNetDepth, Transformer};
 use super::training::Job;
 
@@ -17,6 +19,8 @@ impl Model {
             Self::Mlp(mlp) => of_mlp(mlp),
             Self::ResNet(resnet) => of_resnet(resnet),
             Self::Transformer(transformer) => of_transformer(transformer),
+            Self::Bert(bert) => encoder::of_bert(bert),
+            Self::Vit(vit) => encoder::of_vit(vit),
         };
         u64::try_from(parameters).unwrap_or(u64::MAX)
     }
@@ -50,10 +54,12 @@ fn of_transformer(model: &Transformer) -> u128 {
 }
 
 fn of_attention(model: &Transformer) -> u128 {
-    let bias = model.attention_bias;
+    let bias = model.qkv_bias;
     let queries = model.heads * model.head_dim;
     let keys = model.kv_heads * model.head_dim;
-    linear(model.hidden, queries, bias) + 2 * linear(model.hidden, keys, bias) + linear(queries, model.hidden, bias)
+    linear(model.hidden, queries, bias)
+        + 2 * linear(model.hidden, keys, bias)
+        + linear(queries, model.hidden, model.attention_bias)
 }
 
 fn of_feed_forward(model: &Transformer) -> u128 {
@@ -122,6 +128,11 @@ mod tests {
         check("llama-3.1-8b", 8_030_261_248);
         check("llama-3.2-1b", 1_235_814_400);
         check("llama-3.2-3b", 3_212_749_824);
+        check("llama-3-70b", 70_553_706_496);
+        check("mistral-7b", 7_248_023_552);
+        check("qwen2.5-0.5b", 494_032_768);
+        check("qwen2.5-1.5b", 1_543_714_304);
+        check("qwen2.5-7b", 7_615_616_512);
         check("mlp", 1024 * 4096 + 4096 + 4096 * 4096 + 4096 + 4096 * 1000 + 1000);
     }
 }

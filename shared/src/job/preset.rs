@@ -1,5 +1,7 @@
 //! Models whose sizes are public.
 
+mod encoder;
+
 use super::model::{
     Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
     TransformerFamily,
@@ -29,6 +31,19 @@ const PRESETS: &[(&str, Make)] = &[
     ("llama-3.2-3b", || {
         Model::Transformer(Transformer { tied_head: true, ..llama3(131_072, llama([28, 3072, 8192, 24])) })
     }),
+    ("llama-3-70b", || Model::Transformer(llama3(8192, llama([80, 8192, 28_672, 64])))),
+    ("mistral-7b", || Model::Transformer(mistral(llama([32, 4096, 14_336, 32])))),
+    ("qwen2.5-0.5b", || {
+        Model::Transformer(Transformer { kv_heads: 2, tied_head: true, ..qwen2(151_936, [24, 896, 4864, 14]) })
+    }),
+    ("qwen2.5-1.5b", || {
+        Model::Transformer(Transformer { kv_heads: 2, tied_head: true, ..qwen2(151_936, [28, 1536, 8960, 12]) })
+    }),
+    ("qwen2.5-7b", || Model::Transformer(Transformer { kv_heads: 4, ..qwen2(152_064, [28, 3584, 18_944, 28]) })),
+    ("bert-base", || encoder::bert(12, 768, 12)),
+    ("bert-large", || encoder::bert(24, 1024, 16)),
+    ("vit-b-16", || encoder::vit(12, 768, 12)),
+    ("vit-l-16", || encoder::vit(24, 1024, 16)),
 ];
 
 impl Model {
@@ -74,6 +89,7 @@ fn gpt2(layers: u64, hidden: u64, heads: u64) -> Model {
         norm: Norm::LayerNorm(1e-5),
         positions: Positions::Learned,
         activation: Activation::GeluNew,
+        qkv_bias: true,
         attention_bias: true,
         mlp_bias: true,
         tied_head: true,
@@ -98,6 +114,7 @@ const fn llama([layers, hidden, intermediate, heads]: [u64; 4]) -> Transformer {
         norm: Norm::RmsNorm(1e-5),
         positions: Positions::Rotary(10_000.0),
         activation: Activation::SwiGlu,
+        qkv_bias: false,
         attention_bias: false,
         mlp_bias: false,
         tied_head: false,
@@ -110,4 +127,22 @@ const fn llama([layers, hidden, intermediate, heads]: [u64; 4]) -> Transformer {
 /// What all models of the third generation changed.
 const fn llama3(max_positions: u64, model: Transformer) -> Transformer {
     Transformer { vocabulary: 128_256, kv_heads: 8, max_positions, positions: Positions::Rotary(500_000.0), ..model }
+}
+
+/// What `mistralai/Mistral-7B-v0.3` changed; unlike the first version it has no sliding window.
+const fn mistral(model: Transformer) -> Transformer {
+    let positions = Positions::Rotary(1_000_000.0);
+    Transformer { vocabulary: 32_768, kv_heads: 8, max_positions: 32_768, positions, ..model }
+}
+
+/// What `Qwen/Qwen2.5-…` have in common: a bias of queries, keys and values.
+const fn qwen2(vocabulary: u64, sizes: [u64; 4]) -> Transformer {
+    Transformer {
+        vocabulary,
+        max_positions: 32_768,
+        norm: Norm::RmsNorm(1e-6),
+        positions: Positions::Rotary(1_000_000.0),
+        qkv_bias: true,
+        ..llama(sizes)
+    }
 }

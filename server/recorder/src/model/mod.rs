@@ -1,13 +1,17 @@
 //! The models, each following a Python implementation operation by operation.
 
+mod bert;
 mod layer;
 mod mlp;
 mod resnet;
 mod transformer;
+mod vit;
 
+pub use bert::Bert;
 pub use mlp::Mlp;
 pub use resnet::ResNet;
 pub use transformer::Transformer;
+pub use vit::Vit;
 
 use shared::job;
 use tch::Tensor;
@@ -70,5 +74,7 @@ pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
         job::Model::Mlp(config) => Ok(Box::new(Mlp::new(config, builder)?)),
         job::Model::Transformer(config) => Ok(Box::new(Transformer::new(config, job.sequence, builder)?)),
         job::Model::ResNet(config) => Ok(Box::new(ResNet::new(config, builder)?)),
+        job::Model::Bert(config) => Ok(Box::new(Bert::new(config, job.sequence, builder)?)),
+        job::Model::Vit(config) => Ok(Box::new(Vit::new(config, builder)?)),
     }
 }

@@ -4,22 +4,48 @@
 //! too, but only in the middle of the run.
 
 use super::super::card::{Card, ComputeCapability};
-use super::super::model::{Attention, Model, Transformer};
+use super::super::encoder::Encoder;
+use super::super::model::{Attention, Dropout, Model};
 use super::super::training::{Device, Job, Precision};
 use super::Resolver;
 
 const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
 const HOPPER: ComputeCapability = ComputeCapability { major: 9, minor: 0 };
 
+/// What kernels ask of a model's attention.
+struct Heads {
+    attention: Attention,
+    /// Features of a head.
+    head_dim: u64,
+    /// Probability of dropout of attention probabilities.
+    dropout: f64,
+}
+
+impl Heads {
+    fn of(model: &Model) -> Option<Self> {
+        let encoder = match model {
+            Model::Mlp(_) | Model::ResNet(_) => return None,
+            Model::Transformer(transformer) => {
+                let Dropout { attention: dropout, .. } = transformer.dropout;
+                return Some(Self { attention: transformer.attention, head_dim: transformer.head_dim, dropout });
+            }
+            Model::Bert(bert) => &bert.encoder,
+            Model::Vit(vit) => &vit.encoder,
+        };
+        let Encoder { attention, attention_dropout: dropout, .. } = *encoder;
+        Some(Self { attention, head_dim: encoder.head_dim(), dropout })
+    }
+}
+
 impl Resolver {
     pub(super) fn check_attention(&mut self, job: &Job) {
-        let Model::Transformer(model) = &job.model else { return };
+        let Some(model) = Heads::of(&job.model) else { return };
         let cards = match &job.device {
             Device::Virtual(cards) => cards.0.as_slice(),
             Device::Cuda(_) => &[],
         };
-        let reason = why_not(model, job.precision)
-            .or_else(|| cards.iter().find_map(|card| why_not_on(model, job.precision, card)));
+        let reason = why_not(&model, job.precision)
+            .or_else(|| cards.iter().find_map(|card| why_not_on(&model, job.precision, card)));
         if let Some(reason) = reason {
             self.problem("model.attention", reason, "leave it out, and PyTorch picks what can run");
         }
@@ -27,7 +53,7 @@ impl Resolver {
 }
 
 /// What keeps attention from running on any card.
-fn why_not(model: &Transformer, precision: Precision) -> Option<String> {
+fn why_not(model: &Heads, precision: Precision) -> Option<String> {
     let is_half = !matches!(precision, Precision::Fp32 | Precision::Tf32);
     let name = match model.attention {
         Attention::Flash => "flash",
@@ -38,8 +64,8 @@ fn why_not(model: &Transformer, precision: Precision) -> Option<String> {
 }
 
 /// What keeps attention from running on this card.
-fn why_not_on(model: &Transformer, precision: Precision, card: &Card) -> Option<String> {
-    let Transformer { attention, head_dim, .. } = *model;
+fn why_not_on(model: &Heads, precision: Precision, card: &Card) -> Option<String> {
+    let Heads { attention, head_dim, .. } = *model;
     let capability = card.capability;
     let is_before_ampere = capability < AMPERE;
     let on = format!("on {} (compute capability {capability})", card.name);
@@ -72,10 +98,10 @@ const fn is_bf16(precision: Precision) -> bool {
 }
 
 /// Cards with little shared memory have no backward kernel for large heads.
-fn lacks_flash_backward(model: &Transformer, capability: ComputeCapability) -> bool {
+fn lacks_flash_backward(model: &Heads, capability: ComputeCapability) -> bool {
     let has_little_shared_memory = matches!((capability.major, capability.minor), (8, 6 | 9) | (12, 0));
     let is_large = model.head_dim > 192 && model.head_dim <= 224;
-    let is_largest = model.head_dim > 224 && model.dropout.attention > 0.0;
+    let is_largest = model.head_dim > 224 && model.dropout > 0.0;
     has_little_shared_memory && (is_large || is_largest)
 }
 

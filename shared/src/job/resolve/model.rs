@@ -8,6 +8,7 @@ use super::super::nearest::did_you_mean;
 use super::super::problem::excerpt;
 use super::super::raw::{RawModel, Sizes};
 use super::Resolver;
+use super::encoder::{BERT_KEYS, VIT_KEYS};
 
 /// The keys of each family, after `family` and `preset`.
 const KEYS: &[(Family, &[&str])] = &[
@@ -30,6 +31,7 @@ const KEYS: &[(Family, &[&str])] = &[
             "positions",
             "rope_theta",
             "activation",
+            "qkv_bias",
             "attention_bias",
             "mlp_bias",
             "tied_head",
@@ -41,6 +43,8 @@ const KEYS: &[(Family, &[&str])] = &[
             "use_cache",
         ],
     ),
+    (Family::Bert, BERT_KEYS),
+    (Family::Vit, VIT_KEYS),
 ];
 
 /// The keys that models of a family have.
@@ -61,6 +65,8 @@ impl Resolver {
             Model::Mlp(base) => Model::Mlp(self.mlp(raw, &base)),
             Model::ResNet(base) => Model::ResNet(self.resnet(raw, &base)),
             Model::Transformer(base) => Model::Transformer(self.transformer(raw, &base, checkpointing)),
+            Model::Bert(base) => Model::Bert(self.bert(raw, &base)),
+            Model::Vit(base) => Model::Vit(self.vit(raw, &base)),
         })
     }
 
@@ -103,6 +109,8 @@ impl Resolver {
             (Some(Family::ResNet), _) => "resnet50",
             (Some(Family::Transformer), TransformerFamily::Gpt2) => "gpt2",
             (Some(Family::Transformer), TransformerFamily::Llama) => "llama-2-7b",
+            (Some(Family::Bert), _) => "bert-base",
+            (Some(Family::Vit), _) => "vit-b-16",
             (None, _) => {
                 self.problem("model", "neither `preset` nor `family`", "write for example preset = \"gpt2\"");
                 return None;
@@ -117,7 +125,7 @@ impl Resolver {
         let own = keys_of(family);
         for key in raw.keys_set().filter(|key| !["preset", "family"].contains(key) && !own.contains(key)) {
             let others = FAMILIES.iter().filter(|(_, other)| keys_of(*other).contains(&key)).map(|(name, _)| *name);
-            let others = others.collect::<Vec<_>>().join(" or ");
+            let others = alternatives(&others.collect::<Vec<_>>());
             let message = format!("a key of {others} models, and this is a {} model", name_of(FAMILIES, &family));
             self.problem(&format!("model.{key}"), message, "leave it out");
         }
@@ -192,6 +200,7 @@ impl Resolver {
             norm: self.norm(raw, base.norm),
             positions: self.positions(raw, base.positions),
             activation,
+            qkv_bias: raw.qkv_bias.or(raw.attention_bias).unwrap_or(base.qkv_bias),
             attention_bias: raw.attention_bias.unwrap_or(base.attention_bias),
             mlp_bias: raw.mlp_bias.unwrap_or(base.mlp_bias),
             tied_head: raw.tied_head.unwrap_or(base.tied_head),
@@ -210,7 +219,7 @@ impl Resolver {
         model
     }
 
-    fn one_size(&mut self, raw: Option<&Sizes>, default: u64) -> u64 {
+    pub(super) fn one_size(&mut self, raw: Option<&Sizes>, default: u64) -> u64 {
         match raw {
             Some(Sizes::One(size)) => self.whole("model.hidden", Some(*size), default),
             Some(Sizes::Each(_)) => {
@@ -286,6 +295,16 @@ pub(in crate::job) const fn family_of(model: &Model) -> Family {
         Model::Mlp(_) => Family::Mlp,
         Model::ResNet(_) => Family::ResNet,
         Model::Transformer(_) => Family::Transformer,
+        Model::Bert(_) => Family::Bert,
+        Model::Vit(_) => Family::Vit,
+    }
+}
+
+/// Words such as `bert or vit`, or `mlp, bert or vit`.
+fn alternatives(words: &[&str]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whether a job as a whole is within reason, each number of it being within its own limits.
 
+use super::super::encoder::{Bert, Encoder, Vit};
 use super::super::limits::{MOST_BATCH_BYTES, MOST_EVENTS, MOST_PARAMETERS, MOST_TENSOR_BYTES};
 use super::super::model::{Attention, Mlp, Model, ResNet, ResNetDepth, Transformer};
 use super::super::problem::Problem;
@@ -39,12 +40,24 @@ fn largest(model: &Model, sequence: u128) -> u128 {
         // The stem has 64 channels at half the height and width.
         Model::ResNet(ResNet { image_size, .. }) => 16 * u128::from(*image_size) * u128::from(*image_size),
         Model::Transformer(transformer) => {
-            let Transformer { vocabulary, hidden, intermediate, heads, .. } = *transformer;
-            let has_scores = matches!(transformer.attention, Attention::Eager | Attention::Math);
-            let scores = if has_scores { u128::from(heads) * sequence } else { 0 };
-            sequence * scores.max(u128::from(vocabulary.max(intermediate).max(hidden)))
+            let Transformer { vocabulary, hidden, intermediate, heads, attention, .. } = *transformer;
+            of_attention(attention, heads, sequence, vocabulary.max(intermediate).max(hidden))
         }
+        Model::Bert(Bert { encoder, vocabulary, .. }) => of_encoder(encoder, sequence, *vocabulary),
+        Model::Vit(vit) => of_encoder(&vit.encoder, u128::from(vit.tokens()), 0),
     }
+}
+
+fn of_encoder(encoder: &Encoder, tokens: u128, vocabulary: u64) -> u128 {
+    let Encoder { hidden, intermediate, heads, attention, .. } = *encoder;
+    of_attention(attention, heads, tokens, vocabulary.max(intermediate).max(hidden))
+}
+
+/// Elements for so many tokens: a token's widest features, or its probabilities where attention has them all at once.
+fn of_attention(attention: Attention, heads: u64, tokens: u128, features: u64) -> u128 {
+    let has_scores = matches!(attention, Attention::Eager | Attention::Math);
+    let scores = if has_scores { u128::from(heads) * tokens } else { 0 };
+    tokens * scores.max(u128::from(features))
 }
 
 /// Images and vectors are made in the host's memory; tokens are few bytes.
@@ -52,7 +65,8 @@ fn host_batch(job: &Job) -> Option<Problem> {
     let numbers = match &job.model {
         Model::Mlp(mlp) => u128::from(mlp.input_features),
         Model::ResNet(resnet) => 3 * u128::from(resnet.image_size) * u128::from(resnet.image_size),
-        Model::Transformer(_) => 2 * u128::from(job.sequence),
+        Model::Vit(vit) => 3 * u128::from(vit.image_size) * u128::from(vit.image_size),
+        Model::Transformer(_) | Model::Bert(_) => 2 * u128::from(job.sequence),
     };
     let bytes = samples(job) * numbers * 4;
     let size = format::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
@@ -68,7 +82,9 @@ fn events(job: &Job) -> Option<Problem> {
         Model::Mlp(mlp) => 200 * (mlp.hidden_features.len() as u128 + 1),
         Model::ResNet(ResNet { depth: ResNetDepth::D18, .. }) => 700,
         Model::ResNet(_) => 1_700,
-        Model::Transformer(transformer) => 300 * (u128::from(transformer.layers) + 1),
+        Model::Transformer(Transformer { layers, .. })
+        | Model::Bert(Bert { encoder: Encoder { layers, .. }, .. })
+        | Model::Vit(Vit { encoder: Encoder { layers, .. }, .. }) => 300 * (u128::from(*layers) + 1),
     };
     let evaluations = job
         .evaluation

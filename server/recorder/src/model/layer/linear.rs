@@ -42,6 +42,12 @@ impl Linear {
         Self { module: builder.module(), weight: weight.shallow_clone(), bias: None }
     }
 
+    /// A tied layer with a bias of its own, which is 0 at first.
+    pub(in crate::model) fn tied_with_bias(builder: &Builder, weight: &Tensor) -> Result<Self> {
+        let bias = builder.parameter("bias", &[weight.size()[0]], Init::Constant(0.0))?;
+        Ok(Self { bias: Some(bias), ..Self::tied(builder, weight) })
+    }
+
     pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
         self.module.run(|| {
             // The order in which autocast casts its operands: the last comes first.

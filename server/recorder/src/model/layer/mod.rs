@@ -1,5 +1,6 @@
 //! The layers that models are made of, as `torch.nn` has them.
 
+mod activation;
 mod attention;
 mod batch_norm;
 mod conv;
@@ -8,8 +9,10 @@ mod dropout;
 mod embedding;
 mod linear;
 mod norm;
+mod patches;
 
-pub(super) use attention::{Attended, AttentionKernel};
+pub(super) use activation::Activation;
+pub(super) use attention::{Attended, AttentionKernel, SelfAttention};
 pub(super) use batch_norm::BatchNorm2d;
 pub(super) use conv::{Conv2d, Conv2dShape, Layout};
 pub(super) use cross_entropy::CrossEntropy;
@@ -17,3 +20,4 @@ pub(super) use dropout::Dropout;
 pub(super) use embedding::Embedding;
 pub(super) use linear::Linear;
 pub(super) use norm::Norm;
+pub(super) use patches::Patches;

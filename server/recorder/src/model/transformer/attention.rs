@@ -48,7 +48,9 @@ impl Attention {
         };
         let hidden = config.hidden.cast_signed();
         let dense = |name, [inputs, outputs]: [i64; 2]| {
-            let shape = DenseShape { inputs, outputs, bias: config.attention_bias, residual: name == "out" };
+            let residual = name == "out";
+            let bias = if residual { config.attention_bias } else { config.qkv_bias };
+            let shape = DenseShape { inputs, outputs, bias, residual };
             Dense::new(&builder.child(name), config, shape)
         };
         let widths = heads.widths();

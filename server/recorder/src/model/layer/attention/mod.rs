@@ -1,6 +1,9 @@
 //! Attention between tokens: queries, keys and values in, what each token reads out.
 
 mod backend;
+mod own;
+
+pub(in crate::model) use own::SelfAttention;
 
 use shared::job;
 use tch::{Kind, Tensor};
@@ -20,8 +23,20 @@ pub(in crate::model) struct AttentionKernel {
     /// Heads of the queries that share one of the keys and values.
     group: i64,
     dropout: f64,
-    /// Whether a written-out softmax is in 32 bits, whatever the number format around it.
-    float_softmax: bool,
+    /// Whether tokens see earlier ones only.
+    causal: bool,
+    softmax: Softmax,
+}
+
+/// How a softmax is written out, where attention is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Softmax {
+    /// In 32 bits, whatever the number format around it: Llama, ViT.
+    Wide,
+    /// As it comes, then in the format of the values: GPT-2.
+    AsValues,
+    /// As it comes: BERT.
+    Plain,
 }
 
 /// What attention yields, in Python too.
@@ -42,11 +57,37 @@ impl AttentionKernel {
             scale: (config.head_dim as f64).powf(-0.5),
             group: (config.heads / config.kv_heads).cast_signed(),
             dropout: config.dropout.attention,
-            float_softmax: config.family == job::TransformerFamily::Llama,
+            causal: true,
+            softmax: match config.family {
+                job::TransformerFamily::Gpt2 => Softmax::AsValues,
+                job::TransformerFamily::Llama => Softmax::Wide,
+            },
         }
     }
 
-    /// Attends to earlier tokens only: by `mask` where attention is written out, else by the kernel's own rule.
+    /// How BERT's attention is computed; as for [`AttentionKernel::new`], the process uses its backend.
+    pub(in crate::model) fn bert(config: &job::Encoder) -> Self {
+        Self::encoder(config, Softmax::Plain)
+    }
+
+    /// How a vision transformer's attention is computed; as for [`AttentionKernel::new`], the process uses its backend.
+    pub(in crate::model) fn vit(config: &job::Encoder) -> Self {
+        Self::encoder(config, Softmax::Wide)
+    }
+
+    fn encoder(config: &job::Encoder, softmax: Softmax) -> Self {
+        backend::select(config.attention);
+        Self {
+            kind: config.attention,
+            scale: (config.head_dim() as f64).powf(-0.5),
+            group: 1,
+            dropout: config.attention_dropout,
+            causal: false,
+            softmax,
+        }
+    }
+
+    /// Attends to the tokens that may be seen: by `mask` where attention is written out, else by the kernel's own rule.
     pub(in crate::model) fn forward(
         &self,
         [query, key, value]: [&Tensor; 3],
@@ -75,7 +116,7 @@ impl AttentionKernel {
             &value,
             None::<&Tensor>,
             dropout,
-            query.size()[2] > 1,
+            self.causal && query.size()[2] > 1,
             self.scale,
             grouped,
         )?;
@@ -92,10 +133,11 @@ impl AttentionKernel {
         if let Some(mask) = mask {
             weights = weights.f_add(mask)?;
         }
-        if self.float_softmax {
-            weights = weights.f_softmax(-1, Kind::Float)?.f_to_kind(query.kind())?;
-        } else {
-            weights = weights.f_softmax(-1, None)?;
+        weights = match self.softmax {
+            Softmax::Wide => weights.f_softmax(-1, Kind::Float)?.f_to_kind(query.kind())?,
+            Softmax::AsValues | Softmax::Plain => weights.f_softmax(-1, None)?,
+        };
+        if self.softmax == Softmax::AsValues {
             weights = weights.f_to_kind(value.kind())?;
         }
         weights = weights.f_dropout(dropout, true)?;

@@ -1,0 +1,74 @@
+//! What tokens are before the first layer: `BertEmbeddings`.
+
+use shared::job;
+use tch::{Kind, Tensor};
+
+use super::DEVIATION;
+use crate::Result;
+use crate::builder::{Builder, Init};
+use crate::model::layer::{Dropout, Embedding, Norm};
+use crate::numbers;
+use crate::pass::Pass;
+use crate::place::Module;
+
+/// Embeddings of tokens, their positions and their types.
+#[derive(Debug)]
+pub(super) struct Embeddings {
+    module: Module,
+    token: Embedding,
+    position: Embedding,
+    kind: Embedding,
+    norm: Norm,
+    dropout: Dropout,
+    /// The position of each place, of shape (1, positions).
+    position_ids: Tensor,
+    /// The type of each place, which is 0.
+    kind_ids: Tensor,
+    sequence: i64,
+}
+
+impl Embeddings {
+    /// The embeddings for sequences of so many tokens; `builder` is their own.
+    pub(super) fn new(builder: &Builder, config: &job::Bert, sequence: i64) -> Result<Self> {
+        let hidden = config.encoder.hidden.cast_signed();
+        let positions = config.max_positions.cast_signed();
+        let embedding = |name, rows: u64| Embedding::new(&builder.child(name), rows.cast_signed(), hidden, DEVIATION);
+        let buffer = |name| builder.buffer(name, &[1, positions], Kind::Int64, Init::Constant(0.0));
+        Ok(Self {
+            module: builder.module(),
+            token: embedding("token", config.vocabulary)?,
+            position: embedding("position", config.max_positions)?,
+            kind: embedding("token_type", config.token_types)?,
+            norm: Norm::new(&builder.child("norm"), job::Norm::LayerNorm(config.encoder.norm_epsilon), hidden)?,
+            dropout: Dropout::new(&builder.child("dropout"), config.encoder.residual_dropout),
+            position_ids: {
+                let mut ids = buffer("position_ids")?;
+                ids.f_copy_(&numbers::range(positions, tch::Device::Cpu)?.f_unsqueeze(0)?)?;
+                ids
+            },
+            kind_ids: buffer("token_type_ids")?,
+            sequence,
+        })
+    }
+
+    /// The rows of all tokens, which the head reads as well.
+    pub(super) fn tokens(&self) -> &Tensor {
+        self.token.weight()
+    }
+
+    pub(super) fn forward(&self, tokens: &Tensor, pass: &Pass) -> Result<Tensor> {
+        self.module.run(|| {
+            let ids = self.position_ids.f_slice(1, None, self.sequence, 1)?;
+            let kinds = self.kind_ids.f_gather(1, &ids, false)?;
+            let token = self.token.forward(tokens)?;
+            let kind = self.kind.forward(&kinds.f_expand([tokens.size()[0], self.sequence], false)?)?;
+            let mut sum = token.f_add(&kind)?;
+            let position = self.position.forward(&ids)?;
+            sum = sum.f_add(&position)?;
+            sum = self.norm.forward(&sum)?;
+            sum = self.dropout.forward(&sum, pass)?;
+            drop((token, kinds, kind, position));
+            Ok(sum)
+        })
+    }
+}

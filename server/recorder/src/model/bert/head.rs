@@ -1,0 +1,46 @@
+//! The head of a masked language model: `BertLMPredictionHead`.
+
+use shared::job;
+use tch::Tensor;
+
+use super::DEVIATION;
+use crate::Result;
+use crate::builder::Builder;
+use crate::model::layer::{Activation, Linear, Norm};
+use crate::place::Module;
+
+/// A transform of the features, and a decoder whose weight is the token embedding's.
+#[derive(Debug)]
+pub(super) struct Head {
+    module: Module,
+    dense: Linear,
+    activation: Activation,
+    norm: Norm,
+    decoder: Linear,
+}
+
+impl Head {
+    /// The head; `builder` is its own.
+    pub(super) fn new(builder: &Builder, config: &job::Encoder, tokens: &Tensor) -> Result<Self> {
+        let hidden = config.hidden.cast_signed();
+        let transform = builder.child("transform");
+        let epsilon = job::Norm::LayerNorm(config.norm_epsilon);
+        let inside = || -> Result<(Linear, Norm)> {
+            let dense = Linear::normal(&transform.child("dense"), hidden, hidden, true, DEVIATION)?;
+            Ok((dense, Norm::new(&transform.child("norm"), epsilon, hidden)?))
+        };
+        // The decoder's bias is the head's own, so that it is the first of its parameters.
+        let decoder = || Linear::tied_with_bias(&builder.child("decoder"), tokens);
+        let ((dense, norm), decoder) = builder.inside_first(inside, decoder)?;
+        let activation = Activation::new(&transform.child("activation"), config.activation);
+        Ok(Self { module: builder.module(), dense, activation, norm, decoder })
+    }
+
+    pub(super) fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        self.module.run(|| {
+            let mut hidden = self.activation.forward(self.dense.forward(input)?)?;
+            hidden = self.norm.forward(&hidden)?;
+            self.decoder.forward(&hidden)
+        })
+    }
+}

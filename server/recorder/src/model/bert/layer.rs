@@ -1,0 +1,88 @@
+//! An encoder layer: attention and a feed-forward network, each followed by a norm.
+
+use shared::job;
+use tch::Tensor;
+
+use super::DEVIATION;
+use crate::Result;
+use crate::builder::Builder;
+use crate::model::layer::{Activation, Attended, AttentionKernel, Dropout, Linear, Norm, SelfAttention};
+use crate::pass::Pass;
+use crate::place::Module;
+
+/// `BertLayer`.
+#[derive(Debug)]
+pub(super) struct Layer {
+    module: Module,
+    attention: SelfAttention,
+    attention_output: Residual,
+    up: Linear,
+    activation: Activation,
+    output: Residual,
+}
+
+/// `BertSelfOutput` or `BertOutput`: a linear layer whose result is added to the residual stream, and normalised.
+#[derive(Debug)]
+struct Residual {
+    module: Module,
+    dense: Linear,
+    norm: Norm,
+    dropout: Dropout,
+}
+
+impl Layer {
+    /// A layer; `builder` is its own.
+    pub(super) fn new(builder: &Builder, config: &job::Encoder) -> Result<Self> {
+        let (hidden, inner) = (config.hidden.cast_signed(), config.intermediate.cast_signed());
+        let attention = builder.child("attention");
+        let projection = |name| Linear::normal(&attention.child(name), hidden, hidden, true, DEVIATION);
+        let projections = [projection("query")?, projection("key")?, projection("value")?];
+        let kernel = AttentionKernel::bert(config);
+        let feed_forward = builder.child("mlp");
+        Ok(Self {
+            module: builder.module(),
+            attention: SelfAttention::new(&attention, projections, None, kernel, config.head_dim()),
+            attention_output: Residual::new(&attention.child("output"), config, config.hidden)?,
+            up: Linear::normal(&feed_forward.child("up"), hidden, inner, true, DEVIATION)?,
+            activation: Activation::new(&feed_forward.child("activation"), config.activation),
+            output: Residual::new(&feed_forward.child("output"), config, config.intermediate)?,
+        })
+    }
+
+    pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
+        self.module.run(|| {
+            let Attended { output: attended, probabilities } = self.attention.forward(input, pass)?;
+            let residual = self.attention_output.forward(&attended, input, pass)?;
+            drop(attended);
+            let inner = self.activation.forward(self.up.forward(&residual)?)?;
+            let output = self.output.forward(&inner, &residual, pass)?;
+            drop(inner);
+            drop((probabilities, residual));
+            Ok(output)
+        })
+    }
+}
+
+impl Residual {
+    fn new(builder: &Builder, config: &job::Encoder, inputs: u64) -> Result<Self> {
+        let hidden = config.hidden.cast_signed();
+        Ok(Self {
+            module: builder.module(),
+            dense: Linear::normal(&builder.child("dense"), inputs.cast_signed(), hidden, true, DEVIATION)?,
+            norm: Norm::new(&builder.child("norm"), job::Norm::LayerNorm(config.norm_epsilon), hidden)?,
+            dropout: Dropout::new(&builder.child("dropout"), config.residual_dropout),
+        })
+    }
+
+    fn forward(&self, input: &Tensor, residual: &Tensor, pass: &Pass) -> Result<Tensor> {
+        self.module.run(|| {
+            let mut hidden = self.dense.forward(input)?;
+            hidden = self.dropout.forward(&hidden, pass)?;
+            let sum = hidden.f_add(residual)?;
+            let output = self.norm.forward(&sum)?;
+            drop(sum);
+            drop(hidden);
+            Ok(output)
+        })
+    }
+}

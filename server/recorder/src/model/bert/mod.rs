@@ -1,0 +1,88 @@
+//! Masked language models: BERT, as Hugging Face's transformers 5 computes `BertForMaskedLM`.
+
+mod embeddings;
+mod head;
+mod layer;
+
+use shared::job;
+use tch::{Device, Kind, Tensor};
+
+use self::embeddings::Embeddings;
+use self::head::Head;
+use self::layer::Layer;
+use super::layer::CrossEntropy;
+use super::{Batch, Network, Output};
+use crate::Result;
+use crate::builder::Builder;
+use crate::pass::{Pass, Shared};
+
+/// The deviation of new weights, Hugging Face's `initializer_range`.
+const DEVIATION: f64 = 0.02;
+
+/// A masked language model with its head.
+#[derive(Debug)]
+pub struct Bert {
+    embeddings: Embeddings,
+    layers: Vec<Shared<Layer>>,
+    head: Head,
+    loss: CrossEntropy,
+    vocabulary: i64,
+    sequence: i64,
+}
+
+impl Bert {
+    /// The model on the builder's device, for samples of `sequence` tokens.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub fn new(config: &job::Bert, sequence: u64, builder: &Builder) -> Result<Self> {
+        let embeddings = Embeddings::new(&builder.child("embeddings"), config, sequence.cast_signed())?;
+        let layers = builder.child("layers");
+        let layer = |index: u64| Layer::new(&layers.child(&index.to_string()), &config.encoder).map(Shared::new);
+        let layers = (0..config.encoder.layers).map(layer).collect::<Result<_>>()?;
+        let head = Head::new(&builder.child("head"), &config.encoder, embeddings.tokens())?;
+        Ok(Self {
+            embeddings,
+            layers,
+            head,
+            loss: CrossEntropy::new(&builder.child("cross_entropy")),
+            vocabulary: config.vocabulary.cast_signed(),
+            sequence: sequence.cast_signed(),
+        })
+    }
+
+    /// `BertModel.forward`, in which what was embedded lives until the end.
+    fn encode(&self, tokens: &Tensor, pass: &Pass) -> Result<Tensor> {
+        let embedded = self.embeddings.forward(tokens, pass)?;
+        let mut hidden = embedded.shallow_clone();
+        for layer in &self.layers {
+            let layer = layer.clone();
+            hidden = pass.layer(&[&hidden], move |tensors, pass| layer.forward(tensors[0], pass))?;
+        }
+        drop(embedded);
+        Ok(hidden)
+    }
+}
+
+impl Network for Bert {
+    fn batch(&self, samples: i64) -> Result<Batch> {
+        // Labels that do not count would take as much memory as those that do.
+        let tokens = || Tensor::f_randint(self.vocabulary, [samples, self.sequence], (Kind::Int64, Device::Cpu));
+        Ok(vec![("inputs", tokens()?), ("labels", tokens()?)])
+    }
+
+    fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
+        let hidden = self.encode(&batch[0].1, pass)?;
+        let logits = self.head.forward(&hidden)?;
+        Ok(Output { locals: vec![hidden], logits, kept: Vec::new() })
+    }
+
+    fn output_holds_loss(&self) -> bool {
+        true
+    }
+
+    fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
+        self.loss.forward(&output.logits.f_view([-1, self.vocabulary])?, &batch[1].1.f_view([-1])?)
+    }
+}

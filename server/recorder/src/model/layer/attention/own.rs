@@ -1,0 +1,58 @@
+//! Self-attention of encoders: every token reads all others.
+
+use tch::Tensor;
+
+use super::{Attended, AttentionKernel};
+use crate::Result;
+use crate::builder::Builder;
+use crate::model::layer::Linear;
+use crate::pass::Pass;
+use crate::place::Module;
+
+/// Self-attention without a mask, as many heads of keys as of queries.
+#[derive(Debug)]
+pub(in crate::model) struct SelfAttention {
+    module: Module,
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    /// The last linear layer, where it is inside: queries, keys and values then outlive it.
+    out: Option<Linear>,
+    kernel: AttentionKernel,
+    head_dim: i64,
+}
+
+impl SelfAttention {
+    /// The attention of `module`, by the linear layers of its queries, keys and values.
+    pub(in crate::model) fn new(
+        builder: &Builder,
+        [query, key, value]: [Linear; 3],
+        out: Option<Linear>,
+        kernel: AttentionKernel,
+        head_dim: u64,
+    ) -> Self {
+        Self { module: builder.module(), query, key, value, out, kernel, head_dim: head_dim.cast_signed() }
+    }
+
+    /// What each token reads, of shape (samples, tokens, features), and the probabilities where they are written out.
+    pub(in crate::model) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Attended> {
+        self.module.run(|| {
+            let query = self.split(&self.query.forward(input)?)?;
+            let key = self.split(&self.key.forward(input)?)?;
+            let value = self.split(&self.value.forward(input)?)?;
+            let Attended { mut output, probabilities } = self.kernel.forward([&query, &key, &value], None, pass)?;
+            output = output.f_flatten(2, 3)?;
+            if let Some(out) = &self.out {
+                output = out.forward(&output)?;
+            }
+            drop((query, key, value));
+            Ok(Attended { output, probabilities })
+        })
+    }
+
+    /// Features as heads, before the tokens.
+    fn split(&self, features: &Tensor) -> Result<Tensor> {
+        let [samples, tokens, _] = features.size()[..] else { unreachable!("features are of samples and tokens") };
+        features.f_view([samples, tokens, -1, self.head_dim])?.f_transpose(1, 2)
+    }
+}

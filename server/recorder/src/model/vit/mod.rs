@@ -1,0 +1,96 @@
+//! Vision transformers, as Hugging Face's transformers 5 computes `ViTForImageClassification`.
+
+mod embeddings;
+mod layer;
+
+use shared::job;
+use tch::{Device, Kind, Tensor};
+
+use self::embeddings::Embeddings;
+use self::layer::Layer;
+use super::layer::{CrossEntropy, Linear, Norm};
+use super::{Batch, Network, Output};
+use crate::Result;
+use crate::builder::Builder;
+use crate::pass::{Pass, Shared};
+
+/// The deviation of new weights, Hugging Face's `initializer_range`.
+const DEVIATION: f64 = 0.02;
+/// Colours of a pixel.
+const COLOURS: i64 = 3;
+
+/// A vision transformer on random images.
+#[derive(Debug)]
+pub struct Vit {
+    embeddings: Embeddings,
+    layers: Vec<Shared<Layer>>,
+    norm: Norm,
+    classifier: Linear,
+    loss: CrossEntropy,
+    /// Height and width of the images, in pixels.
+    image_size: i64,
+    classes: i64,
+    kind: Kind,
+}
+
+impl Vit {
+    /// The model on the builder's device.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub fn new(config: &job::Vit, builder: &Builder) -> Result<Self> {
+        let encoder = &config.encoder;
+        let (hidden, classes) = (encoder.hidden.cast_signed(), config.classes.cast_signed());
+        let embeddings = Embeddings::new(&builder.child("embeddings"), config)?;
+        let layers = builder.child("layers");
+        let layer =
+            |index: u64| Layer::new(&layers.child(&index.to_string()), encoder, config.qkv_bias).map(Shared::new);
+        Ok(Self {
+            embeddings,
+            layers: (0..encoder.layers).map(layer).collect::<Result<_>>()?,
+            norm: Norm::new(&builder.child("norm"), job::Norm::LayerNorm(encoder.norm_epsilon), hidden)?,
+            classifier: Linear::normal(&builder.child("classifier"), hidden, classes, true, DEVIATION)?,
+            loss: CrossEntropy::new(&builder.child("cross_entropy")),
+            image_size: config.image_size.cast_signed(),
+            classes,
+            kind: builder.kind(),
+        })
+    }
+
+    /// `ViTModel.forward`, in which what the layers read first and wrote last lives until the end.
+    fn encode(&self, images: &Tensor, pass: &Pass) -> Result<Tensor> {
+        let embedded = self.embeddings.forward(images, pass)?;
+        let mut hidden = embedded.shallow_clone();
+        for layer in &self.layers {
+            let layer = layer.clone();
+            hidden = pass.layer(&[&hidden], move |tensors, pass| layer.forward(tensors[0], pass))?;
+        }
+        let output = self.norm.forward(&hidden)?;
+        drop((embedded, hidden));
+        Ok(output)
+    }
+}
+
+impl Network for Vit {
+    fn batch(&self, samples: i64) -> Result<Batch> {
+        // Black images take the memory of any others and cost the least to make.
+        let images = Tensor::f_zeros([samples, COLOURS, self.image_size, self.image_size], (self.kind, Device::Cpu))?;
+        let labels = Tensor::f_randint(self.classes, [samples], (Kind::Int64, Device::Cpu))?;
+        Ok(vec![("images", images), ("labels", labels)])
+    }
+
+    fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
+        let hidden = self.encode(&batch[0].1, pass)?;
+        let logits = self.classifier.forward(&hidden.f_select(1, 0)?)?;
+        Ok(Output { locals: vec![hidden], logits, kept: Vec::new() })
+    }
+
+    fn output_holds_loss(&self) -> bool {
+        true
+    }
+
+    fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
+        self.loss.forward(&output.logits, &batch[1].1)
+    }
+}

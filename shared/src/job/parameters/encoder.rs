@@ -1,0 +1,54 @@
+//! How many parameters encoders have.
+
+use super::super::encoder::{Bert, Encoder, Vit};
+use super::linear;
+
+/// Colours of a pixel.
+const COLOURS: u64 = 3;
+
+/// Embeddings with their norm, layers, and a head whose decoder has a bias of its own only.
+pub(super) fn of_bert(bert: &Bert) -> u128 {
+    let Bert { encoder, vocabulary, max_positions, token_types } = bert;
+    let hidden = encoder.hidden;
+    let embeddings = u128::from(vocabulary + max_positions + token_types) * u128::from(hidden);
+    let head = linear(hidden, hidden, true) + norm(hidden) + u128::from(*vocabulary);
+    embeddings + norm(hidden) + of_layers(encoder, true) + head
+}
+
+/// Embeddings of patches, positions and the token that is classified, layers, their norm, and the linear layer.
+pub(super) fn of_vit(vit: &Vit) -> u128 {
+    let hidden = vit.encoder.hidden;
+    let patches = linear(COLOURS * vit.patch_size * vit.patch_size, hidden, true);
+    let positions = u128::from(vit.tokens() + 1) * u128::from(hidden);
+    patches + positions + of_layers(&vit.encoder, vit.qkv_bias) + norm(hidden) + linear(hidden, vit.classes, true)
+}
+
+fn of_layers(encoder: &Encoder, qkv_bias: bool) -> u128 {
+    let Encoder { layers, hidden, intermediate, .. } = *encoder;
+    let attention = 3 * linear(hidden, hidden, qkv_bias) + linear(hidden, hidden, true);
+    let feed_forward = linear(hidden, intermediate, true) + linear(intermediate, hidden, true);
+    u128::from(layers) * (attention + feed_forward + 2 * norm(hidden))
+}
+
+/// Weight and bias of a layer norm.
+fn norm(features: u64) -> u128 {
+    2 * u128::from(features)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Model;
+
+    #[track_caller]
+    fn check(preset: &str, parameters: u64) {
+        assert_eq!(Model::preset(preset).unwrap().parameters(), parameters);
+    }
+
+    #[test]
+    fn presets_have_their_published_sizes() {
+        check("bert-base", 109_514_298);
+        check("bert-large", 335_174_458);
+        check("vit-b-16", 86_567_656);
+        check("vit-l-16", 304_326_632);
+    }
+}
