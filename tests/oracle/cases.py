@@ -9,6 +9,9 @@ from virtual import ROOT
 GPT2 = {"preset": "gpt2"}
 TINY_LLAMA = {"preset": "tinyllama-1.1b"}
 LLAMA_3 = {"preset": "llama-3.2-1b"}
+QWEN_2 = {"preset": "qwen2.5-0.5b"}
+BERT = {"preset": "bert-base"}
+VIT = {"preset": "vit-b-16"}
 RESNET_18 = {"preset": "resnet18"}
 RESNET_50 = {"preset": "resnet50"}
 MLP = {"preset": "mlp"}
@@ -44,7 +47,7 @@ def language(name: str, model: dict[str, Any], card: str = "h100-80gb", **config
 
 
 def images(name: str, model: dict[str, Any], **config: Any) -> Case:
-    """A residual network in steps of SGD with momentum."""
+    """A model of images in steps of SGD with momentum."""
     defaults = {"batch": 64, "optimizer": {"kind": "sgd", "momentum": 0.9}}
     return case(name, "h100-80gb", model, **defaults | config)
 
@@ -90,6 +93,14 @@ CASES = [
     language("Llama 3.2 1B, fp32", LLAMA_3, batch=1),
     language("Llama 3.2 1B, bf16 autocast", LLAMA_3, precision="autocast-bf16", batch=4),
     language("Llama 3.2 1B, bf16 autocast, checkpointing", LLAMA_3, precision="autocast-bf16", checkpointing=True),
+    language("Qwen2.5 0.5B, bf16 autocast", QWEN_2, precision="autocast-bf16"),
+    language("BERT, fp32", BERT, batch=16, sequence=512),
+    language("BERT, bf16 autocast, checkpointing", BERT, batch=16, sequence=512, precision="autocast-bf16",
+             checkpointing=True),
+    language("BERT, eager attention, T4", BERT | {"attention": "eager"}, card="t4-16gb", batch=8, sequence=256,
+             precision="autocast-fp16"),
+    images("ViT-B/16, fp32", VIT),
+    images("ViT-B/16, bf16 autocast, evaluation", VIT, precision="autocast-bf16", evaluation=EVALUATION),
     images("ResNet-50, fp32", RESNET_50),
     images("ResNet-50, fp16 autocast, NHWC", RESNET_50 | {"channels_last": True}, precision="autocast-fp16"),
     images("ResNet-50, fp32, checkpointing", RESNET_50, checkpointing=True),

@@ -16,6 +16,16 @@ MODULES = [
     (r"^model\.rotary_emb$", "rotary"),
     (r"^transformer\.ln_f$|^model\.norm$", "norm"),
     (r"^lm_head$", "head"),
+    (r"^(bert|vit)\.embeddings", "embedding"),
+    (r"^bert\.encoder\.layer\.(\d+)\.(intermediate|output)", r"layers.\1.mlp.\2"),
+    (r"\.mlp\.intermediate\.dense$", ".mlp.up"),
+    (r"\.mlp\.intermediate\.intermediate_act_fn$", ".mlp.activation"),
+    (r"^bert\.encoder\.layer", "layers"),
+    (r"\.attention\.self", ".attention"),
+    (r"^cls\.predictions", "head"),
+    (r"^vit\.layernorm$", "norm"),
+    (r"^vit\.layers", "layers"),
+    (r"\.patch_embeddings\.projection$", ".patches"),
     (r"^(transformer\.h|model\.layers)\.(\d+)", r"layers.\2"),
     (r"^(linear|activation|dropout)(\d+)$", r"layers.\2.\1"),
     (r"\.attn\.c_proj$", ".attention.out"),
@@ -40,6 +50,16 @@ PARTS = {
     "gate_proj": "gate",
     "up_proj": "up",
     "down_proj": "down",
+    "word_embeddings": "token",
+    "position_embeddings": "position",
+    "token_type_embeddings": "token_type",
+    "LayerNorm": "norm",
+    "transform_act_fn": "activation",
+    "layernorm_before": "attention_norm",
+    "layernorm_after": "mlp_norm",
+    "fc1": "up",
+    "activation_fn": "activation",
+    "fc2": "down",
 }
 
 # The phases of the recorder whose modules are no part of a pass.
@@ -50,7 +70,7 @@ def of_python(event: Event) -> str:
     """What Python allocated for; `modules.py` wrote the module into the event."""
     label = event["user_metadata"]
     path, backward, _ = label.partition(" backward")
-    if label == "" or path in ("", "transformer", "model"):
+    if label == "" or path in ("", "transformer", "model", "bert", "vit"):
         return phase_of_python(event) if not backward else "loss · backward"
     return f"{collapsed(translated(path))} · {'backward' if backward else 'forward'}"
 

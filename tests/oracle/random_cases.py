@@ -19,7 +19,7 @@ def random_cases(count: int, seed: int) -> list[Case]:
 
 def random_case(dice: random.Random, name: str) -> Case:
     """One case."""
-    family = dice.choice([gpt2, gpt2, llama, llama, resnet, mlp])
+    family = dice.choice([gpt2, gpt2, llama, llama, qwen2, bert, vit, resnet, mlp])
     config: dict[str, Any] = {
         "model": family(dice),
         "batch": dice.choice([1, 2, 3, 8]),
@@ -34,7 +34,7 @@ def random_case(dice: random.Random, name: str) -> Case:
     }
     if config["checkpointing"]:
         config["model"].pop("use_cache", None)
-    if family in (gpt2, llama):
+    if family in (gpt2, llama, qwen2, bert):
         config["sequence"] = dice.choice([1, 17, 128, 512])
     if dice.random() < 0.5:
         config["clip_grad_norm"] = 1.0
@@ -83,6 +83,46 @@ def llama(dice: random.Random) -> dict[str, Any]:
         "attention_dropout": dice.choice([0.0, 0.0, 0.1]),
         "attention": dice.choice(ATTENTIONS),
         "use_cache": dice.random() < 0.7,
+    }
+
+
+def qwen2(dice: random.Random) -> dict[str, Any]:
+    """A Llama with a bias of queries, keys and values only."""
+    return llama(dice) | {"qkv_bias": True, "attention_bias": False, "mlp_bias": False}
+
+
+def bert(dice: random.Random) -> dict[str, Any]:
+    """A BERT of any shape."""
+    return encoder(dice) | {
+        "preset": "bert-base",
+        "vocabulary": dice.choice([1000, 30522]),
+        "token_types": dice.choice([1, 2]),
+    }
+
+
+def vit(dice: random.Random) -> dict[str, Any]:
+    """A vision transformer on small images."""
+    return encoder(dice) | {
+        "preset": "vit-b-16",
+        "image_size": dice.choice([32, 97]),
+        "patch_size": dice.choice([8, 32]),
+        "classes": dice.choice([10, 1000]),
+        "qkv_bias": dice.random() < 0.7,
+    }
+
+
+def encoder(dice: random.Random) -> dict[str, Any]:
+    """What both encoders have."""
+    heads = dice.choice([1, 4, 12])
+    return {
+        "hidden": heads * dice.choice([16, 64]),
+        "heads": heads,
+        "layers": dice.choice([1, 3]),
+        "intermediate": dice.choice([100, 1024]),
+        "activation": dice.choice(["gelu", "gelu_new", "gelu_tanh", "relu"]),
+        "residual_dropout": dice.choice([0.0, 0.1]),
+        "attention_dropout": dice.choice([0.0, 0.1]),
+        "attention": dice.choice(ATTENTIONS),
     }
 
 

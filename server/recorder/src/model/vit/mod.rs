@@ -42,7 +42,7 @@ impl Vit {
     pub fn new(config: &job::Vit, builder: &Builder) -> Result<Self> {
         let encoder = &config.encoder;
         let (hidden, classes) = (encoder.hidden.cast_signed(), config.classes.cast_signed());
-        let embeddings = Embeddings::new(&builder.child("embeddings"), config)?;
+        let embeddings = Embeddings::new(&builder.child("embedding"), config)?;
         let layers = builder.child("layers");
         let layer =
             |index: u64| Layer::new(&layers.child(&index.to_string()), encoder, config.qkv_bias).map(Shared::new);
