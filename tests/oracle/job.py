@@ -5,7 +5,7 @@ Presets, defaults and limits have one home, the Rust crate `shared`; this file o
 
 import json
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ class Transformer:
     norm_epsilon: float
     rope_theta: float
     activation: str
+    qkv_bias: bool
     attention_bias: bool
     mlp_bias: bool
     tied_head: bool
@@ -56,6 +57,42 @@ class ResNet:
 
 
 @dataclass(frozen=True)
+class Encoder:
+    """The layers of an encoder."""
+
+    layers: int
+    hidden: int
+    intermediate: int
+    heads: int
+    norm_epsilon: float
+    activation: str
+    residual_dropout: float
+    attention_dropout: float
+    attention: str
+
+
+@dataclass(frozen=True)
+class Bert:
+    """A masked language model."""
+
+    encoder: Encoder
+    vocabulary: int
+    max_positions: int
+    token_types: int
+
+
+@dataclass(frozen=True)
+class Vit:
+    """A vision transformer."""
+
+    encoder: Encoder
+    image_size: int
+    patch_size: int
+    classes: int
+    qkv_bias: bool
+
+
+@dataclass(frozen=True)
 class Mlp:
     """Linear layers with an activation between them."""
 
@@ -65,6 +102,9 @@ class Mlp:
     activation: str
     bias: bool
     dropout: float
+
+
+Model = Transformer | Bert | ResNet | Vit | Mlp
 
 
 @dataclass(frozen=True)
@@ -95,7 +135,7 @@ class Evaluation:
 class Job:
     """A recording to make."""
 
-    model: Transformer | ResNet | Mlp
+    model: Model
     batch: int
     sequence: int
     steps: int
@@ -108,6 +148,7 @@ class Job:
     set_to_none: bool
     keep_outputs: bool
     evaluation: Evaluation | None
+    mistakes: list[str]
     allocator: str
     memory_fraction: float | None
 
@@ -140,17 +181,23 @@ def from_document(document: dict[str, Any]) -> Job:
         set_to_none=document["set_to_none"],
         keep_outputs=document["keep_outputs"],
         evaluation=Evaluation(**evaluation) if evaluation else None,
+        mistakes=document.get("mistakes", []),
         allocator=document.get("allocator", ""),
         memory_fraction=document.get("memory_fraction"),
     )
 
 
-def model_of(table: dict[str, Any]) -> Transformer | ResNet | Mlp:
+def model_of(table: dict[str, Any]) -> Model:
     """The model of a resolved config."""
     if table["family"] == "transformer":
         return transformer_of(table)
     if table["family"] == "resnet":
         return ResNet(table["depth"], table["classes"], table["image_size"], table["channels_last"])
+    if table["family"] == "bert":
+        return Bert(encoder_of(table), table["vocabulary"], table["max_positions"], table["token_types"])
+    if table["family"] == "vit":
+        sizes = (table["image_size"], table["patch_size"], table["classes"])
+        return Vit(encoder_of(table), *sizes, qkv_bias=table["qkv_bias"])
     hidden = table["hidden"]
     return Mlp(
         input_features=table["input"],
@@ -160,6 +207,11 @@ def model_of(table: dict[str, Any]) -> Transformer | ResNet | Mlp:
         bias=table["bias"],
         dropout=table["dropout"],
     )
+
+
+def encoder_of(table: dict[str, Any]) -> Encoder:
+    """The layers of a resolved config's encoder."""
+    return Encoder(**{field.name: table[field.name] for field in fields(Encoder)})
 
 
 def transformer_of(table: dict[str, Any]) -> Transformer:
@@ -181,6 +233,7 @@ def transformer_of(table: dict[str, Any]) -> Transformer:
         norm_epsilon=table["norm_epsilon"],
         rope_theta=table.get("rope_theta", 0.0),
         activation=table["activation"],
+        qkv_bias=table["qkv_bias"],
         attention_bias=table["attention_bias"],
         mlp_bias=table["mlp_bias"],
         tied_head=table["tied_head"],

@@ -9,7 +9,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.profiler import record_function
 
 import models
-from job import Evaluation, Job, Transformer
+from job import Bert, Evaluation, Job, Transformer, Vit
 
 DEVICE = torch.device("cuda")
 
@@ -38,6 +38,7 @@ class Training:
         self.model = subject.model.to(DEVICE)
         self.optimizer = optimizer(job, self.model)
         self.scaler = torch.amp.GradScaler("cuda", enabled=job.grad_scaler)
+        self.kept: list[Any] = []
 
     def run(self) -> None:
         """All steps of the job."""
@@ -50,19 +51,27 @@ class Training:
 
     def train(self) -> None:
         """Micro batches, then one change of the weights."""
-        for _ in range(self.job.accumulation):
+        for micro_batch in range(self.job.accumulation):
             self.load(self.job.batch)
+            self.keep("keep_batches", (self.inputs, self.labels))
             self.output, loss = self.forward(self.job.keep_outputs)
-            self.loss = loss if self.job.accumulation == 1 else loss / self.job.accumulation
-            del loss
-            self.scaler.scale(self.loss).backward()
+            share = loss if self.job.accumulation == 1 else loss / self.job.accumulation
+            self.loss = self.loss + share if micro_batch > 0 and self.makes("backward_once") else share
+            del loss, share
+            self.keep("keep_losses", self.loss)
+            if micro_batch + 1 == self.job.accumulation or not self.makes("backward_once"):
+                self.scaler.scale(self.loss).backward(retain_graph=self.makes("retain_graph"))
         if self.job.clip_grad_norm is not None:
             self.scaler.unscale_(self.optimizer)
             nn.utils.clip_grad_norm_(self.model.parameters(), self.job.clip_grad_norm)
         self.scaler.step(self.optimizer)
         self.scaler.update()
-        self.optimizer.zero_grad(set_to_none=self.job.set_to_none)
+        self.keep("keep_gradients", [parameter.grad for parameter in self.model.parameters()])
+        if not self.makes("never_zero_grad"):
+            self.optimizer.zero_grad(set_to_none=self.job.set_to_none)
         self.output = None
+        if self.makes("empty_cache_every_step"):
+            torch.cuda.empty_cache()
 
     def evaluate(self, evaluation: Evaluation) -> None:
         """Passes without training; without `no_grad` a loss holds its graph until the next one is there."""
@@ -71,7 +80,17 @@ class Training:
             for _ in range(evaluation.batches):
                 self.load(evaluation.batch)
                 self.loss = self.forward(keep_output=False)[1]
+                self.keep("keep_evaluation_losses", self.loss)
         self.model.train()
+
+    def makes(self, mistake: str) -> bool:
+        """Whether the script makes a mistake."""
+        return mistake in self.job.mistakes
+
+    def keep(self, mistake: str, value: Any) -> None:
+        """Keeps a value for good, where that is a mistake of the script."""
+        if self.makes(mistake):
+            self.kept.append(value)
 
     def load(self, samples: int) -> None:
         """Brings a new batch to the device."""
@@ -83,6 +102,8 @@ class Training:
         """The output, unless it goes as soon as the loss is there, and the loss of the batch."""
         with autocast(self.job):
             output, loss = self.subject.run(self.model, self.inputs, self.labels)
+            if self.model.training:
+                self.keep("keep_outputs_forever", output)
             if not keep_output:
                 output = None
             return output, loss
@@ -112,8 +133,13 @@ def autocast(job: Job) -> AbstractContextManager:
 
 def attention_kernels(job: Job) -> AbstractContextManager:
     """The kernels that attention may take: all, unless the job names one."""
-    attention = job.model.attention if isinstance(job.model, Transformer) else None
-    backend = ATTENTION_BACKENDS.get(attention)
+    match job.model:
+        case Transformer(attention=attention):
+            backend = ATTENTION_BACKENDS.get(attention)
+        case Bert(encoder=encoder) | Vit(encoder=encoder):
+            backend = ATTENTION_BACKENDS.get(encoder.attention)
+        case _:
+            backend = None
     return nullcontext() if backend is None else sdpa_kernel(backend)
 
 

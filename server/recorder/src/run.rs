@@ -7,11 +7,12 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use shared::api::{Finished, Message, OutOfMemory, RecorderLine, Started};
-use shared::job::{Device as JobDevice, Evaluation, Job, Precision};
+use shared::job::{Device as JobDevice, Evaluation, Job, Mistake, Precision};
 use tch::{Device, Kind, TchError, Tensor};
 
 use crate::Result;
 use crate::builder::Builder;
+use crate::mistake::Mistakes;
 use crate::model::{self, Batch, Network, Output};
 use crate::numbers::Numbers as _;
 use crate::optimizer::{GradScaler, Optimizer};
@@ -72,6 +73,7 @@ struct Training {
     batch: Batch,
     output: Option<Output>,
     loss: Option<Tensor>,
+    mistakes: Mistakes,
 }
 
 impl<'a> Run<'a> {
@@ -170,28 +172,34 @@ impl<'a> Run<'a> {
     fn train_step(&mut self, training: &mut Training) -> Result<()> {
         let job = self.job;
         let pass = Pass { training: true, checkpointing: job.checkpointing, precision: job.precision };
-        for _ in 0..job.accumulation {
+        for micro_batch in 0..job.accumulation {
             self.phase(Phase::Data, || training.load(job.batch))?;
+            training.mistakes.see_batch(&training.batch);
             // One region of autocast: what it has cast lives until the loss is there.
             let passes = || {
                 let mut output = self.phase(Phase::Forward, || training.network.forward(&training.batch, &pass))?;
                 let loss = self.phase(Phase::Loss, || training.network.loss(&output, &training.batch))?;
                 output.locals.clear();
+                training.mistakes.see_output(&output, training.network.output_holds_loss().then_some(&loss));
                 Ok((job.keep_outputs.then_some(output), loss))
             };
             let (output, mut loss) = Phase::Loss.run(|| pass.run(passes))?;
             training.output = output;
+            let mut undivided = None;
             if job.accumulation > 1 {
                 let share = || loss.divide_number(job.accumulation.cast_signed());
                 let share = Phase::Loss.run(|| Module::named("cross_entropy").run(share))?;
-                training.hold_undivided(std::mem::replace(&mut loss, share));
+                undivided = Some(std::mem::replace(&mut loss, share));
             }
-            training.loss = Some(loss);
-            self.phase(Phase::Backward, || training.backward())?;
+            Phase::Loss.run(|| training.take_loss(loss, micro_batch))?;
+            training.hold_undivided(undivided);
+            if micro_batch + 1 == job.accumulation || !training.mistakes.make(Mistake::BackwardOnce) {
+                self.phase(Phase::Backward, || training.backward())?;
+            }
         }
         self.phase(Phase::Optimizer, || training.update(job))?;
         training.output = None;
-        Ok(())
+        training.mistakes.end_step()
     }
 
     fn evaluate(&mut self, training: &mut Training, evaluation: Evaluation) -> Result<()> {
@@ -205,6 +213,7 @@ impl<'a> Run<'a> {
                     })
                 };
                 training.loss = Some(if evaluation.no_grad { tch::no_grad(loss)? } else { loss()? });
+                training.mistakes.see_evaluation_loss(training.loss.as_ref());
             }
             Ok(())
         })
@@ -234,7 +243,8 @@ impl Training {
             Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),
             _ => None,
         };
-        Ok(Self { device, network, optimizer, scaler, batch: Vec::new(), output: None, loss: None })
+        let mistakes = Mistakes::new(&job.mistakes);
+        Ok(Self { device, network, optimizer, scaler, batch: Vec::new(), output: None, loss: None, mistakes })
     }
 
     /// Brings the next batch to the device, tensor by tensor: each takes the place of its predecessor.
@@ -251,17 +261,29 @@ impl Training {
     }
 
     /// Keeps the whole loss as long as Python's output object does.
-    fn hold_undivided(&mut self, loss: Tensor) {
+    fn hold_undivided(&mut self, loss: Option<Tensor>) {
         if let Some(output) = self.output.as_mut().filter(|_| self.network.output_holds_loss()) {
-            output.locals.push(loss);
+            output.locals.extend(loss);
         }
+    }
+
+    /// Gives a loss its name; with one backward for all micro batches it is that of their sum.
+    fn take_loss(&mut self, loss: Tensor, micro_batch: u64) -> Result<()> {
+        self.loss = match &self.loss {
+            Some(sum) if micro_batch > 0 && self.mistakes.make(Mistake::BackwardOnce) => {
+                Some(Module::named("cross_entropy").run(|| sum.f_add(&loss))?)
+            }
+            _ => Some(loss.shallow_clone()),
+        };
+        self.mistakes.see_loss(self.loss.as_ref());
+        Ok(())
     }
 
     fn backward(&mut self) -> Result<()> {
         let Some(loss) = &self.loss else { return Ok(()) };
         match &mut self.scaler {
-            Some(scaler) => scaler.scale(loss)?.f_backward(),
-            None => loss.f_backward(),
+            Some(scaler) => self.mistakes.backward(&scaler.scale(loss)?),
+            None => self.mistakes.backward(loss),
         }
     }
 
@@ -279,7 +301,8 @@ impl Training {
             }
             None => self.optimizer.step()?,
         }
-        self.optimizer.zero_grad(job.zero_grad)
+        self.mistakes.see_gradients(&self.optimizer)?;
+        if self.mistakes.make(Mistake::NeverZeroGrad) { Ok(()) } else { self.optimizer.zero_grad(job.zero_grad) }
     }
 }
 

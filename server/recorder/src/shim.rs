@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
-use tch::TchError;
+use tch::{TchError, Tensor};
 
 use crate::Result;
 
@@ -70,6 +70,8 @@ unsafe extern "C" {
     fn snapscope_allow_tf32(allow: bool);
     fn snapscope_autocast_enter(half: c_int);
     fn snapscope_autocast_leave();
+    fn snapscope_backward_retaining(tensor: *mut c_void) -> Message;
+    fn snapscope_empty_cache() -> Message;
 }
 
 /// A text for C; what follows a zero byte is lost.
@@ -271,4 +273,24 @@ pub(crate) fn autocast_enter(half: i32) {
 pub(crate) fn autocast_leave() {
     // SAFETY: no pointer is passed.
     unsafe { snapscope_autocast_leave() }
+}
+
+/// `tensor.backward(retain_graph=True)`
+///
+/// # Errors
+///
+/// An operation fails.
+pub(crate) fn backward_retaining(tensor: &Tensor) -> Result<()> {
+    // SAFETY: the tensor outlives the call, which does not change the handle.
+    check(unsafe { snapscope_backward_retaining(tensor.as_ptr().cast_mut().cast()) })
+}
+
+/// `torch.cuda.empty_cache()`
+///
+/// # Errors
+///
+/// CUDA fails.
+pub(crate) fn empty_cache() -> Result<()> {
+    // SAFETY: no pointer is passed.
+    check(unsafe { snapscope_empty_cache() })
 }

@@ -6,8 +6,10 @@
 
 mod card;
 mod document;
+mod encoder;
 mod huggingface;
 mod limits;
+mod mistake;
 mod model;
 mod names;
 mod nearest;
@@ -21,20 +23,24 @@ mod reader;
 mod reference;
 mod resolve;
 mod size;
+mod sweep;
 mod training;
 mod write;
 
 pub use card::{Card, CardError, Cards, ComputeCapability};
 pub use document::Format;
+pub use encoder::{Bert, Encoder, Vit};
 pub use huggingface::{Import, ImportNote, Source};
+pub use mistake::Mistake;
 pub use model::{
     Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
     TransformerFamily,
 };
 pub use overrides::Overrides;
 pub use problem::{Place, Problem};
-pub use raw::{Betas, RawEvaluation, RawJob, RawModel, RawOptimizer, Sizes};
+pub use raw::{Betas, RawEvaluation, RawJob, RawModel, RawOptimizer, RawSweep, Sizes};
 pub use size::parse as parse_size;
+pub use sweep::{Axis, Combination, MOST_COMBINATIONS, Sweep, Values, Word};
 pub use training::{
     Amp, Device, Evaluation, Job, Optimizer, OptimizerImplementation, OptimizerKind, Precision, ZeroGrad,
 };

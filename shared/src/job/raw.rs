@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::document::{Format, Value};
 use super::problem::Problem;
 use super::reader::{FromValue, Reader};
+use super::sweep::Values;
 
 /// Declares a table of a config: one optional field a key, and how it is read.
 ///
@@ -73,6 +74,8 @@ raw_table! {
         set_to_none: bool,
         /// Passes without training between the steps.
         evaluation: RawEvaluation,
+        /// What the script does and had better not.
+        mistakes: Vec<String>,
         /// The text of `PYTORCH_CUDA_ALLOC_CONF`.
         allocator: String,
         /// The share of the card's memory that PyTorch may take.
@@ -81,6 +84,8 @@ raw_table! {
         card: String,
         /// A real GPU: `cuda:0`.
         device: String,
+        /// Ranges, each combination of which is recorded.
+        sweep: RawSweep,
     }
 }
 
@@ -89,7 +94,7 @@ raw_table! {
     RawModel {
         /// A model whose sizes are known; further keys override them.
         preset: String,
-        /// `mlp`, `resnet` or `transformer`.
+        /// `mlp`, `resnet`, `transformer`, `bert` or `vit`.
         family: String,
         /// Whose transformer: `gpt2` or `llama`.
         architecture: String,
@@ -105,6 +110,8 @@ raw_table! {
         depth: u64,
         /// Height and width of the images.
         image_size: u64,
+        /// Height and width of a patch.
+        patch_size: u64,
         /// Whether images and weights are in `channels_last`.
         channels_last: bool,
         /// Tokens of the vocabulary.
@@ -119,6 +126,8 @@ raw_table! {
         head_dim: u64,
         /// Longest sequence that positions exist for.
         max_positions: u64,
+        /// Kinds of tokens.
+        token_types: u64,
         /// `layer_norm` or `rms_norm`.
         norm: String,
         /// What keeps a norm's division finite.
@@ -133,6 +142,8 @@ raw_table! {
         bias: bool,
         /// Whether attention's linear layers have a bias.
         attention_bias: bool,
+        /// Whether queries, keys and values have a bias.
+        qkv_bias: bool,
         /// Whether the feed-forward network's linear layers have a bias.
         mlp_bias: bool,
         /// Whether the head uses the token embedding's weights.
@@ -185,6 +196,22 @@ raw_table! {
         batch: u64,
         /// Whether it runs under `torch.no_grad()`.
         no_grad: bool,
+    }
+}
+
+raw_table! {
+    /// The ranges of a [`RawJob`].
+    RawSweep {
+        /// Virtual cards.
+        card: Values<String>,
+        /// Number formats.
+        precision: Values<String>,
+        /// Whether activations are computed again in backward.
+        checkpointing: Values<bool>,
+        /// Tokens of a sample.
+        sequence: Values<u64>,
+        /// Samples of a micro batch.
+        batch: Values<u64>,
     }
 }
 
@@ -285,6 +312,17 @@ impl FromValue for RawOptimizer {
 
 impl FromValue for RawEvaluation {
     const EXPECTED: &str = "a table such as { every = 1 }";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Table(entries) => Some(Self::read(entries, reader)),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for RawSweep {
+    const EXPECTED: &str = "a table such as { batch = \"1..8x2\" }";
 
     fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
         match value {

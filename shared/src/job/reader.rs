@@ -111,3 +111,14 @@ impl FromValue for String {
         }
     }
 }
+
+impl FromValue for Vec<String> {
+    const EXPECTED: &str = "a list of texts";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::List(items) => items.iter().map(|item| String::from_value(item, reader)).collect(),
+            _ => None,
+        }
+    }
+}

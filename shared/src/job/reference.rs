@@ -1,8 +1,9 @@
 //! Tests that hold `README.md` and the schema together.
 
+use super::mistake::MISTAKES;
 use super::names::Family;
 use super::resolve::keys_of;
-use super::{Card, Model, RawEvaluation, RawJob, RawOptimizer};
+use super::{Card, Model, RawEvaluation, RawJob, RawOptimizer, RawSweep};
 
 const README: &str = include_str!("README.md");
 
@@ -47,9 +48,13 @@ fn every_key_has_a_row() {
     assert_eq!(keys("## The job"), RawJob::KEYS);
     assert_eq!(keys("## The optimizer"), RawOptimizer::KEYS);
     assert_eq!(keys("## The evaluation"), RawEvaluation::KEYS);
+    assert_eq!(keys("## The mistakes"), MISTAKES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    assert_eq!(keys("## The sweep"), RawSweep::KEYS);
     assert_eq!(keys("### `mlp`"), keys_of(Family::Mlp));
     assert_eq!(keys("### `resnet`"), keys_of(Family::ResNet));
     assert_eq!(keys("### `transformer`"), keys_of(Family::Transformer));
+    assert_eq!(keys("### `bert`"), keys_of(Family::Bert));
+    assert_eq!(keys("### `vit`"), keys_of(Family::Vit));
 }
 
 #[test]
@@ -60,6 +65,8 @@ fn defaults_are_as_documented() {
     check_defaults("### `mlp`", "model = { family = 'mlp' }", Some("model"));
     check_defaults("### `resnet`", "model = { family = 'resnet' }", Some("model"));
     check_defaults("### `transformer`", "model = { family = 'transformer' }", Some("model"));
+    check_defaults("### `bert`", "model = { family = 'bert' }", Some("model"));
+    check_defaults("### `vit`", "model = { family = 'vit' }", Some("model"));
 }
 
 #[test]
@@ -70,6 +77,8 @@ fn limits_are_as_documented() {
         ("### `mlp`", "model."),
         ("### `resnet`", "model."),
         ("### `transformer`", "model."),
+        ("### `bert`", "model."),
+        ("### `vit`", "model."),
     ] {
         for row in rows(heading) {
             let bounds = row[1].split_once(" to ").map(|(least, most)| (number(least), number(most)));

@@ -1,6 +1,7 @@
 //! How a model is trained, with every default filled in.
 
 use super::card::Cards;
+use super::mistake::Mistake;
 use super::model::Model;
 
 /// A recording to make: valid, complete, and within the limits.
@@ -32,6 +33,8 @@ pub struct Job {
     pub zero_grad: ZeroGrad,
     /// Passes without training between the steps.
     pub evaluation: Option<Evaluation>,
+    /// What the script does and had better not, each once.
+    pub mistakes: Vec<Mistake>,
     /// The text of `PYTORCH_CUDA_ALLOC_CONF`; empty for PyTorch's defaults.
     pub allocator: String,
     /// The share of the card's memory that PyTorch may take, above 0 and at most 1.

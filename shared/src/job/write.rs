@@ -1,5 +1,8 @@
 //! From a job back to a config that says everything, and resolves to the same job.
 
+use super::mistake::MISTAKES;
+mod encoder;
+
 use super::model::{Mlp, Model, Norm, Positions, ResNet, Transformer};
 use super::names::{
     ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, IMPLEMENTATIONS, MLP_ACTIVATIONS, NORMS, POSITIONS,
@@ -17,7 +20,6 @@ impl Job {
 
     /// The job as a config with every key written out.
     pub fn to_raw(&self) -> RawJob {
-        let is_transformer = matches!(self.model, Model::Transformer(_));
         let (precision, grad_scaler) = raw_precision(self.precision);
         let (card, device) = match &self.device {
             Device::Virtual(cards) => (Some(cards.to_string()), None),
@@ -27,7 +29,7 @@ impl Job {
             name: Some(self.name.clone()),
             model: Some(raw_model(&self.model)),
             batch: Some(self.batch),
-            sequence: is_transformer.then_some(self.sequence),
+            sequence: self.model.max_positions().map(|_| self.sequence),
             steps: Some(self.steps),
             accumulation: Some(self.accumulation),
             precision: Some(precision.to_owned()),
@@ -38,10 +40,12 @@ impl Job {
             keep_outputs: Some(self.keep_outputs),
             set_to_none: Some(self.zero_grad == ZeroGrad::SetToNone),
             evaluation: self.evaluation.map(raw_evaluation),
+            mistakes: Some(self.mistakes.iter().map(|mistake| name_of(MISTAKES, mistake).to_owned()).collect()),
             allocator: Some(self.allocator.clone()),
             memory_fraction: self.memory_fraction,
             card,
             device,
+            sweep: None,
         }
     }
 }
@@ -90,6 +94,8 @@ fn raw_model(model: &Model) -> RawModel {
         Model::Mlp(mlp) => raw_mlp(mlp),
         Model::ResNet(resnet) => raw_resnet(resnet),
         Model::Transformer(transformer) => raw_transformer(transformer),
+        Model::Bert(bert) => encoder::raw_bert(bert),
+        Model::Vit(vit) => encoder::raw_vit(vit),
     };
     RawModel { family: word(FAMILIES, &family_of(model)), ..raw }
 }
@@ -140,6 +146,7 @@ fn raw_transformer(model: &Transformer) -> RawModel {
         positions: word(POSITIONS, &theta.is_none()),
         rope_theta: theta,
         activation: word(ACTIVATIONS, &model.activation),
+        qkv_bias: Some(model.qkv_bias),
         attention_bias: Some(model.attention_bias),
         mlp_bias: Some(model.mlp_bias),
         tied_head: Some(model.tied_head),

@@ -106,6 +106,15 @@ impl Optimizer {
         Module::named("clip_grad_norm").run(|| clip::clip_grad_norm(&self.gradients()?, max_norm))
     }
 
+    /// The gradients that there are, as a script would name them.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    pub fn share_gradients(&self) -> Result<Vec<Tensor>> {
+        Ok(self.gradients()?.iter().map(Tensor::shallow_clone).collect())
+    }
+
     /// The gradients that there are.
     fn gradients(&self) -> Result<List> {
         Ok(Active::of(&self.parameters)?.gradients)

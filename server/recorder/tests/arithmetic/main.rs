@@ -2,6 +2,8 @@
 
 mod recorded;
 
+mod encoder;
+mod mistakes;
 mod mlp;
 mod optimizer;
 mod resnet;

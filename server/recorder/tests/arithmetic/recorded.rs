@@ -122,6 +122,20 @@ impl Recorded {
         alive.values().sum()
     }
 
+    /// Bytes alive at the end of each step.
+    pub(crate) fn live_bytes_at_step_ends(&self) -> Vec<u64> {
+        let device = &self.trace.devices[0];
+        let timeline = shared::analysis::Timeline::new(&self.trace, device);
+        let spans = shared::analysis::spans(&self.trace, device);
+        let steps = spans.iter().filter(|span| self.trace.strings.get(span.name).starts_with("ProfilerStep#"));
+        steps.map(|span| timeline.live_at(span.end_moment)).collect()
+    }
+
+    /// How often PyTorch gave memory back to CUDA.
+    pub(crate) fn segments_returned(&self) -> usize {
+        self.trace.devices[0].events.iter().filter(|event| event.action == Action::SegmentFree).count()
+    }
+
     /// The operations that asked for memory in a place, with those that they are part of.
     pub(crate) fn operations(&self, place: &str) -> BTreeSet<&str> {
         let events = self.trace.devices[0].events.iter();

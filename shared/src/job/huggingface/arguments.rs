@@ -77,6 +77,10 @@ impl File<'_, '_> {
         match (field, key) {
             (Some(field), _) => self.import.understood(key, format!("{field} = {}", value.describe())),
             (None, "max_steps") => self.steps(value),
+            (None, "use_cache") => self.import.ignored(key, notes::why_encoder(key)),
+            (None, "max_seq_length" | "max_length" | "block_size") => {
+                self.import.ignored(key, "the model reads images")
+            }
             (None, "bf16") => self.seen.bf16 = self.reader.value(key, value),
             (None, "fp16") => self.seen.fp16 = self.reader.value(key, value),
             (None, "tf32") => self.seen.tf32 = self.reader.value(key, value),
@@ -96,11 +100,12 @@ impl File<'_, '_> {
 
     /// Whole numbers, and the field that each goes to.
     fn shape(&mut self, key: &str, value: &Value) -> Option<&'static str> {
+        let reads_tokens = !self.import.is_of("vit");
         let job = &mut self.import.job;
         let (field, slot) = match key {
             "per_device_train_batch_size" | "per_gpu_train_batch_size" => ("batch", &mut self.seen.batch),
             "gradient_accumulation_steps" => ("accumulation", &mut job.accumulation),
-            "max_seq_length" | "max_length" | "block_size" => ("sequence", &mut job.sequence),
+            "max_seq_length" | "max_length" | "block_size" if reads_tokens => ("sequence", &mut job.sequence),
             _ => return None,
         };
         *slot = self.reader.value(key, value);
@@ -116,6 +121,9 @@ impl File<'_, '_> {
             }
             "use_cache" => {
                 self.seen.use_cache = true;
+                if !self.import.is_of("transformer") {
+                    return None;
+                }
                 self.import.job.model.as_mut()?.use_cache = self.reader.value(key, value);
                 Some("model.use_cache")
             }

@@ -5,13 +5,33 @@ use super::super::nearest::did_you_mean;
 use super::super::problem::{Problem, excerpt};
 use super::super::raw::{RawModel, Sizes};
 use super::super::reader::Reader;
-use super::{Import, Weights, notes};
+use super::{Import, Weights, notes, start};
 
 /// Positions of a GPT-2 whose config says nothing.
 pub(super) const GPT2_POSITIONS: u64 = 1024;
 
-/// What can be recorded: `model_type`, the class, and our word.
-const MODELS: &[(&str, &str, &str)] = &[("gpt2", "GPT2LMHeadModel", "gpt2"), ("llama", "LlamaForCausalLM", "llama")];
+/// A kind of models that can be recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kind {
+    /// Hugging Face's word, in `model_type`.
+    pub(super) name: &'static str,
+    /// The class that is trained.
+    class: &'static str,
+    /// Whose keys its config has: those of `gpt2`, `llama`, `bert` or `vit`.
+    keys: &'static str,
+    /// What the class says where the config does not, and our own default is another.
+    start: fn() -> RawModel,
+}
+
+/// What can be recorded.
+const KINDS: &[Kind] = &[
+    Kind { name: "gpt2", class: "GPT2LMHeadModel", keys: "gpt2", start: start::gpt2 },
+    Kind { name: "llama", class: "LlamaForCausalLM", keys: "llama", start: start::llama },
+    Kind { name: "mistral", class: "MistralForCausalLM", keys: "llama", start: start::mistral },
+    Kind { name: "qwen2", class: "Qwen2ForCausalLM", keys: "llama", start: start::qwen2 },
+    Kind { name: "bert", class: "BertForMaskedLM", keys: "bert", start: start::bert },
+    Kind { name: "vit", class: "ViTForImageClassification", keys: "vit", start: start::vit },
+];
 
 /// Activations by Hugging Face's names, and ours.
 const ACTIVATIONS: &[(&str, &str)] =
@@ -27,9 +47,9 @@ const ATTENTIONS: &[(&str, &str)] =
 /// Reads a model's config into the job's model; the rest of the job is filled in by others.
 pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Option<Weights> {
     let Value::Table(entries) = value else { return None };
-    let architecture = architecture(value, import, problems)?;
-    let mut file =
-        File { import, reader: Reader::new(problems), model: start(architecture), weights: None, architecture };
+    let kind = kind(value, import, problems)?;
+    let reader = Reader::new(problems);
+    let mut file = File { import, reader, model: (kind.start)(), weights: None, kind, architecture: kind.keys };
     for (key, value) in entries.iter().filter(|(key, _)| key != "model_type") {
         if *value == Value::Null {
             file.import.ignored(key, "not set");
@@ -42,8 +62,8 @@ pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Proble
     weights
 }
 
-/// The word for the model that a config is of.
-fn architecture(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Option<&'static str> {
+/// The kind of the model that a config is of.
+fn kind(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Option<Kind> {
     let (key, name) = match (value.get("model_type"), value.get("architectures")) {
         (Some(Value::Text(name)), _) => ("model_type", name.as_str()),
         (_, Some(Value::List(names))) => match names.first() {
@@ -52,29 +72,17 @@ fn architecture(value: &Value, import: &mut Import, problems: &mut Vec<Problem>)
         },
         _ => ("model_type", ""),
     };
-    let known = MODELS.iter().find(|(kind, class, _)| name == *kind || name == *class);
-    if let Some((_, class, word)) = known {
-        import.understood(key, format!("model.architecture = \"{word}\", trained as {class}"));
+    let known = KINDS.iter().find(|kind| name == kind.name || name == kind.class);
+    if let Some(Kind { class, keys, .. }) = known {
+        let field = if matches!(*keys, "gpt2" | "llama") { "architecture" } else { "family" };
+        import.understood(key, format!("model.{field} = \"{keys}\", trained as {class}"));
     } else {
-        let kinds = MODELS.iter().map(|(kind, ..)| *kind);
+        let kinds = KINDS.iter().map(|kind| kind.name);
         let hint = did_you_mean(name, kinds.clone());
         let hint = hint.unwrap_or_else(|| format!("there are {}", kinds.collect::<Vec<_>>().join(", ")));
         problems.push(Problem::new(key, format!("models of the type `{}` can't be recorded", excerpt(name)), hint));
     }
-    known.map(|(_, _, word)| *word)
-}
-
-/// The model of a config that says nothing, where it is not our own default.
-fn start(architecture: &str) -> RawModel {
-    let model = RawModel {
-        family: Some("transformer".to_owned()),
-        architecture: Some(architecture.to_owned()),
-        ..RawModel::default()
-    };
-    if architecture == "gpt2" {
-        return model;
-    }
-    RawModel { intermediate: Some(11_008), max_positions: Some(2048), norm_epsilon: Some(1e-6), ..model }
+    known.copied()
 }
 
 struct File<'a, 'p> {
@@ -82,6 +90,8 @@ struct File<'a, 'p> {
     reader: Reader<'p>,
     model: RawModel,
     weights: Option<Weights>,
+    kind: Kind,
+    /// [`Kind::keys`].
     architecture: &'static str,
 }
 
@@ -94,7 +104,17 @@ impl File<'_, '_> {
             (_, "attn_implementation" | "_attn_implementation") => return self.attention(key, value),
             (_, "architectures") => return self.class(value),
             (_, "_name_or_path" | "name_or_path") => return self.name(key, value),
-            ("gpt2", "activation_function") | ("llama", "hidden_act") => return self.activation(key, value),
+            ("gpt2", "activation_function") | ("llama" | "bert" | "vit", "hidden_act") => {
+                return self.activation(key, value);
+            }
+            ("vit", "id2label") => return self.labels(value),
+            ("llama", "sliding_window") => return self.window(value),
+            ("bert", "tie_word_embeddings") if *value == Value::Bool(true) => {
+                return self.import.understood(key, "the head uses the token embedding's weights");
+            }
+            ("bert" | "vit", "tie_word_embeddings" | "use_cache") => {
+                return self.import.ignored(key, notes::why_encoder(key));
+            }
             (_, "gradient_checkpointing") => {
                 self.import.job.checkpointing = self.reader.value(key, value);
                 return self.became(key, "checkpointing", value);
@@ -123,10 +143,16 @@ impl File<'_, '_> {
             (_, "vocab_size") => ("vocabulary", &mut model.vocabulary),
             ("gpt2", "n_layer") | (_, "num_hidden_layers") => ("layers", &mut model.layers),
             ("gpt2", "n_head") | (_, "num_attention_heads") => ("heads", &mut model.heads),
-            ("gpt2", "n_inner") | ("llama", "intermediate_size") => ("intermediate", &mut model.intermediate),
+            ("gpt2", "n_inner") | ("llama" | "bert" | "vit", "intermediate_size") => {
+                ("intermediate", &mut model.intermediate)
+            }
             ("gpt2", "n_positions") | (_, "max_position_embeddings") => ("max_positions", &mut model.max_positions),
             ("llama", "num_key_value_heads") => ("kv_heads", &mut model.kv_heads),
             ("llama", "head_dim") => ("head_dim", &mut model.head_dim),
+            ("bert", "type_vocab_size") => ("token_types", &mut model.token_types),
+            ("vit", "image_size") => ("image_size", &mut model.image_size),
+            ("vit", "patch_size") => ("patch_size", &mut model.patch_size),
+            ("vit", "num_labels") => ("classes", &mut model.classes),
             _ => return None,
         };
         *slot = self.reader.value(key, value);
@@ -143,6 +169,9 @@ impl File<'_, '_> {
             }
             ("gpt2", "resid_pdrop") => ("residual_dropout", &mut model.residual_dropout),
             ("gpt2", "layer_norm_epsilon") | ("llama", "rms_norm_eps") => ("norm_epsilon", &mut model.norm_epsilon),
+            ("bert" | "vit", "hidden_dropout_prob") => ("residual_dropout", &mut model.residual_dropout),
+            ("bert" | "vit", "attention_probs_dropout_prob") => ("attention_dropout", &mut model.attention_dropout),
+            ("bert" | "vit", "layer_norm_eps") => ("norm_epsilon", &mut model.norm_epsilon),
             ("llama", "rope_theta") => ("rope_theta", &mut model.rope_theta),
             _ => return None,
         };
@@ -156,8 +185,9 @@ impl File<'_, '_> {
         let (field, slot) = match (self.architecture, key) {
             (_, "tie_word_embeddings") => ("tied_head", &mut model.tied_head),
             (_, "use_cache") => ("use_cache", &mut model.use_cache),
-            ("llama", "attention_bias") => ("attention_bias", &mut model.attention_bias),
-            ("llama", "mlp_bias") => ("mlp_bias", &mut model.mlp_bias),
+            ("llama", "attention_bias") if self.kind.name == "llama" => ("attention_bias", &mut model.attention_bias),
+            ("llama", "mlp_bias") if self.kind.name == "llama" => ("mlp_bias", &mut model.mlp_bias),
+            ("vit", "qkv_bias") => ("qkv_bias", &mut model.qkv_bias),
             _ => return None,
         };
         *slot = self.reader.value(key, value);
@@ -206,8 +236,8 @@ impl File<'_, '_> {
             _ => None,
         };
         let Some(Value::Text(class)) = class else { return self.import.ignored("architectures", "no name of a class") };
-        if !MODELS.iter().any(|(_, known, word)| class == known && *word == self.architecture) {
-            let note = format!("`{}` is recorded as a language model with its head", excerpt(class));
+        if class != self.kind.class {
+            let note = format!("`{}` is recorded as {}", excerpt(class), self.kind.class);
             self.import.ignored("architectures", note);
         }
     }
@@ -233,5 +263,24 @@ impl File<'_, '_> {
         };
         self.model.activation = Some((*word).to_owned());
         self.import.understood(key, format!("model.activation = \"{word}\""));
+    }
+
+    /// The names of classes, one by one.
+    fn labels(&mut self, value: &Value) {
+        let Value::Table(names) = value else { return self.import.ignored("id2label", "no table of names") };
+        self.model.classes = Some(names.len() as u64);
+        self.import.understood("id2label", format!("model.classes = {}", names.len()));
+    }
+
+    /// Attention to so many tokens only, which changes memory in longer sequences: they then have a mask.
+    fn window(&mut self, value: &Value) {
+        let note = match self.kind.name {
+            "qwen2" => "off unless use_sliding_window is on".to_owned(),
+            "mistral" => {
+                format!("sequences of more than {} tokens have a mask, which is not modelled", value.describe())
+            }
+            _ => notes::why_config("sliding_window").to_owned(),
+        };
+        self.import.ignored("sliding_window", note);
     }
 }

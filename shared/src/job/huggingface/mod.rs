@@ -6,6 +6,7 @@
 mod arguments;
 mod config;
 mod notes;
+mod start;
 
 use super::document::{Format, Value};
 use super::problem::Problem;
@@ -72,6 +73,11 @@ impl Import {
         if problems.is_empty() { Ok(import) } else { Err(problems) }
     }
 
+    /// Whether the model is of a family.
+    fn is_of(&self, family: &str) -> bool {
+        self.job.model.as_ref().is_some_and(|model| model.family.as_deref() == Some(family))
+    }
+
     fn understood(&mut self, key: &str, note: impl Into<String>) {
         self.understood.push(ImportNote { key: key.to_owned(), note: note.into() });
     }
@@ -115,6 +121,9 @@ impl Import {
 
     /// The config knows the longest sequence, not the one that is trained with.
     fn choose_sequence(&mut self) {
+        if self.is_of("vit") {
+            return;
+        }
         let most = self.job.model.as_ref().and_then(|model| model.max_positions).unwrap_or(config::GPT2_POSITIONS);
         let sequence = self.job.sequence.unwrap_or(most.min(USUAL_SEQUENCE)).min(most.max(1));
         if self.job.sequence != Some(sequence) {

@@ -55,6 +55,15 @@ const CONFIG: &[&str] = &[
     "rope_scaling",
     "scale_attn_by_inverse_layer_idx",
     "scale_attn_weights",
+    "encoder_stride",
+    "classifier_dropout",
+    "gradient_checkpointing",
+    "layer_types",
+    "max_window_layers",
+    "num_channels",
+    "pooler_act",
+    "pooler_output_size",
+    "position_embedding_type",
     "sep_token_id",
     "suppress_tokens",
     "task_specific_params",
@@ -77,6 +86,8 @@ const CONFIG_PLAIN: &[&str] = &[
     "output_hidden_states",
     "quantization_config",
     "reorder_and_upcast_attn",
+    "sliding_window",
+    "use_sliding_window",
 ];
 
 /// Training arguments that have no bearing on the memory of a step.
@@ -181,6 +192,14 @@ pub(super) fn why_config(key: &str) -> &'static str {
         PLAIN
     } else {
         NOT_KNOWN
+    }
+}
+
+/// Why a key of an encoder's config is ignored that decoders use.
+pub(super) fn why_encoder(key: &str) -> &'static str {
+    match key {
+        "use_cache" => "encoders have no cache",
+        _ => "the head of BERT always uses the token embedding's weights; ViT's reads no tokens",
     }
 }
 

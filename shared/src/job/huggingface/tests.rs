@@ -44,6 +44,38 @@ fn what_a_model_does_not_say_is_transformers_default() {
 }
 
 #[test]
+fn kinds_of_llama_say_what_they_changed() {
+    let transformer = |config| match job(config, None).model {
+        Model::Transformer(model) => model,
+        other => panic!("{other:?} is no transformer"),
+    };
+    let mistral = transformer(r#"{"model_type": "mistral", "vocab_size": 32768, "attention_bias": true}"#);
+    assert_eq!((mistral.kv_heads, mistral.intermediate, mistral.max_positions), (8, 14_336, 131_072));
+    assert!(!mistral.qkv_bias && !mistral.attention_bias, "Mistral's code reads no such key");
+    let qwen2 = transformer(r#"{"model_type": "qwen2", "num_key_value_heads": 4, "use_sliding_window": false}"#);
+    assert_eq!((qwen2.vocabulary, qwen2.kv_heads, qwen2.intermediate), (151_936, 4, 22_016));
+    assert!(qwen2.qkv_bias && !qwen2.attention_bias);
+}
+
+#[test]
+fn encoders_have_their_own_keys() {
+    let config = r#"{"model_type": "bert", "hidden_size": 128, "num_attention_heads": 2, "hidden_dropout_prob": 0.2,
+        "type_vocab_size": 1, "hidden_act": "gelu_pytorch_tanh", "use_cache": true, "max_position_embeddings": 64}"#;
+    let bert = job(config, Some("use_cache: false\nmax_length: 32"));
+    assert_eq!((bert.sequence, bert.keep_outputs), (32, false));
+    let Model::Bert(bert) = bert.model else { panic!("a BERT") };
+    assert_eq!((bert.encoder.hidden, bert.encoder.intermediate, bert.token_types), (128, 3072, 1));
+    assert_eq!((bert.encoder.residual_dropout, bert.encoder.attention_dropout), (0.2, 0.1));
+
+    let config = r#"{"architectures": ["ViTModel"], "model_type": "vit", "image_size": 64, "qkv_bias": false,
+        "id2label": {"0": "cat", "1": "dog", "2": "bird"}}"#;
+    let Model::Vit(vit) = job(config, Some("max_length: 512")).model else { panic!("a vision transformer") };
+    assert_eq!((vit.image_size, vit.patch_size, vit.classes, vit.qkv_bias), (64, 16, 3, false));
+    let Model::Vit(vit) = job(r#"{"model_type": "vit"}"#, None).model else { panic!("a vision transformer") };
+    assert_eq!(vit.classes, 2);
+}
+
+#[test]
 fn what_training_does_not_say_is_trainers_default() {
     let job = job(GPT2, Some("{}"));
     assert_eq!((job.batch, job.steps, job.clip_grad_norm), (8, 3, Some(1.0)));
@@ -124,9 +156,9 @@ fn every_key_of_a_file_is_listed() {
 #[test]
 fn models_that_can_not_be_recorded_are_refused() {
     check_problem(
-        r#"{"model_type": "qwen2"}"#,
+        r#"{"model_type": "phimoe"}"#,
         None,
-        "model_type: models of the type `qwen2` can't be recorded; there are gpt2, llama",
+        "model_type: models of the type `phimoe` can't be recorded; there are gpt2, llama, mistral, qwen2, bert, vit",
     );
     check_problem(
         r#"{"model_type": "gpt"}"#,

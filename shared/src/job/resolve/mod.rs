@@ -2,6 +2,8 @@
 
 mod allocator;
 mod attention;
+mod encoder;
+mod mistake;
 mod model;
 mod optimizer;
 mod work;
@@ -71,13 +73,23 @@ impl Resolver {
             keep_outputs: raw.keep_outputs.unwrap_or(true),
             zero_grad: if raw.set_to_none.unwrap_or(true) { ZeroGrad::SetToNone } else { ZeroGrad::Zero },
             evaluation: raw.evaluation.as_ref().map(|evaluation| self.evaluation(evaluation, batch)),
+            mistakes: self.mistakes(raw),
             allocator: self.allocator(raw.allocator.as_deref().unwrap_or_default()),
             memory_fraction: raw.memory_fraction.map(|share| self.real("memory_fraction", Some(share), 1.0)),
             device: self.device(raw),
             model: model?,
         };
         self.check_attention(&job);
+        self.check_no_ranges(raw);
         Some(job)
+    }
+
+    /// A job is one recording.
+    fn check_no_ranges(&mut self, raw: &RawJob) {
+        if raw.sweep.is_some() {
+            let hint = "record all of them with `snapscope sweep`, or take the table out";
+            self.problem("sweep", "ranges make several recordings of this config", hint);
+        }
     }
 
     fn name(&mut self, raw: &RawJob) -> String {
@@ -95,13 +107,12 @@ impl Resolver {
 
     /// Tokens of a sample; models that read none have one.
     fn sequence(&mut self, raw: Option<u64>, model: Option<&Model>) -> u64 {
-        let Some(Model::Transformer(transformer)) = model else {
+        let Some(most) = model.and_then(Model::max_positions) else {
             if raw.is_some() && model.is_some() {
                 self.problem("sequence", "this model reads no sequences", "leave it out");
             }
             return 1;
         };
-        let most = transformer.max_positions;
         let sequence = self.whole("sequence", raw, DEFAULT_SEQUENCE.min(most));
         if sequence > most {
             let message = format!("{sequence} tokens, but the model has positions for {most}");

@@ -1,7 +1,7 @@
 //! Jobs from configs, and the problems of those that are none.
 
 use super::*;
-use crate::job::{Format, OptimizerImplementation, OptimizerKind};
+use crate::job::{Format, Mistake, OptimizerImplementation, OptimizerKind};
 
 fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
     RawJob::parse(text, Format::Toml)?.resolve()
@@ -120,7 +120,7 @@ fn keys_must_fit_their_neighbours() {
     check_problems(
         "model = { preset = 'resnet50', heads = 8 }\nsequence = 4",
         &[
-            "model.heads: a key of transformer models, and this is a resnet model; leave it out",
+            "model.heads: a key of transformer, bert or vit models, and this is a resnet model; leave it out",
             "sequence: this model reads no sequences; leave it out",
         ],
     );
@@ -225,4 +225,31 @@ fn jobs_beyond_reason_are_refused() {
             assert_eq!(resolved.is_ok(), is_zero_dropout, "{key} = {number}");
         }
     }
+}
+
+#[test]
+fn mistakes_are_known_and_show() {
+    let text = "model = 'mlp'\nmistakes = ['keep_losses', 'retain_graph']";
+    assert_eq!(job(text).mistakes, [Mistake::KeepLosses, Mistake::RetainGraph]);
+    check_problems(
+        "model = 'mlp'\nmistakes = ['keep_loses', 'keep_batches', 'keep_batches', 'keep_evaluation_losses']",
+        &[
+            "mistakes: `keep_loses` is not known here; did you mean `keep_losses`?",
+            "mistakes: `keep_batches` is the same as another; leave one out",
+            "mistakes: `keep_evaluation_losses`: there is no evaluation; write for example `evaluation = { every = 1 }`",
+        ],
+    );
+    check_problems(
+        "model = 'mlp'\ncheckpointing = true\nset_to_none = false\n\
+         mistakes = ['backward_once', 'retain_graph', 'keep_gradients']",
+        &[
+            "mistakes: `backward_once`: a step has one micro batch; write for example `accumulation = 4`",
+            "mistakes: `retain_graph`: with checkpointing it is not recorded; write `checkpointing = false`",
+            "mistakes: `keep_gradients`: gradients that stay are the same tensors; leave out what keeps them",
+        ],
+    );
+    check_problems(
+        "model = 'mlp'\nmistakes = 'keep_losses'",
+        &["mistakes: expected a list of texts, not `keep_losses`"],
+    );
 }

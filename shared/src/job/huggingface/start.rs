@@ -1,0 +1,61 @@
+//! What transformers' classes say where a config does not, as far as our own defaults are others.
+
+use super::super::raw::{RawModel, Sizes};
+
+pub(super) fn gpt2() -> RawModel {
+    transformer("gpt2")
+}
+
+pub(super) fn llama() -> RawModel {
+    RawModel { intermediate: Some(11_008), max_positions: Some(2048), norm_epsilon: Some(1e-6), ..transformer("llama") }
+}
+
+pub(super) fn mistral() -> RawModel {
+    RawModel {
+        intermediate: Some(14_336),
+        kv_heads: Some(8),
+        max_positions: Some(131_072),
+        norm_epsilon: Some(1e-6),
+        ..transformer("llama")
+    }
+}
+
+/// Queries, keys and values have a bias, whatever a config says.
+pub(super) fn qwen2() -> RawModel {
+    RawModel {
+        vocabulary: Some(151_936),
+        intermediate: Some(22_016),
+        max_positions: Some(32_768),
+        norm_epsilon: Some(1e-6),
+        qkv_bias: Some(true),
+        attention_bias: Some(false),
+        ..transformer("llama")
+    }
+}
+
+/// The width of the feed-forward network is the class's, whatever the width of the layers.
+pub(super) fn bert() -> RawModel {
+    RawModel { max_positions: Some(512), ..encoder("bert") }
+}
+
+/// Without names of classes there are two.
+pub(super) fn vit() -> RawModel {
+    RawModel { classes: Some(2), ..encoder("vit") }
+}
+
+fn encoder(family: &str) -> RawModel {
+    RawModel {
+        family: Some(family.to_owned()),
+        hidden: Some(Sizes::One(768)),
+        intermediate: Some(3072),
+        ..RawModel::default()
+    }
+}
+
+fn transformer(architecture: &str) -> RawModel {
+    RawModel {
+        family: Some("transformer".to_owned()),
+        architecture: Some(architecture.to_owned()),
+        ..RawModel::default()
+    }
+}

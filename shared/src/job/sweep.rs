@@ -1,0 +1,377 @@
+//! Sweeps: a config with ranges, and the jobs that its combinations come to.
+//!
+//! ```text
+//! batch = "1..4x2"          card      checkpointing  batch
+//! checkpointing = "on,off"  t4-16gb   on             1, 2, 4
+//! card = "t4-16gb"          t4-16gb   off            1, 2, 4
+//! ```
+
+use std::fmt::Display;
+
+use serde::Serialize;
+
+use super::document::Value;
+use super::problem::{Problem, excerpt};
+use super::raw::{RawJob, RawSweep};
+use super::reader::{FromValue, Reader};
+use super::training::Job;
+
+/// The most recordings of a sweep: at half a second each they take minutes, and a table of more is not read.
+pub const MOST_COMBINATIONS: usize = 200;
+
+/// The values of an axis, as written: `1,2,4`, `512..4096x2`, `on,off`; each once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Values<T>(pub Vec<T>);
+
+/// What a text between two commas can stand for.
+pub trait Word: Clone + Display + PartialEq + 'static {
+    /// What is expected, for messages.
+    const EXPECTED: &str;
+
+    /// Whether values have an order and a distance.
+    const IS_NUMBER: bool = false;
+
+    /// The values of a text without commas; `None` where it is none, or too many.
+    fn values(text: &str) -> Option<Vec<Self>>;
+}
+
+impl Word for u64 {
+    const EXPECTED: &str = "numbers such as 1,2,4 or a range such as 512..4096x2 or 64..256+64";
+    const IS_NUMBER: bool = true;
+
+    fn values(text: &str) -> Option<Vec<Self>> {
+        let Some((first, rest)) = text.split_once("..") else {
+            return Some(vec![text.parse().ok()?]);
+        };
+        let (last, next): (_, Box<dyn Fn(Self) -> Option<Self>>) = if let Some((last, factor)) = rest.split_once('x') {
+            let factor = factor.trim().parse().ok().filter(|factor| *factor > 1)?;
+            (last, Box::new(move |value| value.checked_mul(factor)))
+        } else {
+            let (last, step) = rest.split_once('+').unwrap_or((rest, "1"));
+            let step = step.trim().parse().ok().filter(|step| *step > 0)?;
+            (last, Box::new(move |value| value.checked_add(step)))
+        };
+        let (first, last): (Self, Self) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        // From 0 a product never gets anywhere.
+        let range = std::iter::successors(Some(first), |value| next(*value)).take_while(|value| *value <= last);
+        let values: Vec<_> = range.take(MOST_COMBINATIONS + 1).collect();
+        (!values.is_empty() && first > 0).then_some(values)
+    }
+}
+
+impl Word for bool {
+    const EXPECTED: &str = "on, off or on,off";
+
+    fn values(text: &str) -> Option<Vec<Self>> {
+        match text {
+            "on" | "true" => Some(vec![true]),
+            "off" | "false" => Some(vec![false]),
+            _ => None,
+        }
+    }
+}
+
+impl Word for String {
+    const EXPECTED: &str = "words with commas between them";
+
+    fn values(text: &str) -> Option<Vec<Self>> {
+        (!text.is_empty()).then(|| vec![text.to_owned()])
+    }
+}
+
+impl<T: Word> Values<T> {
+    /// Reads values with commas between them.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, and what to write, as one sentence without the full stop.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut values: Vec<T> = Vec::new();
+        for word in text.split(',').map(str::trim) {
+            let more = T::values(word)
+                .ok_or_else(|| format!("`{}` is not understood; write {}", excerpt(word), T::EXPECTED))?;
+            for value in more {
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+            if values.len() > MOST_COMBINATIONS {
+                return Err(format!("more than {MOST_COMBINATIONS} values; take larger steps"));
+            }
+        }
+        Ok(Self(values))
+    }
+}
+
+impl<T: Word> FromValue for Values<T> {
+    const EXPECTED: &str = T::EXPECTED;
+
+    fn from_value(value: &Value, _: &mut Reader<'_>) -> Option<Self> {
+        Self::parse(&text_of(value)?).ok()
+    }
+}
+
+/// A value as it would be typed on a command line.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Whole(number) => Some(number.to_string()),
+        Value::Bool(is_on) => Some(is_on.to_string()),
+        Value::List(items) => Some(items.iter().map(text_of).collect::<Option<Vec<_>>>()?.join(",")),
+        _ => None,
+    }
+}
+
+/// A config with ranges, each combination resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// What varies, slowest first.
+    pub axes: Vec<Axis>,
+    /// All combinations, in the order of a table.
+    pub combinations: Vec<Combination>,
+}
+
+/// A key of a config that a sweep varies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The key, such as `batch`.
+    pub name: &'static str,
+    /// The values as a table shows them.
+    pub values: Vec<String>,
+    /// Whether the values are numbers.
+    pub is_number: bool,
+}
+
+/// One recording of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Combination {
+    /// The index of its value on each axis.
+    pub positions: Vec<usize>,
+    /// What is recorded.
+    pub job: Job,
+}
+
+impl Sweep {
+    /// The values of a combination, one an axis.
+    pub fn values<'a>(&'a self, combination: &'a Combination) -> impl Iterator<Item = &'a str> {
+        self.axes.iter().zip(&combination.positions).map(|(axis, &position)| axis.values[position].as_str())
+    }
+
+    /// A combination in words: `card t4-16gb, batch 8`.
+    pub fn label(&self, combination: &Combination) -> String {
+        let pairs = self.axes.iter().map(|axis| axis.name).zip(self.values(combination));
+        pairs.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl RawJob {
+    /// The jobs of a config with ranges.
+    ///
+    /// # Errors
+    ///
+    /// Nothing varies, there are more than [`MOST_COMBINATIONS`], or some of them are no jobs: each problem once, with
+    /// the first combination that has it.
+    pub fn into_sweep(mut self) -> Result<Sweep, Vec<Problem>> {
+        let columns = self.sweep.take().unwrap_or_default().columns();
+        let most = columns.iter().try_fold(1_usize, |product, column| product.checked_mul(column.axis.values.len()));
+        match most {
+            Some(1) if columns.is_empty() => {
+                let hint = "write a range such as `batch = \"1..8x2\"` below `[sweep]`, or --batch 1..8x2";
+                return Err(vec![Problem::new("sweep", "nothing varies", hint)]);
+            }
+            Some(2..=MOST_COMBINATIONS) | Some(1) => {}
+            _ => {
+                let message = format!("{} combinations are too many", most.unwrap_or(usize::MAX));
+                let hint = format!("a sweep has at most {MOST_COMBINATIONS}: take larger steps, or fewer axes at once");
+                return Err(vec![Problem::new("sweep", message, hint)]);
+            }
+        }
+        combine(&self, &columns, most.unwrap_or(1))
+    }
+}
+
+/// Puts the value of an index into a config.
+type Set = Box<dyn Fn(&mut RawJob, usize)>;
+
+/// An axis, and what its values change.
+struct Column {
+    axis: Axis,
+    set: Set,
+}
+
+impl RawSweep {
+    /// The axes, slowest first: what a table is grouped by.
+    fn columns(self) -> Vec<Column> {
+        let columns = [
+            column("card", self.card, |raw, card| {
+                raw.card = Some(card);
+                raw.device = None;
+            }),
+            column("precision", self.precision, |raw, precision| raw.precision = Some(precision)),
+            column("checkpointing", self.checkpointing, |raw, is_on| raw.checkpointing = Some(is_on)),
+            column("sequence", self.sequence, |raw, sequence| raw.sequence = Some(sequence)),
+            column("batch", self.batch, |raw, batch| raw.batch = Some(batch)),
+        ];
+        columns.into_iter().flatten().collect()
+    }
+}
+
+fn column<T: Word>(name: &'static str, values: Option<Values<T>>, set: fn(&mut RawJob, T)) -> Option<Column> {
+    let Values(values) = values?;
+    let axis = Axis { name, values: values.iter().map(shown).collect(), is_number: T::IS_NUMBER };
+    Some(Column { axis, set: Box::new(move |raw, position| set(raw, values[position].clone())) })
+}
+
+/// A value as a table shows it: a switch is on or off, as on the command line.
+fn shown<T: Display>(value: &T) -> String {
+    match value.to_string().as_str() {
+        "true" => "on".to_owned(),
+        "false" => "off".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+fn combine(raw: &RawJob, columns: &[Column], count: usize) -> Result<Sweep, Vec<Problem>> {
+    let mut sweep =
+        Sweep { axes: columns.iter().map(|column| column.axis.clone()).collect(), combinations: Vec::new() };
+    let mut problems: Vec<Problem> = Vec::new();
+    let mut seen = Vec::new();
+    for index in 0..count {
+        let positions = positions(&sweep.axes, index);
+        let mut raw = raw.clone();
+        columns.iter().zip(&positions).for_each(|(column, &position)| (column.set)(&mut raw, position));
+        match raw.resolve() {
+            Ok(job) => sweep.combinations.push(Combination { positions, job }),
+            Err(found) => {
+                let pairs = columns.iter().zip(&positions);
+                let label = pairs.map(|(column, &at)| format!("{} {}", column.axis.name, column.axis.values[at]));
+                let label = label.collect::<Vec<_>>().join(", ");
+                let new: Vec<_> = found.into_iter().filter(|problem| !seen.contains(problem)).collect();
+                seen.extend(new.iter().cloned());
+                problems.extend(new.into_iter().map(|problem| of_combination(problem, &label)));
+            }
+        }
+    }
+    if problems.is_empty() { Ok(sweep) } else { Err(problems) }
+}
+
+/// The digits of a number whose last digit counts the last axis.
+fn positions(axes: &[Axis], index: usize) -> Vec<usize> {
+    let mut rest = index;
+    let mut positions: Vec<_> = axes
+        .iter()
+        .rev()
+        .map(|axis| {
+            let position = rest % axis.values.len();
+            rest /= axis.values.len();
+            position
+        })
+        .collect();
+    positions.reverse();
+    positions
+}
+
+fn of_combination(problem: Problem, label: &str) -> Problem {
+    Problem { path: format!("{} with {label}", problem.path), ..problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[u64]) {
+        assert_eq!(Values::<u64>::parse(text).unwrap().0, expected);
+    }
+
+    #[track_caller]
+    fn refuse<T: Word + std::fmt::Debug>(text: &str, part: &str) {
+        let message = Values::<T>::parse(text).unwrap_err();
+        assert!(message.contains(part), "{message}");
+    }
+
+    #[test]
+    fn numbers_are_lists_and_ranges() {
+        check("8", &[8]);
+        check("1, 2,4", &[1, 2, 4]);
+        check("512..4096x2", &[512, 1024, 2048, 4096]);
+        check("1..10x3", &[1, 3, 9]);
+        check("3..5", &[3, 4, 5]);
+        check("64..256+96", &[64, 160, 256]);
+        check("1,1..4x2,4,3", &[1, 2, 4, 3]);
+    }
+
+    #[test]
+    fn what_is_no_range_is_refused() {
+        for wrong in
+            ["", "1,,2", "a", "-1", "1.5", "1..", "..4", "4..1", "0..8x2", "1..8x1", "1..8+0", "1..8x", "1..2..3"]
+        {
+            refuse::<u64>(wrong, "512..4096x2");
+        }
+        refuse::<u64>("1..100000", "more than 200 values");
+        refuse::<u64>("1..18446744073709551615", "more than 200 values");
+        refuse::<bool>("on,maybe", "`maybe`");
+        refuse::<String>("fp32,", "commas");
+    }
+
+    #[track_caller]
+    fn labels(config: &str) -> Vec<String> {
+        let sweep = RawJob::from_toml(config).unwrap().into_sweep().unwrap();
+        sweep.combinations.iter().map(|combination| sweep.label(combination)).collect()
+    }
+
+    #[test]
+    fn every_combination_is_a_job() {
+        let config = "model = 'gpt2'\n[sweep]\ncheckpointing = [true, false]\nbatch = '1..2'\ncard = 't4-16gb'";
+        let expected = [
+            "card t4-16gb, checkpointing on, batch 1",
+            "card t4-16gb, checkpointing on, batch 2",
+            "card t4-16gb, checkpointing off, batch 1",
+            "card t4-16gb, checkpointing off, batch 2",
+        ];
+        assert_eq!(labels(config), expected);
+        let sweep = RawJob::from_toml(config).unwrap().into_sweep().unwrap();
+        let jobs: Vec<_> = sweep.combinations.iter().map(|combination| &combination.job).collect();
+        assert_eq!(
+            jobs.iter().map(|job| (job.checkpointing, job.batch)).collect::<Vec<_>>(),
+            [(true, 1), (true, 2), (false, 1), (false, 2)]
+        );
+    }
+
+    #[test]
+    fn values_may_be_one_or_a_list() {
+        assert_eq!(labels("model = 'gpt2'\nsweep = { sequence = 512 }"), ["sequence 512"]);
+        assert_eq!(labels("model = 'gpt2'\nsweep = { batch = [4, '6..8x2'] }"), ["batch 4", "batch 6"]);
+        assert_eq!(labels("model = 'gpt2'\nsweep = { precision = ['fp32', 'bf16'] }").len(), 2);
+    }
+
+    #[track_caller]
+    fn refuse_config(config: &str, expected: &[&str]) {
+        let problems = RawJob::from_toml(config).and_then(RawJob::into_sweep).unwrap_err();
+        let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(lines.len(), expected.len(), "{lines:?}");
+        for (line, part) in lines.iter().zip(expected) {
+            assert!(line.contains(part), "{part:?} in {line}");
+        }
+    }
+
+    #[test]
+    fn problems_come_once_and_name_their_combination() {
+        refuse_config("model = 'gpt2'", &["sweep: nothing varies; write a range"]);
+        refuse_config("model = 'gpt2'\nsweep = { bach = 1 }", &["sweep.bach: unknown key; did you mean `batch`?"]);
+        refuse_config("model = 'gpt2'\nsweep = { batch = 'many' }", &["sweep.batch: expected numbers such as"]);
+        refuse_config(
+            "model = 'gpt2'\nsweep = { batch = [1, 2], sequence = [512, 2048] }",
+            &["sequence with sequence 2048, batch 1: 2048 tokens, but the model has positions for 1024"],
+        );
+        let many = "model = 'gpt2'\nsweep = { batch = '1..20', sequence = '1..20' }";
+        refuse_config(many, &["sweep: 400 combinations are too many; a sweep has at most 200"]);
+    }
+
+    #[test]
+    fn a_sweep_is_no_single_job() {
+        let raw = RawJob::from_toml("model = 'gpt2'\nsweep = { batch = [1, 2] }").unwrap();
+        let problems = raw.resolve().unwrap_err();
+        assert!(problems[0].to_string().contains("snapscope sweep"), "{problems:?}");
+    }
+}
