@@ -68,7 +68,7 @@ impl Resolver {
     fn encoder(&mut self, raw: &RawModel, base: &Encoder) -> Encoder {
         let hidden = self.one_size(raw.hidden.as_ref(), base.hidden);
         let heads = self.whole("model.heads", raw.heads, base.heads);
-        if hidden % heads != 0 {
+        if !hidden.is_multiple_of(heads) {
             let message = format!("{heads} heads don't divide {hidden} features");
             self.problem("model.heads", message, "change `heads` or `hidden`");
         }

@@ -1,4 +1,4 @@
-//! Decoder-only language models: GPT-2 and Llama, as Hugging Face's transformers 5 computes them.
+//! Decoder-only language models: GPT-2, and Llama with those that are like it, as Hugging Face's transformers 5 computes them.
 
 mod attention;
 mod cache;
