@@ -12,4 +12,6 @@ pub mod repro;
 
 pub mod serve;
 
+pub mod sweep;
+
 pub use failure::Failure;

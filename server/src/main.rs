@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use server::Failure;
-use server::commands::{InspectArgs, PeakArgs, ReproArgs};
+use server::commands::{FitArgs, InspectArgs, PeakArgs, ReproArgs, SweepArgs};
 use server::config::ServeArgs;
 
 /// Reads and makes PyTorch CUDA memory snapshots
@@ -17,6 +17,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Find the largest batch of a training config that fits a card
+    Fit(Box<FitArgs>),
+
     /// Say what a snapshot is and what it adds up to
     Inspect(InspectArgs),
 
@@ -28,14 +31,19 @@ enum Command {
 
     /// Serve the page that shows snapshots in the browser
     Serve(ServeArgs),
+
+    /// Record each combination of a training config with ranges
+    Sweep(Box<SweepArgs>),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Fit(args) => args.run().map(print),
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),
         Command::Repro(args) => args.run().map(print),
         Command::Serve(args) => server::serve::run(args),
+        Command::Sweep(args) => args.run().map(print),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

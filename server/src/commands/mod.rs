@@ -1,12 +1,16 @@
 //! The commands that read and make snapshots at the terminal.
 
+mod fit;
 mod inspect;
 pub(crate) mod open;
 mod peak;
 mod repro;
 mod stacks;
+mod sweep;
 mod text;
 
+pub use fit::FitArgs;
 pub use inspect::InspectArgs;
 pub use peak::PeakArgs;
 pub use repro::ReproArgs;
+pub use sweep::SweepArgs;

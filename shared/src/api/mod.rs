@@ -5,9 +5,11 @@
 mod inspect;
 mod peak;
 mod recording;
+mod sweep;
 
 pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
 pub use peak::{FrameRow, PeakGroup, PeakReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingReport, Started, Written,
 };
+pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

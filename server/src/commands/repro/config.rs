@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use shared::job::{Import, ImportNote, Job, Overrides, Problem, Source};
+use shared::job::{Import, ImportNote, Job, Overrides, Problem, RawJob, Source};
 
 use crate::Failure;
 use crate::commands::text;
@@ -15,7 +15,19 @@ const MOST_BYTES: u64 = 4 << 20;
 /// A config that can be recorded.
 pub(super) struct Config {
     pub(super) job: Job,
-    /// What became of the keys of a Hugging Face config.
+    notes: Notes,
+}
+
+/// A config as it was read, for more than one recording.
+pub(in crate::commands) struct Written {
+    /// The config; nothing is checked but types.
+    pub(in crate::commands) raw: RawJob,
+    pub(in crate::commands) notes: Notes,
+}
+
+/// What became of the keys of a Hugging Face config; nothing for a config in our own words.
+#[derive(Default)]
+pub(in crate::commands) struct Notes {
     understood: Vec<ImportNote>,
     ignored: Vec<ImportNote>,
 }
@@ -27,20 +39,42 @@ impl Config {
     ///
     /// A file cannot be read, or something in it is wrong: all of it at once.
     pub(super) fn read(path: &Path, arguments: Option<&Path>, overrides: Overrides) -> Result<Self, Failure> {
-        let named = |path: &Path| Ok((path.display().to_string(), read_text(path)?));
-        let (name, text) = named(path)?;
-        let arguments = arguments.map(named).transpose()?;
-        let arguments = arguments.as_ref().map(|(name, text)| Source { name, text });
-        let wrong = |problems: Vec<Problem>| refuse(&name, &problems);
-        let Import { job, understood, ignored } =
-            Import::read(Source { name: &name, text: &text }, arguments).map_err(wrong)?;
-        let mut raw = overrides.apply(job);
-        raw.name = raw.name.or_else(|| Some(path.file_stem()?.to_string_lossy().into_owned()));
-        Ok(Self { job: raw.resolve().map_err(wrong)?, understood, ignored })
+        let Written { raw, notes } = Written::read(path, arguments, overrides)?;
+        Ok(Self { job: raw.resolve().map_err(|problems| refuse(path, &problems))?, notes })
     }
 
     /// What became of each foreign key; empty for a config in our own words.
     pub(super) fn notes(&self) -> String {
+        self.notes.text()
+    }
+}
+
+impl Written {
+    /// Reads a config and what goes with it, and leaves it to the caller to resolve it.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or has unknown keys or keys of the wrong type: all of them at once.
+    pub(in crate::commands) fn read(
+        path: &Path,
+        arguments: Option<&Path>,
+        overrides: Overrides,
+    ) -> Result<Self, Failure> {
+        let named = |path: &Path| Ok((path.display().to_string(), read_text(path)?));
+        let (name, text) = named(path)?;
+        let arguments = arguments.map(named).transpose()?;
+        let arguments = arguments.as_ref().map(|(name, text)| Source { name, text });
+        let Import { job, understood, ignored } =
+            Import::read(Source { name: &name, text: &text }, arguments).map_err(|problems| refuse(path, &problems))?;
+        let mut raw = overrides.apply(job);
+        raw.name = raw.name.or_else(|| Some(path.file_stem()?.to_string_lossy().into_owned()));
+        Ok(Self { raw, notes: Notes { understood, ignored } })
+    }
+}
+
+impl Notes {
+    /// The keys and what became of them, for people.
+    pub(in crate::commands) fn text(&self) -> String {
         let lists = [("understood", &self.understood), ("ignored", &self.ignored)];
         let list = |(title, notes): (&str, &Vec<ImportNote>)| {
             let rows: Vec<_> = notes.iter().map(|note| vec![note.key.clone(), note.note.clone()]).collect();
@@ -67,8 +101,8 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 }
 
 /// One failure for all problems of a file, a line each.
-fn refuse(name: &str, problems: &[Problem]) -> Failure {
-    let lines: Vec<String> = problems.iter().map(|problem| format!("{name}: {problem}")).collect();
+pub(in crate::commands) fn refuse(path: &Path, problems: &[Problem]) -> Failure {
+    let lines: Vec<String> = problems.iter().map(|problem| format!("{}: {problem}", path.display())).collect();
     Failure::new(
         lines.join("\n       "),
         "correct the config; its keys and their defaults are listed in shared/src/job/README.md",

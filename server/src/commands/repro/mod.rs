@@ -1,9 +1,9 @@
 //! `snapscope repro`: a training config in, a fresh snapshot out.
 
-mod config;
+pub(super) mod config;
 mod page;
-mod progress;
-mod units;
+pub(super) mod progress;
+pub(super) mod units;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -116,7 +116,7 @@ fn default_output(config: &Path) -> PathBuf {
 }
 
 /// Refuses to replace what is not a snapshot: it may be somebody's weights.
-fn check_output(output: &Path) -> Result<(), Failure> {
+pub(super) fn check_output(output: &Path) -> Result<(), Failure> {
     if !output.exists() || open::import(output, "").is_ok() {
         return Ok(());
     }

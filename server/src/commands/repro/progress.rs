@@ -40,12 +40,7 @@ impl Display {
             () if std::io::stderr().is_terminal() => Shown::Bar(bar()),
             () => Shown::Lines(Instant::now()),
         };
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
-            // Where that fails an interrupt ends this program at once, as it would without.
-            let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
-        }
-        Self { shown, steps: None, interrupted }
+        Self { shown, steps: None, interrupted: interrupted() }
     }
 
     /// Takes the bar away.
@@ -98,6 +93,16 @@ impl Watcher for Display {
     fn is_cancelled(&mut self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
+}
+
+/// What becomes true when the person at the terminal interrupts, or somebody asks this program to end.
+pub(in crate::commands) fn interrupted() -> Arc<AtomicBool> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // Where that fails an interrupt ends this program at once, as it would without.
+        let _ = signal_hook::flag::register(signal, Arc::clone(&interrupted));
+    }
+    interrupted
 }
 
 fn bar() -> ProgressBar {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use shared::job::parse_size;
 
 /// `90s`, `30min` or `2h`.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
+pub(in crate::commands) fn time(text: &str) -> Result<Duration, String> {
     const UNITS: [(&str, f64); 5] = [("min", 60.0), ("ms", 0.001), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
     let wrong = || format!("`{text}` is no time; write for example 90s, 30min or 2h");
     let (number, unit) = UNITS
@@ -17,7 +17,7 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
 }
 
 /// `512MiB` or `8GiB`.
-pub(super) fn size(text: &str) -> Result<u64, String> {
+pub(in crate::commands) fn size(text: &str) -> Result<u64, String> {
     parse_size(text).ok_or_else(|| format!("`{text}` is no size; write for example 512MiB or 8GiB"))
 }
 

@@ -1,0 +1,176 @@
+//! `snapscope sweep`: each combination of a config with ranges, as a table and a plot.
+
+mod output;
+pub(super) mod progress;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use shared::base::format::counted;
+use shared::job::{Overrides, RawJob, RawSweep, Sweep, Values};
+
+use super::repro::config::{Written, refuse};
+use super::repro::{check_output, units};
+use super::text;
+use crate::Failure;
+use crate::config::RecorderConfig;
+use crate::repro::Limits;
+use crate::sweep::{self, Outcome, Settings, record_all};
+use output::Output;
+use progress::Display;
+
+/// How many recordings run at a time unless told: each has one busy thread.
+const AT_ONCE: usize = 2;
+
+/// The options of `snapscope sweep`.
+#[derive(Debug, Clone, Args)]
+pub struct SweepArgs {
+    /// The training config in TOML, YAML or JSON, or a Hugging Face `config.json`
+    config: PathBuf,
+
+    /// The `TrainingArguments` of a Hugging Face config, in JSON or YAML
+    #[arg(long, value_name = "FILE")]
+    training_args: Option<PathBuf>,
+
+    /// Virtual GPUs: t4-16gb,a100-40gb
+    #[arg(long, value_name = "CARDS", value_parser = Values::<String>::parse)]
+    card: Option<Values<String>>,
+
+    /// Number formats: fp32,autocast-bf16
+    #[arg(long, value_name = "FORMATS", value_parser = Values::<String>::parse)]
+    precision: Option<Values<String>>,
+
+    /// Whether activations are computed again in backward: on,off
+    #[arg(long, value_name = "SWITCHES", value_parser = Values::<bool>::parse)]
+    checkpointing: Option<Values<bool>>,
+
+    /// Tokens of a sample: 512..4096x2
+    #[arg(long, value_name = "NUMBERS", value_parser = Values::<u64>::parse)]
+    seq_len: Option<Values<u64>>,
+
+    /// Samples of a micro batch: 1,2,4,8 or 1..8x2 or 16..64+16
+    #[arg(long, value_name = "NUMBERS", value_parser = Values::<u64>::parse)]
+    batch: Option<Values<u64>>,
+
+    /// Optimizer steps
+    #[arg(long, value_name = "N")]
+    steps: Option<u64>,
+
+    /// Where the result goes too: .md, .csv, .json or .svg; may be given several times
+    #[arg(short, long, value_name = "FILE")]
+    output: Vec<PathBuf>,
+
+    /// A folder for the snapshots, which otherwise are dropped
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+
+    /// How long each recording may take: 90s, 30min, 2h
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = units::time)]
+    time_limit: Duration,
+
+    /// How much of this machine's memory each of two recorders may take
+    #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = units::size)]
+    memory_limit: u64,
+
+    /// Print one JSON document, and nothing while it runs
+    #[arg(long)]
+    json: bool,
+}
+
+impl SweepArgs {
+    /// Records every combination, and returns what to print.
+    ///
+    /// # Errors
+    ///
+    /// The config or a range is wrong, something that a recording needs is missing, all recordings failed, or a result
+    /// cannot be written.
+    pub fn run(&self) -> Result<String, Failure> {
+        let outputs = self.outputs()?;
+        let overrides = Overrides { steps: self.steps, ..Overrides::default() };
+        let Written { raw, notes } = Written::read(&self.config, self.training_args.as_deref(), overrides)?;
+        let name = raw.name.clone().unwrap_or_default();
+        let sweep = self.with_ranges(raw).into_sweep().map_err(|problems| refuse(&self.config, &problems))?;
+        let settings = self.settings(&sweep)?;
+        let recorder = RecorderConfig::from_environment()?;
+        if !self.json {
+            eprint!("{}", notes.text());
+        }
+        let display = Display::new(self.json, Some(sweep.combinations.len()));
+        let outcomes = record_all(&recorder, &sweep, &settings, &display);
+        display.finish();
+        let outcomes = outcomes?;
+        check_any(&outcomes)?;
+        let report = sweep::report(&name, &sweep, &outcomes);
+        let steps = sweep.combinations.first().map_or(0, |combination| combination.job.steps);
+        for output in &outputs {
+            output.write(&report, steps)?;
+        }
+        let page = || page(&name, &sweep, &sweep::table(&report, steps), self.keep.as_deref(), &outputs);
+        Ok(if self.json { output::json(&report) } else { page() })
+    }
+
+    /// The files of the results, each of a known kind, and none of them the config.
+    fn outputs(&self) -> Result<Vec<Output>, Failure> {
+        self.output.iter().map(|path| Output::new(path, &self.config)).collect()
+    }
+
+    /// The command line's ranges in place of the config's.
+    fn with_ranges(&self, mut raw: RawJob) -> RawJob {
+        let written = raw.sweep.take().unwrap_or_default();
+        let sweep = RawSweep {
+            card: self.card.clone().or(written.card),
+            precision: self.precision.clone().or(written.precision),
+            checkpointing: self.checkpointing.clone().or(written.checkpointing),
+            sequence: self.seq_len.clone().or(written.sequence),
+            batch: self.batch.clone().or(written.batch),
+        };
+        RawJob { sweep: Some(sweep), ..raw }
+    }
+
+    fn settings(&self, sweep: &Sweep) -> Result<Settings, Failure> {
+        let limits = Limits { time: self.time_limit, memory_bytes: self.memory_limit, ..Limits::default() };
+        let settings = Settings { limits, at_once: AT_ONCE, keep: self.keep.clone() };
+        if let Some(folder) = &self.keep {
+            std::fs::create_dir_all(folder).map_err(|error| {
+                Failure::new(format!("{} cannot be made: {error}", folder.display()), "choose another folder")
+            })?;
+        }
+        let kept = sweep.combinations.iter().filter_map(|combination| settings.kept(sweep, combination));
+        { kept }.try_for_each(|path| check_output(&path))?;
+        Ok(settings)
+    }
+}
+
+/// A sweep without any figure is a failure, most likely of all for one reason.
+fn check_any(outcomes: &[Outcome]) -> Result<(), Failure> {
+    match outcomes.first() {
+        Some(Err(failure)) if outcomes.iter().all(Result::is_err) => {
+            Err(Failure::new(failure.message.clone(), failure.hint.clone()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The table, and where the rest went.
+fn page(name: &str, sweep: &Sweep, table: &sweep::Table, keep: Option<&Path>, outputs: &[Output]) -> String {
+    let rows: Vec<_> = [table.head.clone()].into_iter().chain(table.rows.iter().cloned()).collect();
+    let lines = text::table(&rows, &table.right).iter().map(|line| format!("  {line}\n")).collect::<String>();
+    let written = outputs.iter().map(|output| format!("wrote {}\n", output.path().display()));
+    let kept = keep.map(|folder| format!("the snapshots are in {}\n", folder.display()));
+    let notes: String = written.chain(kept).collect();
+    let gap = if notes.is_empty() { "" } else { "\n" };
+    format!("{}\n\n{lines}{gap}{notes}", subtitle(name, sweep))
+}
+
+/// What all combinations share.
+fn subtitle(name: &str, sweep: &Sweep) -> String {
+    let job = sweep.combinations.first().map(|combination| &combination.job);
+    let card = job.filter(|_| sweep.axes.iter().all(|axis| axis.name != "card"));
+    let card = card.map(|job| job.to_raw()).and_then(|raw| raw.card.or(raw.device));
+    let parameters = job.map(|job| counted(job.parameters(), "parameter"));
+    let steps = job.map(|job| format!("{} each", counted(job.steps, "step")));
+    let recordings = counted(sweep.combinations.len() as u64, "recording");
+    let parts = card.into_iter().chain([name.to_owned()]).chain(parameters).chain([recordings]).chain(steps);
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}

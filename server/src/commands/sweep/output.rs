@@ -1,0 +1,79 @@
+//! The files that a sweep leaves, by the ends of their names.
+
+use std::path::{Path, PathBuf};
+
+use shared::api::SweepReport;
+
+use crate::Failure;
+use crate::sweep;
+
+/// A file for the result.
+pub(super) struct Output {
+    path: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Markdown,
+    Csv,
+    Json,
+    Svg,
+}
+
+impl Output {
+    /// A file of a kind that its name tells.
+    ///
+    /// # Errors
+    ///
+    /// The name tells none, the file is the config itself, or it cannot be written.
+    pub(super) fn new(path: &Path, config: &Path) -> Result<Self, Failure> {
+        const KINDS: [(&str, Kind); 4] =
+            [("md", Kind::Markdown), ("csv", Kind::Csv), ("json", Kind::Json), ("svg", Kind::Svg)];
+        let end = path.extension().unwrap_or_default().to_ascii_lowercase();
+        let Some((_, kind)) = KINDS.into_iter().find(|(name, _)| end == *name) else {
+            return Err(Failure::new(
+                format!("`{}` does not tell what to write", path.display()),
+                "end the name in .md, .csv, .json or .svg",
+            ));
+        };
+        let is_config = path.canonicalize().is_ok_and(|path| config.canonicalize().is_ok_and(|config| path == config));
+        if is_config {
+            return Err(Failure::new(
+                format!("{} is the config itself", path.display()),
+                "choose another file with --output",
+            ));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            return Err(Failure::new(format!("there is no folder {}", folder.display()), "make it first"));
+        }
+        Ok(Self { path: path.to_owned(), kind })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the result.
+    ///
+    /// # Errors
+    ///
+    /// The disk does not take it.
+    pub(super) fn write(&self, report: &SweepReport, steps: u64) -> Result<(), Failure> {
+        let text = match self.kind {
+            Kind::Markdown => sweep::table(report, steps).markdown(),
+            Kind::Csv => sweep::csv(report),
+            Kind::Json => json(report),
+            Kind::Svg => sweep::svg(report, steps),
+        };
+        std::fs::write(&self.path, text).map_err(|error| {
+            Failure::new(format!("{} cannot be written: {error}", self.path.display()), "choose another place")
+        })
+    }
+}
+
+/// The document that scripts read.
+pub(super) fn json(report: &SweepReport) -> String {
+    serde_json::to_string_pretty(report).expect("plain data can be written") + "\n"
+}

@@ -1,0 +1,77 @@
+//! What is shown while several recordings run, on standard error.
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use shared::base::format::bytes;
+
+use crate::commands::repro::progress::interrupted;
+use crate::sweep::{Audience, Outcome};
+
+/// Shows a person which recordings are done; the person may interrupt.
+pub(in crate::commands) struct Display {
+    /// At a terminal.
+    bar: Option<ProgressBar>,
+    is_quiet: bool,
+    done: AtomicUsize,
+    /// How many there will be; unknown for a search.
+    total: Option<usize>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Display {
+    /// A bar at a terminal, a line a recording elsewhere, nothing where it is to be quiet.
+    pub(in crate::commands) fn new(is_quiet: bool, total: Option<usize>) -> Self {
+        let bar = (!is_quiet && std::io::stderr().is_terminal()).then(|| bar(total));
+        Self { bar, is_quiet, done: AtomicUsize::new(0), total, interrupted: interrupted() }
+    }
+
+    /// Takes the bar away.
+    pub(in crate::commands) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Audience for Display {
+    fn finished(&self, label: &str, outcome: &Outcome) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let line = format!("{label} · {}", text(outcome));
+        match (&self.bar, self.total) {
+            (Some(bar), _) => {
+                bar.inc(1);
+                bar.set_message(line);
+            }
+            (None, _) if self.is_quiet => {}
+            (None, Some(total)) => eprintln!("{done} of {total} · {line}"),
+            (None, None) => eprintln!("{line}"),
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+fn bar(total: Option<usize>) -> ProgressBar {
+    let (bar, template) = match total {
+        Some(total) => (ProgressBar::new(total as u64), "{spinner} {bar:12} {pos} of {len} · {wide_msg} {elapsed}"),
+        None => (ProgressBar::no_length(), "{spinner} {wide_msg} {elapsed}"),
+    };
+    let style = ProgressStyle::with_template(template).expect("the template is right").progress_chars("━╸─");
+    let bar = bar.with_style(style).with_message("starting the recorder");
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+fn text(outcome: &Outcome) -> String {
+    match outcome {
+        Ok(recording) if recording.oom.is_some() => "out of memory".to_owned(),
+        Ok(recording) => format!("{} reserved", bytes(recording.peak_reserved_bytes)),
+        Err(failure) => failure.message.clone(),
+    }
+}

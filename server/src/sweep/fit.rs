@@ -1,0 +1,113 @@
+//! The largest batch that fits a card: each probe is a recording.
+
+use std::collections::BTreeMap;
+
+use shared::api::{FitProbe, FitReport};
+use shared::job::{Job, Problem, RawJob};
+
+use super::record::{Cancellation, scratch};
+use super::report::memory_bytes;
+use super::search::{Tried, largest};
+use super::{Audience, Outcome};
+use crate::Failure;
+use crate::config::RecorderConfig;
+use crate::repro::{self, Limits, Recording, RecordingFailure};
+
+/// The largest batch that a config can have at all; what is below it depends on the model.
+const MOST_BATCH: u64 = 1 << 16;
+
+/// What a search came to.
+#[derive(Debug, Clone)]
+pub struct Fit {
+    /// The job with a batch of 1.
+    pub job: Job,
+    /// The largest batch that the config can have.
+    pub most: u64,
+    /// Which batches fit.
+    pub tried: Tried,
+    /// The recordings, by batch.
+    pub recordings: BTreeMap<u64, Recording>,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum FitError {
+    /// The config is none, with any batch.
+    Config(Vec<Problem>),
+    /// Nothing can be written.
+    Scratch(Failure),
+    /// The recording of a batch failed or was cancelled.
+    Recording(u64, Box<RecordingFailure>),
+}
+
+/// Searches for the largest batch of a config that fits its card.
+///
+/// # Errors
+///
+/// The config is wrong, or a recording failed for another reason than memory of the card.
+pub fn fit(config: &RecorderConfig, raw: &RawJob, limits: &Limits, audience: &dyn Audience) -> Result<Fit, FitError> {
+    let of_batch = |batch| RawJob { batch: Some(batch), ..raw.clone() }.resolve();
+    let job = of_batch(1).map_err(FitError::Config)?;
+    // What a batch of the host and a trace may take grows with the batch.
+    let most = largest_by_bisection(MOST_BATCH, |batch| of_batch(batch).is_ok());
+    let scratch = scratch().map_err(FitError::Scratch)?;
+    let output = scratch.path().join("probe.pickle");
+    let mut recordings = BTreeMap::new();
+    let tried = largest(most, |batch| {
+        let job = of_batch(batch).map_err(FitError::Config)?;
+        let outcome: Outcome = repro::run(config, &job, limits, &output, &mut Cancellation(audience));
+        audience.finished(&format!("batch {batch}"), &outcome);
+        let recording = outcome.map_err(|failure| FitError::Recording(batch, failure))?;
+        let fits = recording.oom.is_none();
+        recordings.insert(batch, recording);
+        Ok(fits)
+    })?;
+    Ok(Fit { job, most, tried, recordings })
+}
+
+/// The largest number up to `most` that holds, where all below one that holds do and 1 does.
+fn largest_by_bisection(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (1, most + 1);
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+impl Fit {
+    /// The document that scripts read.
+    pub fn report(&self) -> FitReport {
+        let raw = self.job.to_raw();
+        FitReport {
+            name: self.job.name.clone(),
+            card: raw.card.or(raw.device).unwrap_or_default(),
+            memory_bytes: self.memory_bytes(),
+            batch: self.tried.largest(),
+            limit: self.tried.next_failing().is_none().then_some(self.most),
+            gaps: self.tried.gaps(),
+            probes: self.recordings.iter().map(|(&batch, recording)| probe(batch, recording)).collect(),
+        }
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        self.recordings.values().find_map(|recording| memory_bytes(&self.job, &Ok(recording.clone())))
+    }
+}
+
+fn probe(batch: u64, recording: &Recording) -> FitProbe {
+    let Recording { peak_allocated_bytes, peak_reserved_bytes, oom, messages, .. } = recording.clone();
+    FitProbe { batch, peak_allocated_bytes, peak_reserved_bytes, oom, messages }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_found_wherever_it_is() {
+        for bound in 1..=20 {
+            assert_eq!(largest_by_bisection(20, |batch| batch <= bound), bound);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Several recordings of one config: all combinations of its ranges, or a search for the largest batch.
+//!
+//! Invariant: nothing here prints, and nothing reads what a person typed; the commands do both.
+
+mod csv;
+mod fit;
+mod plot;
+mod record;
+mod report;
+mod search;
+mod table;
+
+pub use csv::csv;
+pub use fit::{Fit, FitError, fit};
+pub use plot::svg;
+pub use record::{Audience, Outcome, Settings, record_all};
+pub use report::report;
+pub use search::{Tried, largest};
+pub use table::{Table, table};

@@ -1,0 +1,135 @@
+//! From values to places in a picture.
+
+use std::ops::Range;
+
+/// The least distance of two ticks' labels.
+const LABEL_WIDTH: f64 = 40.0;
+
+/// From this ratio of the largest value to the smallest on, each doubling is as wide as the next.
+const WIDE: f64 = 8.0;
+
+/// From the index of a value to its place along the bottom.
+pub(super) struct X {
+    places: Vec<f64>,
+}
+
+impl X {
+    /// Numbers by their size, words evenly.
+    pub(super) fn new(values: &[String], is_number: bool, across: Range<f64>) -> Self {
+        let numbers: Vec<f64> = values.iter().map(|value| value.parse().unwrap_or(0.0)).collect();
+        let (least, most) = (numbers.first().copied().unwrap_or(0.0), numbers.last().copied().unwrap_or(0.0));
+        let position = |index: usize| match () {
+            () if !is_number => index as f64,
+            () if least > 0.0 && most / least >= WIDE => numbers[index].log2(),
+            () => numbers[index],
+        };
+        let positions: Vec<f64> = (0..values.len()).map(position).collect();
+        let (first, last) = (positions.first().copied().unwrap_or(0.0), positions.last().copied().unwrap_or(0.0));
+        // Words stand in the middle of their part, numbers from edge to edge, with room for their marks.
+        let inset = if is_number { 28.0 } else { (across.end - across.start) / (2.0 * values.len().max(1) as f64) };
+        let (start, width) = (across.start + inset, across.end - across.start - 2.0 * inset);
+        let share = |at: f64| if last > first { (at - first) / (last - first) } else { 0.5 };
+        Self { places: positions.into_iter().map(|at| start + share(at) * width).collect() }
+    }
+
+    pub(super) fn at(&self, value: usize) -> f64 {
+        self.places[value]
+    }
+
+    /// The values that have a label, and their places: none stands on another.
+    pub(super) fn ticks(&self) -> Vec<(usize, f64)> {
+        let mut ticks: Vec<(usize, f64)> = Vec::new();
+        for (value, &at) in self.places.iter().enumerate() {
+            if ticks.last().is_none_or(|(_, last)| at - last >= LABEL_WIDTH) {
+                ticks.push((value, at));
+            }
+        }
+        ticks
+    }
+}
+
+/// From bytes to the place above the bottom.
+pub(super) struct Y {
+    most_bytes: u64,
+    unit: (u64, &'static str),
+    /// Between two ticks, in bytes.
+    step_bytes: u64,
+    down: Range<f64>,
+}
+
+impl Y {
+    /// From 0 to at least `most_bytes`.
+    pub(super) fn new(most_bytes: u64, down: Range<f64>) -> Self {
+        const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        const MOST_STEPS: u64 = 6;
+        let most_bytes = most_bytes.max(1024);
+        // Two of a unit are where its steps get round.
+        let unit = UNITS.into_iter().find(|(size, _)| most_bytes >= 2 * size).unwrap_or(UNITS[3]);
+        let steps = (0..4).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.pow(power) * unit.0));
+        let step_bytes = { steps }.find(|step| most_bytes / step < MOST_STEPS).unwrap_or(most_bytes);
+        Self { most_bytes, unit, step_bytes, down }
+    }
+
+    pub(super) const fn most_bytes(&self) -> u64 {
+        self.most_bytes
+    }
+
+    pub(super) fn at(&self, size_bytes: u64) -> f64 {
+        let share = size_bytes as f64 / self.most_bytes as f64;
+        self.down.end - share * (self.down.end - self.down.start)
+    }
+
+    pub(super) fn ticks(&self) -> impl Iterator<Item = (u64, f64)> {
+        (0..=self.most_bytes / self.step_bytes).map(|step| (step * self.step_bytes, self.at(step * self.step_bytes)))
+    }
+
+    /// `20 GiB`; the steps are whole ones of the unit.
+    pub(super) fn label(&self, size_bytes: u64) -> String {
+        let (size, name) = self.unit;
+        if size_bytes == 0 { "0".to_owned() } else { format!("{} {name}", size_bytes / size) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_y(most_bytes: u64, expected: &[&str]) {
+        let y = Y::new(most_bytes, 0.0..100.0);
+        let labels: Vec<_> = y.ticks().map(|(size_bytes, _)| y.label(size_bytes)).collect();
+        assert_eq!(labels, expected);
+    }
+
+    #[test]
+    fn sizes_have_round_ticks() {
+        check_y(0, &["0", "1 KiB"]);
+        check_y(15 << 30, &["0", "5 GiB", "10 GiB", "15 GiB"]);
+        check_y(80 << 30, &["0", "20 GiB", "40 GiB", "60 GiB", "80 GiB"]);
+        check_y(1 << 30, &["0", "200 MiB", "400 MiB", "600 MiB", "800 MiB", "1000 MiB"]);
+        check_y(3 << 40, &["0", "1 TiB", "2 TiB", "3 TiB"]);
+    }
+
+    #[track_caller]
+    fn check_x(values: &[&str], is_number: bool, expected: &[f64]) {
+        let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+        let x = X::new(&values, is_number, 0.0..256.0);
+        let places: Vec<f64> = (0..values.len()).map(|value| x.at(value).round()).collect();
+        assert_eq!(places, expected);
+    }
+
+    #[test]
+    fn wide_ranges_are_spaced_by_doubling() {
+        check_x(&["1", "2", "4", "8", "16"], true, &[28.0, 78.0, 128.0, 178.0, 228.0]);
+        check_x(&["1", "2", "3"], true, &[28.0, 128.0, 228.0]);
+        check_x(&["fp32", "bf16"], false, &[64.0, 192.0]);
+        check_x(&["8"], true, &[128.0]);
+    }
+
+    #[test]
+    fn labels_keep_their_distance() {
+        let values: Vec<String> = (1..=7).map(|value| value.to_string()).collect();
+        let ticks = X::new(&values, true, 0.0..200.0).ticks();
+        assert_eq!(ticks.iter().map(|(value, _)| *value).collect::<Vec<_>>(), [0, 2, 4, 6]);
+    }
+}

@@ -1,0 +1,84 @@
+//! A sweep as a table of words and figures, for people.
+
+use shared::api::{OutOfMemory, SweepReport, SweepRow};
+use shared::base::format::{bytes, percent};
+
+use crate::repro::place;
+
+/// Cells below a head, all as they are shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// The names of the columns.
+    pub head: Vec<String>,
+    /// A row of cells each, as many as the head has.
+    pub rows: Vec<Vec<String>>,
+    /// Columns of figures, which are aligned to the right.
+    pub right: Vec<usize>,
+}
+
+/// The table of a sweep: what varies, the three peaks, and what became of it.
+pub fn table(report: &SweepReport, steps: u64) -> Table {
+    const FIGURES: [&str; 4] = ["peak live", "peak allocated", "peak reserved", "of the card"];
+    let axes = report.axes.iter().map(String::as_str);
+    let head = axes.chain(FIGURES).chain(["result"]).map(str::to_owned);
+    let is_figure = |&(_, name): &(usize, &String)| !matches!(name.as_str(), "card" | "precision" | "checkpointing");
+    let head: Vec<_> = head.collect();
+    let right = head[..head.len() - 1].iter().enumerate().filter(is_figure).map(|(column, _)| column).collect();
+    let rows = report.rows.iter().map(|row| {
+        let axes = report.axes.iter().map(|axis| value(row, axis));
+        axes.chain(figures(row)).chain([result(row, steps)]).collect()
+    });
+    Table { rows: rows.collect(), head, right }
+}
+
+/// The value of an axis as a table shows it.
+pub(super) fn value(row: &SweepRow, axis: &str) -> String {
+    match axis {
+        "card" => row.card.clone(),
+        "precision" => row.precision.clone(),
+        "checkpointing" => if row.checkpointing { "on" } else { "off" }.to_owned(),
+        "sequence" => row.sequence.map_or_else(String::new, |sequence| sequence.to_string()),
+        _ => row.batch.to_string(),
+    }
+}
+
+fn figures(row: &SweepRow) -> [String; 4] {
+    let Some(recording) = &row.recording else { return [const { String::new() }; 4] };
+    let share = row.memory_bytes.map_or_else(String::new, |memory| percent(recording.peak_reserved_bytes, memory));
+    let peaks = [recording.peak_live_bytes, recording.peak_allocated_bytes, recording.peak_reserved_bytes];
+    let [live, allocated, reserved] = peaks.map(bytes);
+    [live, allocated, reserved, share]
+}
+
+fn result(row: &SweepRow, steps: u64) -> String {
+    let oom = row.recording.as_ref().and_then(|recording| recording.oom.as_ref());
+    match (&row.failure, oom) {
+        (Some(failure), _) => format!("failed: {failure}"),
+        (None, Some(oom)) => format!("out of memory in {}", where_it_ran_out(oom, steps)),
+        (None, None) => "fits".to_owned(),
+    }
+}
+
+/// `step 1 of 3, forward, h.11.mlp`, or that it was before the first step.
+pub(super) fn where_it_ran_out(oom: &OutOfMemory, steps: u64) -> String {
+    let place = place(oom.step, Some(steps), &oom.phase, &oom.module);
+    if place.is_empty() { "the start".to_owned() } else { place }
+}
+
+impl Table {
+    /// The table in Markdown.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| {
+            format!("| {} |\n", cells.iter().map(|cell| escaped(cell)).collect::<Vec<_>>().join(" | "))
+        };
+        let rule = |column| if self.right.contains(&column) { "--:" } else { "---" }.to_owned();
+        let rules: Vec<String> = (0..self.head.len()).map(rule).collect();
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        line(&self.head) + &line(&rules) + &rows
+    }
+}
+
+/// A cell that cannot end its cell or its line.
+fn escaped(cell: &str) -> String {
+    cell.replace('|', "\\|").replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,301 @@
+//! Sweeps and the largest batch that fits, with a recorder that plays a script and with the real one.
+
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use testkit::repro::Played;
+
+/// Runs out of memory above a batch of 6, and takes as many GiB as the batch has samples.
+const RECORDER: &str = r#"
+batch=$(echo "$job" | tr -d ' \n' | sed 's/.*"batch":\([0-9]*\).*/\1/')
+echo '{"type":"started","device":"Fake","memory_bytes":8589934592,"parameters":1234567,"steps":2}'
+cp "$sample" "$output"
+peak=$((batch * 1073741824))
+oom=null
+if [ "$batch" -gt 6 ]; then
+  oom='{"message":"CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has","step":0,"phase":"backward","module":"h.0","operation":"aten::mm"}'
+  peak=7000000000
+fi
+echo '{"type":"finished","steps":2,"peak_allocated_bytes":'$peak',"peak_reserved_bytes":'$peak',"oom":'$oom'}'
+"#;
+
+fn played(script: &str) -> Played {
+    let played = Played::new(script);
+    std::fs::write(played.path("small.toml"), "model = \"gpt2\"\nsteps = 2\ncard = \"custom:8GiB\"\n").expect("room");
+    played
+}
+
+fn snapscope(played: &Played, arguments: &[&str]) -> Output {
+    played.command().args(arguments).output().expect("the binary to start")
+}
+
+#[track_caller]
+fn check(output: &Output, status: i32, stdout: &[&str], stderr: &[&str]) {
+    let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!(output.status.code(), Some(status), "{texts:?}");
+    for (parts, text) in [stdout, stderr].into_iter().zip(&texts) {
+        for part in parts {
+            assert!(text.contains(part), "{part:?} in {text}");
+        }
+    }
+}
+
+#[track_caller]
+fn document(output: &Output) -> Value {
+    check(output, 0, &[], &[]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing while it runs");
+    serde_json::from_slice(&output.stdout).expect("one document")
+}
+
+#[test]
+fn a_sweep_is_a_table() {
+    let played = played(RECORDER);
+    let output = snapscope(&played, &["sweep", "small.toml", "--batch", "2..8x2", "--checkpointing", "on,off"]);
+    let rows = [
+        "custom:8GiB · small · 124,439,808 parameters · 6 recordings · 2 steps each",
+        "checkpointing  batch  peak live  peak allocated  peak reserved  of the card  result",
+        "on                 2",
+        "2.00 GiB       2.00 GiB         25 %  fits",
+        "out of memory in step 1 of 2, backward, h.0",
+    ];
+    check(&output, 0, &rows, &["6 of 6 · checkpointing ", " · 2.00 GiB reserved", "batch 8 · out of memory"]);
+    let left = played.files().into_iter().filter(|name| name.to_string_lossy().contains(".pickle"));
+    assert_eq!(left.count(), 0, "snapshots are dropped");
+}
+
+#[test]
+fn every_kind_of_output_is_written() {
+    let played = played(RECORDER);
+    let outputs = ["-o", "t.md", "-o", "t.csv", "-o", "t.json", "-o", "t.svg", "--keep", "kept"];
+    let output = snapscope(&played, &[&["sweep", "small.toml", "--batch", "2,8"], &outputs[..]].concat());
+    check(&output, 0, &["wrote t.md\nwrote t.csv\nwrote t.json\nwrote t.svg\nthe snapshots are in kept"], &[]);
+    let read = |name: &str| std::fs::read_to_string(played.path(name)).expect(name);
+    assert!(read("t.md").starts_with("| batch | peak live | peak allocated |"), "{}", read("t.md"));
+    assert_eq!(read("t.csv").lines().count(), 3);
+    let kept = ["kept/batch-2.pickle", "kept/batch-8.pickle"];
+    assert!(kept.iter().all(|name| played.path(name).exists()));
+    let report: Value = serde_json::from_str(&read("t.json")).expect("JSON");
+    assert_eq!(report["axes"], serde_json::json!(["batch"]));
+    assert_eq!(report["rows"][0]["recording"]["peak_reserved_bytes"], 2_u64 << 30);
+    assert_eq!(report["rows"][1]["recording"]["oom"]["module"], "h.0");
+    let svg = read("t.svg");
+    assert_eq!(tags(&svg).filter(|tag| *tag == "circle").count(), 1, "what fits: {svg}");
+    assert_eq!(svg.matches("class=\"oom\"").count(), 2, "what does not, and its meaning: {svg}");
+    assert!(svg.contains("custom:8GiB · 8.00 GiB"), "{svg}");
+}
+
+/// The names of all elements, each of which is closed in its turn.
+#[track_caller]
+fn tags(xml: &str) -> impl Iterator<Item = &str> {
+    let (mut open, mut names) = (Vec::new(), Vec::new());
+    for part in xml.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').expect("a tag that ends");
+        let is_entity = |rest: &str| ["amp;", "lt;", "gt;", "quot;"].iter().any(|entity| rest.starts_with(entity));
+        assert!(!text.contains('>') && text.split('&').skip(1).all(is_entity), "{text}");
+        assert!(tag.matches('"').count().is_multiple_of(2), "{tag}");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "closed in order");
+            continue;
+        }
+        let name = tag.split([' ', '/']).next().expect("a name");
+        names.push(name);
+        if !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?} never end");
+    names.into_iter()
+}
+
+#[test]
+fn names_cannot_break_the_picture() {
+    let played = played(RECORDER);
+    let config = "name = '<script>&\"| x'\nmodel = 'gpt2'\nsteps = 1\n[sweep]\nbatch = '1..2'\n";
+    std::fs::write(played.path("odd.toml"), config).expect("room");
+    check(&snapscope(&played, &["sweep", "odd.toml", "-o", "odd.svg"]), 0, &["<script>"], &[]);
+    let svg = std::fs::read_to_string(played.path("odd.svg")).expect("the picture");
+    assert!(tags(&svg).all(|tag| tag != "script"), "{svg}");
+}
+
+#[test]
+fn the_command_line_overrides_the_ranges_of_the_config() {
+    let played = played(RECORDER);
+    let config = "model = 'gpt2'\nsteps = 1\n[sweep]\nbatch = [1, 2]\nsequence = '128..256x2'\n";
+    std::fs::write(played.path("ranges.toml"), config).expect("room");
+    let report = document(&snapscope(&played, &["sweep", "ranges.toml", "--batch", "3", "--json"]));
+    let rows = report["rows"].as_array().expect("rows");
+    let pairs: Vec<_> = rows.iter().map(|row| (row["batch"].as_u64(), row["sequence"].as_u64())).collect();
+    assert_eq!(pairs, [(Some(3), Some(128)), (Some(3), Some(256))]);
+    check(&snapscope(&played, &["repro", "ranges.toml"]), 2, &[], &["sweep: ranges make several", "`snapscope sweep`"]);
+}
+
+#[test]
+fn bad_ranges_are_refused_before_anything_runs() {
+    let played = played("touch \"$HOME/ran\"; exit 1");
+    let refuse = |arguments: &[&str], parts: &[&str]| {
+        let output = snapscope(&played, &[&["sweep", "small.toml"], arguments].concat());
+        check(&output, 2, &[], parts);
+        assert!(output.stdout.is_empty() && !played.path("ran").exists());
+    };
+    refuse(&[], &["sweep: nothing varies", "--batch 1..8x2"]);
+    refuse(&["--batch", "8..1"], &["`8..1` is not understood", "512..4096x2"]);
+    refuse(&["--batch", "1..150", "--checkpointing", "on,off"], &["300 combinations are too many", "at most 200"]);
+    refuse(&["--checkpointing", "maybe"], &["`maybe`", "on, off"]);
+    refuse(&["--seq-len", "512,4096"], &["sequence with sequence 4096: 4096 tokens, but the model has positions for"]);
+    refuse(&["--card", "h100"], &["card with card h100", "h100-80gb"]);
+    refuse(&["--batch", "1,2", "-o", "table.pdf"], &["`table.pdf` does not tell what to write", ".svg"]);
+    std::fs::write(played.path("own.json"), r#"{"model": "gpt2"}"#).expect("room");
+    let output = snapscope(&played, &["sweep", "own.json", "--batch", "1,2", "-o", "./own.json"]);
+    check(&output, 2, &[], &["is the config itself"]);
+}
+
+#[test]
+fn one_failure_is_a_row_and_all_are_an_error() {
+    let fails = r#"case "$job" in *'"batch": 2,'*) echo 'broken' >&2; exit 1;; esac"#;
+    let output = snapscope(&played(&format!("{fails}\n{RECORDER}")), &["sweep", "small.toml", "--batch", "1,2"]);
+    check(&output, 0, &["fits", "failed: the recorder ended without a result, with exit status 1"], &[]);
+    let output = snapscope(&played("exit 1"), &["sweep", "small.toml", "--batch", "1,2"]);
+    check(&output, 2, &[], &["error: the recorder ended without a result", "hint: "]);
+}
+
+#[test]
+fn an_interrupt_ends_all_recorders() {
+    let played = played("echo $$ >>\"$HOME/pids\"; sleep 60");
+    let mut command = played.command();
+    command.args(["sweep", "small.toml", "--batch", "1..9"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the binary to start");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let recorders = loop {
+        assert!(Instant::now() < deadline, "the recorders do not start");
+        let pids = std::fs::read_to_string(played.path("pids")).unwrap_or_default();
+        if pids.matches('\n').count() == 2 {
+            break pids;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+    check(&child.wait_with_output().expect("the command to end"), 2, &[], &["error: the sweep was cancelled"]);
+    for recorder in recorders.lines() {
+        assert!(!std::path::Path::new("/proc").join(recorder).exists(), "recorder {recorder} has ended");
+    }
+}
+
+#[test]
+fn the_largest_batch_comes_with_its_proof() {
+    let played = played(RECORDER);
+    let output = snapscope(&played, &["fit", "small.toml"]);
+    let proof = [
+        "Batch 6 is the largest that fits\ncustom:8GiB · small · 124,439,808 parameters · 8 recordings of 2 steps\n",
+        "batch  6  fits: peak reserved 6.00 GiB of 8.00 GiB, 2.00 GiB free\n",
+        "batch  7  runs out of memory in step 1 of 2, backward, h.0, asking for 2.00 GiB\n",
+    ];
+    check(&output, 0, &proof, &["batch 4 · 4.00 GiB reserved", "batch 8 · out of memory"]);
+    let report = document(&snapscope(&played, &["fit", "small.toml", "--json"]));
+    assert_eq!((&report["batch"], &report["gaps"]), (&Value::from(6), &Value::Array(Vec::new())));
+    let batches: Vec<_> = report["probes"].as_array().expect("probes").iter().map(|probe| &probe["batch"]).collect();
+    assert_eq!(batches, [1, 2, 4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn no_batch_may_fit_and_a_failure_is_told() {
+    let everything = RECORDER.replace("-gt 6", "-gt 0");
+    check(&snapscope(&played(&everything), &["fit", "small.toml"]), 0, &["No batch fits", "batch  1  runs out"], &[]);
+    let output = snapscope(&played("exit 3"), &["fit", "small.toml"]);
+    check(&output, 2, &[], &["error: batch 1: the recorder ended without a result, with exit status 3"]);
+}
+
+#[test]
+fn the_host_bounds_a_batch_too() {
+    let played = played(&RECORDER.replace("-gt 6", "-gt 99999"));
+    let config = "model = { family = 'mlp', input = 1048576, hidden = [1], classes = 2 }\n";
+    std::fs::write(played.path("wide.toml"), config).expect("room");
+    let bound = document(&snapscope(&played, &["fit", "wide.toml", "--json"]))["limit"].as_u64().expect("a bound");
+    assert!(bound > 1 && bound < 65_536, "{bound}");
+    let note = format!("Batch {bound} is the largest that fits");
+    let output = snapscope(&played, &["fit", "wide.toml"]);
+    check(&output, 0, &[&note, &format!("a batch of more than {bound} is not taken")], &[]);
+    let output = snapscope(&played, &["repro", "wide.toml", "--batch", &(bound + 1).to_string()]);
+    check(&output, 2, &[], &["wide.toml: batch: "]);
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod recorded {
+    //! The real recorder on small virtual cards.
+
+    use std::sync::Mutex;
+
+    use server::repro::{Limits, Recording, run};
+    use server::sweep::{Audience, Outcome, Settings, fit, record_all, report};
+    use shared::job::RawJob;
+    use testkit::repro::{Audience as Listener, built_recorder};
+
+    /// A card that a batch of a few samples fills.
+    const GPT2: &str = "card = 'custom:2GiB'\nsteps = 2\nsequence = 64\n\
+        model = { preset = 'gpt2', layers = 4, hidden = 256, heads = 4 }\n";
+
+    #[derive(Default)]
+    struct Labels(Mutex<Vec<String>>);
+
+    impl Audience for Labels {
+        fn finished(&self, label: &str, outcome: &Outcome) {
+            assert!(outcome.is_ok(), "{label}: {outcome:?}");
+            self.0.lock().expect("no panic").push(label.to_owned());
+        }
+
+        fn is_cancelled(&self) -> bool {
+            false
+        }
+    }
+
+    fn config(text: &str) -> RawJob {
+        RawJob::from_toml(text).expect("a config")
+    }
+
+    fn record(raw: &RawJob, batch: u64) -> Recording {
+        let job = RawJob { batch: Some(batch), ..raw.clone() }.resolve().expect("a valid config");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let output = folder.path().join("out.pickle");
+        run(built_recorder(), &job, &Limits::default(), &output, &mut Listener::default()).expect("a recording")
+    }
+
+    #[test]
+    fn the_largest_batch_is_that_of_a_linear_search() {
+        let raw = config(GPT2);
+        let found = fit(built_recorder(), &raw, &Limits::default(), &Labels::default()).expect("an answer");
+        let answer = found.tried.largest().expect("a batch that fits");
+        assert!(answer > 4, "{answer} is too easy to find");
+        // Every batch up to the answer in steps, and all around it.
+        let linear = (1..answer).step_by(9).chain(answer - 2..=answer + 3);
+        for batch in linear {
+            let fits = record(&raw, batch).oom.is_none();
+            let is_gap = found.tried.gaps().contains(&batch);
+            assert_eq!(fits, batch <= answer && !is_gap, "batch {batch} of {answer}");
+        }
+        let report = found.report();
+        let proof = report.probes.iter().find(|probe| probe.batch == answer + 1).expect("the next was tried");
+        assert!(proof.oom.is_some());
+        assert_eq!((report.memory_bytes, report.limit), (Some(2 << 30), None));
+    }
+
+    #[test]
+    fn a_sweep_has_the_figures_of_single_recordings() {
+        let sweep = config(&format!("{GPT2}[sweep]\nbatch = [1, 4]\ncheckpointing = [true, false]")).into_sweep();
+        let sweep = sweep.expect("a sweep");
+        let settings = Settings { limits: Limits::default(), at_once: 2, keep: None };
+        let labels = Labels::default();
+        let outcomes = record_all(built_recorder(), &sweep, &settings, &labels).expect("recordings");
+        assert_eq!(labels.0.lock().expect("no panic").len(), 4);
+        let report = report("small", &sweep, &outcomes);
+        for row in &report.rows {
+            let raw = RawJob { checkpointing: Some(row.checkpointing), ..config(GPT2) };
+            let single = record(&raw, row.batch).report();
+            let recording = row.recording.as_ref().expect("figures");
+            assert_eq!(recording.peak_reserved_bytes, single.peak_reserved_bytes, "{row:?}");
+            assert_eq!((recording.peak_live_bytes, recording.events), (single.peak_live_bytes, single.events));
+        }
+        let live = |row: usize| report.rows[row].recording.as_ref().expect("figures").peak_live_bytes;
+        assert!(live(1) < live(3), "checkpointing saves memory at batch 4");
+    }
+}
