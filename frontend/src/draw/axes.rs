@@ -120,10 +120,11 @@ fn x_ticks(camera: &Camera, width: f64, axis: AxisKind) -> Vec<Tick> {
     if gap > 60.0 { ticks_at(gap) } else { ticks }
 }
 
-/// Dots and labels of the markers in view; labels keep inside the plot.
+/// Dots and labels of the markers in view; labels keep inside the plot and off each other.
 pub fn markers(all: &[Marker], camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
     let plot = layout.plot;
     let mut ops = Vec::new();
+    let mut labels: Vec<Rect> = Vec::new();
     let mut taken_until = f64::NEG_INFINITY;
     for marker in all {
         let (x, y) = (plot.x + camera.x_from_position(marker.position), plot.y + camera.y_from_bytes(marker.bytes));
@@ -148,17 +149,31 @@ pub fn markers(all: &[Marker], camera: &Camera, layout: &Layout, theme: &Theme) 
         }
         let y = if is_peak { y } else { plot.y + 8.0 };
         ops.push(Op::Dot { at: (x, y), radius: if is_peak { 4.0 } else { 3.0 }, color, ring: theme.background });
-        ops.push(marker_label(marker, (x, y), plot, color, theme));
+        let is_left = x + 10.0 + Font::Strong.width(&marker.label) > plot.right();
+        if let Some(place) = label_place(marker, (x, y), is_left, plot, &labels) {
+            ops.push(marker_label(marker, place, is_left, color, theme));
+            labels.push(place);
+        }
     }
     ops
 }
 
-fn marker_label(marker: &Marker, (x, y): (f64, f64), plot: Rect, color: Color, theme: &Theme) -> Op {
+/// Room for a label beside its dot: above it, or further down where others are; none where these are too many.
+fn label_place(marker: &Marker, (x, y): (f64, f64), is_left: bool, plot: Rect, others: &[Rect]) -> Option<Rect> {
+    const LINE: f64 = 15.0;
+    const LINES: usize = 4;
     let width = Font::Strong.width(&marker.label);
-    let is_left = x + 10.0 + width > plot.right();
+    let left = if is_left { x - 10.0 - width } else { x + 10.0 };
+    let top = (y - 9.0).clamp(plot.y + 8.0, plot.bottom() - 8.0) - LINE / 2.0;
+    let places = (0..LINES).map(|line| Rect { x: left, y: top + line as f64 * LINE, width, height: LINE });
+    let overlap = |a: &Rect, b: &Rect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+    places.into_iter().find(|place| !others.iter().any(|other| overlap(place, other)))
+}
+
+fn marker_label(marker: &Marker, place: Rect, is_left: bool, color: Color, theme: &Theme) -> Op {
     Op::Text {
-        x: if is_left { x - 10.0 } else { x + 10.0 },
-        y: (y - 9.0).clamp(plot.y + 8.0, plot.bottom() - 8.0),
+        x: if is_left { place.right() } else { place.x },
+        y: place.y + place.height / 2.0,
         text: marker.label.clone(),
         align: if is_left { Align::Right } else { Align::Left },
         font: Font::Strong,
@@ -326,6 +341,20 @@ mod tests {
             assert!(ends.0 >= layout.plot.x - 16.0 && ends.1 <= layout.plot.right() + 1.0, "{ends:?}");
             assert!(*y >= layout.plot.y);
         }
+    }
+
+    #[test]
+    fn labels_of_a_peak_that_ran_out_of_memory_lie_apart() {
+        let (camera, layout) = stage(1280.0);
+        let marker = |bytes, label: &str, kind| Marker { position: 10_000_000.0, bytes, label: label.to_owned(), kind };
+        let both = [
+            marker(74.0 * GIB, "peak 74.0 GiB", MarkerKind::Peak),
+            marker(0.0, "out of memory: 256 MiB asked", MarkerKind::Oom),
+        ];
+        let ops = markers(&both, &camera, &layout, &Theme::light());
+        let heights: Vec<f64> =
+            ops.iter().filter_map(|op| if let Op::Text { y, .. } = op { Some(*y) } else { None }).collect();
+        assert!(heights.len() == 2 && (heights[0] - heights[1]).abs() >= 12.0, "{heights:?}");
     }
 
     #[test]
