@@ -1,0 +1,213 @@
+//! The gallery: each config of `static/gallery` is recorded, passes the laws, and has the figures that are written
+//! beside it; each mistake shows, and its repair does not.
+//!
+//! `UPDATE=1` writes `figures.json` and `README.md` anew.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+
+use serde_json::{Value, json};
+use server::repro::{Limits, run};
+use shared::analysis::{Timeline, spans};
+use shared::base::format;
+use shared::job::{Device, Job, RawJob};
+use shared::trace::Trace;
+use testkit::corpus::Sample;
+use testkit::laws;
+use testkit::repro::{Audience, built_recorder};
+use testkit::server::root;
+
+/// What ends the name of the other half of a pair.
+const REPAIRED: &str = "-repaired";
+
+/// A config of the gallery.
+struct Entry {
+    name: String,
+    text: String,
+    job: Job,
+}
+
+impl Entry {
+    /// The comment at its head: a sentence a line.
+    fn sentences(&self) -> Vec<&str> {
+        self.text.lines().map_while(|line| line.strip_prefix("# ")).collect()
+    }
+
+    fn card(&self) -> String {
+        match &self.job.device {
+            Device::Virtual(cards) => cards.to_string(),
+            Device::Cuda(_) => panic!("{}: the gallery runs on any machine", self.name),
+        }
+    }
+}
+
+fn folder() -> PathBuf {
+    root().join("static/gallery")
+}
+
+/// All configs by name.
+fn entries() -> Vec<Entry> {
+    let paths = fs::read_dir(folder()).expect("the gallery").map(|entry| entry.expect("an entry").path());
+    let configs = paths.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    let entry = |path: PathBuf| {
+        let name = path.file_stem().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let text = fs::read_to_string(&path).expect("a config");
+        let raw = RawJob::from_toml(&text).unwrap_or_else(|problems| panic!("{name}: {problems:?}"));
+        let job = raw.resolve().unwrap_or_else(|problems| panic!("{name}: {problems:?}"));
+        Entry { name, text, job }
+    };
+    let mut entries: Vec<_> = configs.map(entry).collect();
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    entries
+}
+
+/// Mistakes with their repairs.
+fn pairs(entries: &[Entry]) -> Vec<(&Entry, &Entry)> {
+    let repair = |entry: &Entry| entries.iter().find(|other| other.name == format!("{}{REPAIRED}", entry.name));
+    entries.iter().filter_map(|entry| Some((entry, repair(entry)?))).collect()
+}
+
+fn healthy(entries: &[Entry]) -> Vec<&Entry> {
+    let pairs = pairs(entries);
+    let is_of_a_pair = |name: &str| pairs.iter().any(|(mistake, repair)| mistake.name == name || repair.name == name);
+    entries.iter().filter(|entry| !is_of_a_pair(&entry.name)).collect()
+}
+
+/// Records a config, holds it to the laws, and returns its figures.
+fn record(entry: &Entry) -> Value {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("out.pickle");
+    let recording = run(built_recorder(), &entry.job, &Limits::default(), &path, &mut Audience::default())
+        .unwrap_or_else(|failure| panic!("{}: {failure}: {:?}", entry.name, failure.log_tail));
+    assert_eq!(recording.warnings, [""; 0], "{}", entry.name);
+    assert_eq!(recording.oom, None, "{}", entry.name);
+    let bytes = fs::read(&path).expect("the snapshot");
+    let trace = laws::hold(&Sample { name: entry.name.clone(), path, bytes });
+    json!({
+        "parameters": entry.job.parameters(),
+        "events": recording.events,
+        "peak_allocated_bytes": recording.peak_allocated_bytes,
+        "peak_reserved_bytes": recording.peak_reserved_bytes,
+        "step_end_live_bytes": live_bytes_at_step_ends(&trace),
+    })
+}
+
+fn live_bytes_at_step_ends(trace: &Trace) -> Vec<u64> {
+    let device = &trace.devices[0];
+    let timeline = Timeline::new(trace, device);
+    let spans = spans(trace, device).into_iter();
+    let steps = spans.filter(|span| trace.strings.get(span.name).starts_with("ProfilerStep#"));
+    steps.map(|span| timeline.live_at(span.end_moment)).collect()
+}
+
+/// The figures of all configs; two at a time, as the smallest machines have two cores.
+fn record_all(entries: &[Entry]) -> BTreeMap<String, Value> {
+    built_recorder();
+    let halves: [Vec<&Entry>; 2] = [0, 1].map(|half| entries.iter().skip(half).step_by(2).collect());
+    let record_half =
+        |half: &[&Entry]| half.iter().map(|entry| (entry.name.clone(), record(entry))).collect::<Vec<_>>();
+    thread::scope(|scope| {
+        let workers = halves.each_ref().map(|half| scope.spawn(|| record_half(half)));
+        workers.into_iter().flat_map(|worker| worker.join().expect("a recording")).collect()
+    })
+}
+
+/// Compares a file of the gallery with what it has to be, or writes it.
+#[track_caller]
+fn check_file(name: &str, text: &str) {
+    let path = folder().join(name);
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, text).expect("room");
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == text, "static/gallery/{name} is not up to date: run this test with UPDATE=1");
+}
+
+fn written_figures() -> BTreeMap<String, Value> {
+    let text = fs::read_to_string(folder().join("figures.json")).expect("figures.json");
+    serde_json::from_str(&text).expect("a table of figures")
+}
+
+#[test]
+fn every_config_has_the_figures_that_are_written_beside_it() {
+    let entries = entries();
+    let figures = record_all(&entries);
+    check_file("figures.json", &format!("{}\n", serde_json::to_string_pretty(&figures).expect("numbers")));
+    check_file("README.md", &readme(&entries, &figures));
+}
+
+#[test]
+fn a_config_says_what_to_look_for() {
+    let entries = entries();
+    for entry in &entries {
+        assert_eq!(entry.sentences().len(), 3, "{}", entry.name);
+    }
+    assert!(pairs(&entries).len() >= 9, "{} pairs", pairs(&entries).len());
+    assert!(healthy(&entries).len() >= 12, "{} healthy configs", healthy(&entries).len());
+}
+
+#[test]
+fn a_mistake_shows_and_its_repair_does_not() {
+    let (entries, figures) = (entries(), written_figures());
+    for (mistake, repair) in pairs(&entries) {
+        let (bad, good) = (&figures[&mistake.name], &figures[&repair.name]);
+        let (bad_ends, good_ends) = (step_ends(bad), step_ends(good));
+        let last = good_ends.len() - 1;
+        assert_eq!(good_ends[last], good_ends[1], "{}: the repair keeps nothing", repair.name);
+        let is_worse = |key: &str| bad[key].as_u64() > good[key].as_u64();
+        let shows = bad_ends[last] > good_ends[last] || is_worse("peak_allocated_bytes") || is_worse("events");
+        assert!(shows, "{}: it shows", mistake.name);
+        let growths: Vec<_> = bad_ends[1..].windows(2).map(|ends| ends[1] - ends[0]).collect();
+        assert!(growths.iter().all(|growth| *growth == growths[0]), "{}: {growths:?}", mistake.name);
+    }
+}
+
+fn step_ends(figures: &Value) -> Vec<u64> {
+    let ends = figures["step_end_live_bytes"].as_array().expect("a list");
+    ends.iter().map(|bytes| bytes.as_u64().expect("bytes")).collect()
+}
+
+/// `README.md`, from the configs and their figures.
+fn readme(entries: &[Entry], figures: &BTreeMap<String, Value>) -> String {
+    let mut text = "# The gallery\n\n\
+        Training configs that are worth a look, each recorded by `snapscope repro NAME.toml`.\n\
+        Memory between the steps is weights and optimizer state; what else stays, a mistake has kept.\n\
+        This page and `figures.json` are written by `UPDATE=1 cargo test -p snapscope-tests --test gallery`, and the \
+        same test without `UPDATE` records all of them and compares.\n\n\
+        ## Mistakes and their repairs\n"
+        .to_owned();
+    for (mistake, repair) in pairs(entries) {
+        let (name, title) = (&mistake.name, &mistake.job.name);
+        let made = mistake.job.to_raw().mistakes.unwrap_or_default().join("`, `");
+        text += &format!("\n### {title}\n\n{}\n\n", mistake.sentences().join("\n"));
+        text += &format!("Mistakes: `{made}`.\n\n");
+        text += &format!("Repaired:\n{}\n\n", repair.sentences().join("\n"));
+        text += "| config | growth of a step | end of the last step | peak allocated | peak reserved | events |\n";
+        text += "|---|---|---|---|---|---|\n";
+        text += &row(name, &figures[name], true);
+        text += &row(&repair.name, &figures[&repair.name], true);
+    }
+    text += "\n## Healthy configs of real size\n";
+    for entry in healthy(entries) {
+        let (name, title) = (&entry.name, &entry.job.name);
+        let parameters = format::count(entry.job.parameters());
+        text += &format!("\n### {title}\n\n{}\n\n", entry.sentences().join("\n"));
+        text += &format!("{parameters} parameters on `{}`.\n\n", entry.card());
+        text += "| config | end of the last step | peak allocated | peak reserved | events |\n|---|---|---|---|---|\n";
+        text += &row(name, &figures[name], false);
+    }
+    text
+}
+
+fn row(name: &str, figures: &Value, with_growth: bool) -> String {
+    let bytes = |key: &str| format::bytes(figures[key].as_u64().expect("bytes"));
+    let ends = step_ends(figures);
+    let last = ends[ends.len() - 1];
+    let growth = format::bytes(last - ends[ends.len() - 2]);
+    let growth = if with_growth { format!("{growth} | ") } else { String::new() };
+    let (allocated, reserved) = (bytes("peak_allocated_bytes"), bytes("peak_reserved_bytes"));
+    let events = format::count(figures["events"].as_u64().expect("a count"));
+    format!("| [{name}]({name}.toml) | {growth}{} | {allocated} | {reserved} | {events} |\n", format::bytes(last))
+}
