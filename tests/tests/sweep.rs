@@ -119,6 +119,18 @@ fn names_cannot_break_the_picture() {
 }
 
 #[test]
+fn a_picture_shows_what_lies_far_off_or_on_one_another() {
+    let played = played(RECORDER);
+    let arguments = ["sweep", "small.toml", "--batch", "1..4", "--card", "custom:6GiB,custom:900GiB", "-o", "two.svg"];
+    check(&snapscope(&played, &arguments), 0, &["wrote two.svg"], &[]);
+    let svg = std::fs::read_to_string(played.path("two.svg")).expect("the picture");
+    assert_eq!(tags(&svg).filter(|tag| *tag == "circle").count(), 8 + 2, "points and legend: {svg}");
+    assert_eq!(svg.matches("class=\"line over\"").count(), 3, "the second line is dashed over the first: {svg}");
+    assert_eq!(svg.matches("class=\"limit\"").count(), 1, "{svg}");
+    assert!(svg.contains("custom:900GiB · 900 GiB ↑"), "{svg}");
+}
+
+#[test]
 fn the_command_line_overrides_the_ranges_of_the_config() {
     let played = played(RECORDER);
     let config = "model = 'gpt2'\nsteps = 1\n[sweep]\nbatch = [1, 2]\nsequence = '128..256x2'\n";

@@ -5,8 +5,8 @@ use std::ops::Range;
 /// The least distance of two ticks' labels.
 const LABEL_WIDTH: f64 = 40.0;
 
-/// From this ratio of the largest value to the smallest on, each doubling is as wide as the next.
-const WIDE: f64 = 8.0;
+/// From this ratio of the largest value to the smallest on, uneven values are spaced by doubling.
+const WIDE: f64 = 4.0;
 
 /// From the index of a value to its place along the bottom.
 pub(super) struct X {
@@ -17,10 +17,10 @@ impl X {
     /// Numbers by their size, words evenly.
     pub(super) fn new(values: &[String], is_number: bool, across: Range<f64>) -> Self {
         let numbers: Vec<f64> = values.iter().map(|value| value.parse().unwrap_or(0.0)).collect();
-        let (least, most) = (numbers.first().copied().unwrap_or(0.0), numbers.last().copied().unwrap_or(0.0));
+        let by_doubling = is_number && grows(&numbers);
         let position = |index: usize| match () {
             () if !is_number => index as f64,
-            () if least > 0.0 && most / least >= WIDE => numbers[index].log2(),
+            () if by_doubling => numbers[index].log2(),
             () => numbers[index],
         };
         let positions: Vec<f64> = (0..values.len()).map(position).collect();
@@ -46,6 +46,14 @@ impl X {
         }
         ticks
     }
+}
+
+/// Whether values in order lie wider and wider: `1, 2, 4, 8`, but not `1, 2, 3, 4`.
+fn grows(values: &[f64]) -> bool {
+    let [least, .., most] = values else { return false };
+    let gaps = || values.windows(2).map(|pair| pair[1] - pair[0]);
+    let (narrowest, widest) = (gaps().fold(f64::MAX, f64::min), gaps().fold(0.0, f64::max));
+    *least > 0.0 && most / least >= WIDE && widest >= 2.0 * narrowest
 }
 
 /// From bytes to the place above the bottom.
@@ -121,6 +129,8 @@ mod tests {
     #[test]
     fn wide_ranges_are_spaced_by_doubling() {
         check_x(&["1", "2", "4", "8", "16"], true, &[28.0, 78.0, 128.0, 178.0, 228.0]);
+        check_x(&["2", "4", "8"], true, &[28.0, 128.0, 228.0]);
+        check_x(&["1", "2", "3", "4", "5"], true, &[28.0, 78.0, 128.0, 178.0, 228.0]);
         check_x(&["1", "2", "3"], true, &[28.0, 128.0, 228.0]);
         check_x(&["fp32", "bf16"], false, &[64.0, 192.0]);
         check_x(&["8"], true, &[128.0]);
