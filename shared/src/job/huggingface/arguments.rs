@@ -100,7 +100,7 @@ impl File<'_, '_> {
 
     /// Whole numbers, and the field that each goes to.
     fn shape(&mut self, key: &str, value: &Value) -> Option<&'static str> {
-        let reads_tokens = !self.import.is_of("vit");
+        let reads_tokens = !self.import.reads_images();
         let job = &mut self.import.job;
         let (field, slot) = match key {
             "per_device_train_batch_size" | "per_gpu_train_batch_size" => ("batch", &mut self.seen.batch),

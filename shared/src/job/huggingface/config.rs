@@ -5,7 +5,7 @@ use super::super::nearest::did_you_mean;
 use super::super::problem::{Problem, excerpt};
 use super::super::raw::{RawModel, Sizes};
 use super::super::reader::Reader;
-use super::{Import, Weights, notes, start};
+use super::{Import, Weights, notes, resnet, start};
 
 /// Positions of a GPT-2 whose config says nothing.
 pub(super) const GPT2_POSITIONS: u64 = 1024;
@@ -17,7 +17,7 @@ pub(super) struct Kind {
     pub(super) name: &'static str,
     /// The class that is trained.
     class: &'static str,
-    /// Whose keys its config has: those of `gpt2`, `llama`, `bert` or `vit`.
+    /// Whose keys its config has: those of `gpt2`, `llama`, `bert`, `vit` or `resnet`.
     keys: &'static str,
     /// What the class says where the config does not, and our own default is another.
     start: fn() -> RawModel,
@@ -31,6 +31,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "qwen2", class: "Qwen2ForCausalLM", keys: "llama", start: start::qwen2 },
     Kind { name: "bert", class: "BertForMaskedLM", keys: "bert", start: start::bert },
     Kind { name: "vit", class: "ViTForImageClassification", keys: "vit", start: start::vit },
+    Kind { name: "resnet", class: "ResNetForImageClassification", keys: "resnet", start: start::resnet },
 ];
 
 /// Activations by Hugging Face's names, and ours.
@@ -56,6 +57,9 @@ pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Proble
         } else {
             file.key(key, value);
         }
+    }
+    if kind.keys == "resnet" {
+        resnet::shape(value, &mut file.model, &mut file.reader);
     }
     let File { model, weights, .. } = file;
     import.job.model = Some(model);
@@ -107,12 +111,14 @@ impl File<'_, '_> {
             ("gpt2", "activation_function") | ("llama" | "bert" | "vit", "hidden_act") => {
                 return self.activation(key, value);
             }
-            ("vit", "id2label") => return self.labels(value),
+            ("vit" | "resnet", "id2label") => return self.labels(value),
             ("llama", "sliding_window") => return self.window(value),
             ("bert", "tie_word_embeddings") if *value == Value::Bool(true) => {
                 return self.import.understood(key, "the head uses the token embedding's weights");
             }
-            ("bert" | "vit", "tie_word_embeddings" | "use_cache") => {
+            ("resnet", key) if resnet::SHAPE_KEYS.contains(&key) => return self.import.understood(key, resnet::NOTE),
+            ("resnet", "hidden_act") => return self.relu(value),
+            ("bert" | "vit" | "resnet", "tie_word_embeddings" | "use_cache") => {
                 return self.import.ignored(key, notes::why_encoder(key));
             }
             (_, "gradient_checkpointing") => {
@@ -152,7 +158,7 @@ impl File<'_, '_> {
             ("bert", "type_vocab_size") => ("token_types", &mut model.token_types),
             ("vit", "image_size") => ("image_size", &mut model.image_size),
             ("vit", "patch_size") => ("patch_size", &mut model.patch_size),
-            ("vit", "num_labels") => ("classes", &mut model.classes),
+            ("vit" | "resnet", "num_labels") => ("classes", &mut model.classes),
             _ => return None,
         };
         *slot = self.reader.value(key, value);
@@ -263,6 +269,15 @@ impl File<'_, '_> {
         };
         self.model.activation = Some((*word).to_owned());
         self.import.understood(key, format!("model.activation = \"{word}\""));
+    }
+
+    /// The activation of a residual network, which has no choice.
+    fn relu(&mut self, value: &Value) {
+        if *value == Value::Text("relu".to_owned()) {
+            return self.import.understood("hidden_act", "relu");
+        }
+        let message = format!("{} is not modelled", value.describe());
+        self.reader.problem("hidden_act", message, "there is relu");
     }
 
     /// The names of classes, one by one.

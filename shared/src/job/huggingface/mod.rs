@@ -6,6 +6,7 @@
 mod arguments;
 mod config;
 mod notes;
+mod resnet;
 mod start;
 
 use super::document::{Format, Value};
@@ -78,6 +79,10 @@ impl Import {
         self.job.model.as_ref().is_some_and(|model| model.family.as_deref() == Some(family))
     }
 
+    fn reads_images(&self) -> bool {
+        self.is_of("vit") || self.is_of("resnet")
+    }
+
     fn understood(&mut self, key: &str, note: impl Into<String>) {
         self.understood.push(ImportNote { key: key.to_owned(), note: note.into() });
     }
@@ -121,7 +126,7 @@ impl Import {
 
     /// The config knows the longest sequence, not the one that is trained with.
     fn choose_sequence(&mut self) {
-        if self.is_of("vit") {
+        if self.reads_images() {
             return;
         }
         let most = self.job.model.as_ref().and_then(|model| model.max_positions).unwrap_or(config::GPT2_POSITIONS);

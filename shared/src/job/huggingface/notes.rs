@@ -59,6 +59,9 @@ const CONFIG: &[&str] = &[
     "classifier_dropout",
     "gradient_checkpointing",
     "layer_types",
+    "out_features",
+    "out_indices",
+    "stage_names",
     "max_window_layers",
     "num_channels",
     "pooler_act",
@@ -84,6 +87,8 @@ const CONFIG_PLAIN: &[&str] = &[
     "add_cross_attention",
     "output_attentions",
     "output_hidden_states",
+    "downsample_in_bottleneck",
+    "downsample_in_first_stage",
     "quantization_config",
     "reorder_and_upcast_attn",
     "sliding_window",
@@ -195,11 +200,11 @@ pub(super) fn why_config(key: &str) -> &'static str {
     }
 }
 
-/// Why a key of an encoder's config is ignored that decoders use.
+/// Why a key that decoders use is ignored in other models.
 pub(super) fn why_encoder(key: &str) -> &'static str {
     match key {
-        "use_cache" => "encoders have no cache",
-        _ => "the head of BERT always uses the token embedding's weights; ViT's reads no tokens",
+        "use_cache" => "only decoders have a cache",
+        _ => "the head of BERT always uses the token embedding's weights; those of images read no tokens",
     }
 }
 

@@ -43,6 +43,11 @@ pub(super) fn vit() -> RawModel {
     RawModel { classes: Some(2), ..encoder("vit") }
 }
 
+/// Without names of classes there are two.
+pub(super) fn resnet() -> RawModel {
+    RawModel { family: Some("resnet".to_owned()), classes: Some(2), ..RawModel::default() }
+}
+
 fn encoder(family: &str) -> RawModel {
     RawModel {
         family: Some(family.to_owned()),

@@ -1,7 +1,7 @@
 //! Hugging Face's files and the jobs that they are.
 
 use super::*;
-use crate::job::{Job, Model, OptimizerImplementation, OptimizerKind, Precision};
+use crate::job::{Job, Model, OptimizerImplementation, OptimizerKind, Precision, ResNetDepth};
 
 const GPT2: &str = r#"{"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 2}"#;
 const LLAMA: &str = r#"{"model_type": "llama", "hidden_size": 4096, "torch_dtype": "bfloat16", "use_cache": true}"#;
@@ -73,6 +73,23 @@ fn encoders_have_their_own_keys() {
     assert_eq!((vit.image_size, vit.patch_size, vit.classes, vit.qkv_bias), (64, 16, 3, false));
     let Model::Vit(vit) = job(r#"{"model_type": "vit"}"#, None).model else { panic!("a vision transformer") };
     assert_eq!(vit.classes, 2);
+}
+
+#[test]
+fn residual_networks_are_those_of_torchvision() {
+    let depth = |config| match job(config, None).model {
+        Model::ResNet(resnet) => (resnet.depth, resnet.classes),
+        other => panic!("{other:?} is no residual network"),
+    };
+    assert_eq!(depth(r#"{"model_type": "resnet", "embedding_size": 64, "hidden_act": "relu"}"#), (ResNetDepth::D50, 2));
+    let basic = r#"{"model_type": "resnet", "depths": [2, 2, 2, 2], "hidden_sizes": [64, 128, 256, 512],
+        "layer_type": "basic", "num_labels": 10}"#;
+    assert_eq!(depth(basic), (ResNetDepth::D18, 10));
+    let problem = "depths: a residual network of this shape can't be recorded; there are ResNet-18 and ResNet-50";
+    check_problem(r#"{"model_type": "resnet", "depths": [3, 4, 23, 3]}"#, None, problem);
+    check_problem(r#"{"model_type": "resnet", "embedding_size": 32}"#, None, problem);
+    let problem = "hidden_act: `gelu` is not modelled; there is relu";
+    check_problem(r#"{"model_type": "resnet", "hidden_act": "gelu"}"#, None, problem);
 }
 
 #[test]
@@ -158,7 +175,8 @@ fn models_that_can_not_be_recorded_are_refused() {
     check_problem(
         r#"{"model_type": "phimoe"}"#,
         None,
-        "model_type: models of the type `phimoe` can't be recorded; there are gpt2, llama, mistral, qwen2, bert, vit",
+        "model_type: models of the type `phimoe` can't be recorded; there are gpt2, llama, mistral, qwen2, bert, \
+        vit, resnet",
     );
     check_problem(
         r#"{"model_type": "gpt"}"#,

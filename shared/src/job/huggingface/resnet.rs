@@ -1,0 +1,47 @@
+//! Residual networks of transformers, which are recorded as torchvision's.
+
+use super::super::document::Value;
+use super::super::raw::RawModel;
+use super::super::reader::Reader;
+
+/// What transformers' own code would change, as a note.
+pub(super) const NOTE: &str = "depth of torchvision's network, which keeps the same for backward; transformers' own \
+    reserves some percent less, since its activations are not in place";
+
+/// Keys that decide together which network it is.
+pub(super) const SHAPE_KEYS: &[&str] = &["depths", "layer_type", "hidden_sizes", "embedding_size"];
+
+/// The networks that can be recorded: blocks of each stage, their kind, channels of each stage, and the depth.
+const NETWORKS: &[([i64; 4], &str, [i64; 4], u64)] =
+    &[([3, 4, 6, 3], "bottleneck", [256, 512, 1024, 2048], 50), ([2, 2, 2, 2], "basic", [64, 128, 256, 512], 18)];
+
+/// Channels behind the first convolution.
+const STEM: i64 = 64;
+
+/// Sets the depth of the network that a config describes; where it says nothing, that of 50 layers.
+pub(super) fn shape(config: &Value, model: &mut RawModel, reader: &mut Reader<'_>) {
+    let (usual_blocks, usual_kind, usual_channels, _) = NETWORKS[0];
+    let blocks = wholes(config, "depths", &usual_blocks);
+    let channels = wholes(config, "hidden_sizes", &usual_channels);
+    let kind = match config.get("layer_type") {
+        Some(Value::Text(kind)) => kind.as_str(),
+        _ => usual_kind,
+    };
+    let has_stem = matches!(config.get("embedding_size"), None | Some(Value::Null | Value::Whole(STEM)));
+    let known = NETWORKS.iter().find(|(known_blocks, known_kind, known_channels, _)| {
+        *known_kind == kind && known_blocks[..] == blocks && known_channels[..] == channels
+    });
+    match known.filter(|_| has_stem) {
+        Some((.., depth)) => model.depth = Some(*depth),
+        None => {
+            let message = "a residual network of this shape can't be recorded".to_owned();
+            reader.problem("depths", message, "there are ResNet-18 and ResNet-50");
+        }
+    }
+}
+
+/// A list of whole numbers; what is none of them stands as -1 and fits no network.
+fn wholes(config: &Value, key: &str, usual: &[i64]) -> Vec<i64> {
+    let Some(Value::List(items)) = config.get(key) else { return usual.to_vec() };
+    items.iter().map(|item| if let Value::Whole(number) = item { *number } else { -1 }).collect()
+}
