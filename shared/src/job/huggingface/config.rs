@@ -79,7 +79,8 @@ fn kind(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Opti
     let known = KINDS.iter().find(|kind| name == kind.name || name == kind.class);
     if let Some(Kind { class, keys, .. }) = known {
         let field = if matches!(*keys, "gpt2" | "llama") { "architecture" } else { "family" };
-        import.understood(key, format!("model.{field} = \"{keys}\", trained as {class}"));
+        let trained = if *keys == "resnet" { "torchvision's network" } else { class };
+        import.understood(key, format!("model.{field} = \"{keys}\", trained as {trained}"));
     } else {
         let kinds = KINDS.iter().map(|kind| kind.name);
         let hint = did_you_mean(name, kinds.clone());
@@ -105,7 +106,9 @@ impl File<'_, '_> {
         let field = match (self.architecture, key) {
             (_, "torch_dtype" | "dtype") => return self.dtype(key, value),
             (_, "rope_parameters") => return self.rope(value),
-            (_, "attn_implementation" | "_attn_implementation") => return self.attention(key, value),
+            ("gpt2" | "llama" | "bert" | "vit", "attn_implementation" | "_attn_implementation") => {
+                return self.attention(key, value);
+            }
             (_, "architectures") => return self.class(value),
             (_, "_name_or_path" | "name_or_path") => return self.name(key, value),
             ("gpt2", "activation_function") | ("llama" | "bert" | "vit", "hidden_act") => {
