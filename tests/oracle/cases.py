@@ -14,6 +14,7 @@ BERT = {"preset": "bert-base"}
 VIT = {"preset": "vit-b-16"}
 RESNET_18 = {"preset": "resnet18"}
 RESNET_50 = {"preset": "resnet50"}
+LSTM = {"preset": "lstm-medium"}
 MLP = {"preset": "mlp"}
 
 
@@ -106,6 +107,12 @@ CASES = [
     images("ResNet-50, fp32, checkpointing", RESNET_50, checkpointing=True),
     images("ResNet-18, fp32", RESNET_18),
     images("ResNet-18, bf16 weights, evaluation", RESNET_18, precision="bf16", evaluation=EVALUATION | {"batch": 64}),
+    language("LSTM, fp32", LSTM, batch=20, sequence=35, clip_grad_norm=5.0),
+    language("LSTM, fp16 autocast, T4, evaluation", LSTM, card="t4-16gb", batch=20, sequence=35,
+             precision="autocast-fp16", evaluation=EVALUATION),
+    language("GRU, zeros to begin with, 4 micro batches", LSTM | {"cell": "gru", "carry_hidden": "none"}, batch=20,
+             sequence=35, accumulation=4),
+    language("LSTM, bf16 weights, T4", LSTM, card="t4-16gb", batch=20, sequence=35, precision="bf16"),
     case("MLP, SGD", "a100-80gb", MLP, batch=256, optimizer={"kind": "sgd", "momentum": 0.9}),
     case("MLP, SGD one by one", "t4-16gb", MLP, batch=64, optimizer={"kind": "sgd", "implementation": "for-loop"}),
     case("MLP, Adam, fused, fp16 autocast", "l4-24gb", MLP | {"dropout": 0.1}, batch=64, precision="autocast-fp16",

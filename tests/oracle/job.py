@@ -104,7 +104,21 @@ class Mlp:
     dropout: float
 
 
-Model = Transformer | Bert | ResNet | Vit | Mlp
+@dataclass(frozen=True)
+class Rnn:
+    """A recurrent language model."""
+
+    cell: str
+    vocabulary: int
+    embedding: int
+    layers: int
+    hidden: int
+    dropout: float
+    tied_head: bool
+    carry_hidden: str
+
+
+Model = Transformer | Bert | ResNet | Vit | Mlp | Rnn
 
 
 @dataclass(frozen=True)
@@ -198,6 +212,8 @@ def model_of(table: dict[str, Any]) -> Model:
     if table["family"] == "vit":
         sizes = (table["image_size"], table["patch_size"], table["classes"])
         return Vit(encoder_of(table), *sizes, qkv_bias=table["qkv_bias"])
+    if table["family"] == "rnn":
+        return Rnn(**{field.name: table[field.name] for field in fields(Rnn)})
     hidden = table["hidden"]
     return Mlp(
         input_features=table["input"],

@@ -23,7 +23,8 @@ from transformers import (
 
 import encoders
 import modules
-from job import Bert, Job, Mlp, ResNet, Transformer, Vit
+import recurrent
+from job import Bert, Job, Mlp, ResNet, Rnn, Transformer, Vit
 
 Batch = tuple[Tensor, Tensor]
 
@@ -61,6 +62,8 @@ def build(job: Job) -> Subject:
             return bert(job, job.model)
         case Vit():
             return vit(job, job.model)
+        case Rnn():
+            return rnn(job, job.model)
         case ResNet():
             return resnet(job, job.model)
         case Mlp():
@@ -153,6 +156,12 @@ def encoder(job: Job, kind: Any, config: PreTrainedConfig, attention: str) -> nn
     if job.checkpointing:
         model.activation_checkpointing_enable(activation_checkpointing_kwargs=CHECKPOINT)
     return materialized(model)
+
+
+def rnn(job: Job, shape: Rnn) -> Subject:
+    """A recurrent language model on random tokens."""
+    model = materialized(recurrent.model_of(shape, weight_dtype(job)))
+    return Subject(model, partial(encoders.batch_of_tokens, sequence=job.sequence), recurrent.run)
 
 
 def resnet(job: Job, shape: ResNet) -> Subject:

@@ -19,7 +19,7 @@ def random_cases(count: int, seed: int) -> list[Case]:
 
 def random_case(dice: random.Random, name: str) -> Case:
     """One case."""
-    family = dice.choice([gpt2, gpt2, llama, llama, qwen2, bert, vit, resnet, mlp])
+    family = dice.choice([gpt2, gpt2, llama, llama, qwen2, bert, vit, resnet, rnn, mlp])
     config: dict[str, Any] = {
         "model": family(dice),
         "batch": dice.choice([1, 2, 3, 8]),
@@ -34,7 +34,7 @@ def random_case(dice: random.Random, name: str) -> Case:
     }
     if config["checkpointing"]:
         config["model"].pop("use_cache", None)
-    if family in (gpt2, llama, qwen2, bert):
+    if family in (gpt2, llama, qwen2, bert, rnn):
         config["sequence"] = dice.choice([1, 17, 128, 512])
     if dice.random() < 0.5:
         config["clip_grad_norm"] = 1.0
@@ -133,6 +133,23 @@ def resnet(dice: random.Random) -> dict[str, Any]:
         "classes": dice.choice([10, 1000]),
         "image_size": dice.choice([64, 97]),
         "channels_last": dice.random() < 0.5,
+    }
+
+
+def rnn(dice: random.Random) -> dict[str, Any]:
+    """A recurrent language model of any shape."""
+    hidden = dice.choice([64, 100, 256])
+    tied = dice.random() < 0.3
+    return {
+        "preset": "lstm-medium",
+        "cell": dice.choice(["lstm", "gru"]),
+        "vocabulary": dice.choice([1000, 10000]),
+        "embedding": hidden if tied else dice.choice([32, 200]),
+        "layers": dice.choice([1, 3]),
+        "hidden": hidden,
+        "dropout": dice.choice([0.0, 0.2]),
+        "tied_head": tied,
+        "carry_hidden": dice.choice(["detach", "none"]),
     }
 
 

@@ -37,6 +37,7 @@ const LIMITS: &[Limit] = &[
     limit("model.image_size", 32, 4096, "a batch would not fit into the host's memory"),
     limit("model.patch_size", 1, 4096, "no image is larger"),
     limit("model.vocabulary", 2, 1 << 22, NO_MODEL),
+    limit("model.embedding", 1, 1 << 18, NO_MODEL),
     limit("model.intermediate", 1, 1 << 20, NO_MODEL),
     limit("model.heads", 1, 4096, NO_MODEL),
     limit("model.kv_heads", 1, 4096, NO_MODEL),

@@ -19,6 +19,7 @@ mod preset;
 mod problem;
 mod raw;
 mod reader;
+mod recurrent;
 #[cfg(test)]
 mod reference;
 mod resolve;
@@ -39,6 +40,7 @@ pub use model::{
 pub use overrides::Overrides;
 pub use problem::{Place, Problem};
 pub use raw::{Betas, RawEvaluation, RawJob, RawModel, RawOptimizer, RawSweep, Sizes};
+pub use recurrent::{CarryHidden, RecurrentCell, Rnn};
 pub use size::parse as parse_size;
 pub use sweep::{Axis, Combination, MOST_COMBINATIONS, Sweep, Values, Word};
 pub use training::{

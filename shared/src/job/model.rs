@@ -1,6 +1,7 @@
 //! The models that a job can train, with every size resolved.
 
 use super::encoder::{Bert, Vit};
+use super::recurrent::Rnn;
 
 /// A model, with every size resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +16,8 @@ pub enum Model {
     Bert(Bert),
     /// A vision transformer on random images, as Hugging Face builds it.
     Vit(Vit),
+    /// A recurrent language model on random tokens.
+    Rnn(Rnn),
 }
 
 impl Model {
@@ -24,6 +27,8 @@ impl Model {
             Self::Mlp(_) | Self::ResNet(_) | Self::Vit(_) => None,
             Self::Transformer(transformer) => Some(transformer.max_positions),
             Self::Bert(bert) => Some(bert.max_positions),
+            // Nothing is learned of positions.
+            Self::Rnn(_) => Some(u64::MAX),
         }
     }
 }

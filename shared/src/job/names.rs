@@ -1,6 +1,7 @@
 //! The words of a config and what they stand for; both directions read these tables.
 
 use super::model::{Activation, Attention, MlpActivation, ResNetDepth, TransformerFamily};
+use super::recurrent::{CarryHidden, RecurrentCell};
 use super::training::{Amp, OptimizerImplementation, Precision};
 
 /// Words and what they stand for.
@@ -19,6 +20,7 @@ pub(super) enum Family {
     Transformer,
     Bert,
     Vit,
+    Rnn,
 }
 
 pub(super) const FAMILIES: Names<Family> = &[
@@ -27,6 +29,7 @@ pub(super) const FAMILIES: Names<Family> = &[
     ("transformer", Family::Transformer),
     ("bert", Family::Bert),
     ("vit", Family::Vit),
+    ("rnn", Family::Rnn),
 ];
 
 pub(super) const ARCHITECTURES: Names<TransformerFamily> =
@@ -59,6 +62,10 @@ pub(super) const ATTENTIONS: Names<Attention> = &[
     ("math", Attention::Math),
     ("eager", Attention::Eager),
 ];
+
+pub(super) const CELLS: Names<RecurrentCell> = &[("lstm", RecurrentCell::Lstm), ("gru", RecurrentCell::Gru)];
+
+pub(super) const CARRIES: Names<CarryHidden> = &[("detach", CarryHidden::Detach), ("none", CarryHidden::None)];
 
 /// Whether a norm subtracts the mean, as layer norm does.
 pub(super) const NORMS: Names<bool> = &[("layer_norm", true), ("rms_norm", false)];

@@ -1,6 +1,7 @@
 //! How many parameters a model has, by arithmetic.
 
 mod encoder;
+mod recurrent;
 
 use super::model::{Activation, Mlp, Model, Norm, Positions, ResNet, ResNetDepth, Transformer};
 use super::training::Job;
@@ -21,6 +22,7 @@ impl Model {
             Self::Transformer(transformer) => of_transformer(transformer),
             Self::Bert(bert) => encoder::of_bert(bert),
             Self::Vit(vit) => encoder::of_vit(vit),
+            Self::Rnn(rnn) => recurrent::of_rnn(rnn),
         };
         u64::try_from(parameters).unwrap_or(u64::MAX)
     }

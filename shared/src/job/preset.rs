@@ -1,6 +1,7 @@
 //! Models whose sizes are public.
 
 mod encoder;
+mod recurrent;
 
 use super::model::{
     Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
@@ -44,6 +45,8 @@ const PRESETS: &[(&str, Make)] = &[
     ("bert-large", || encoder::bert(24, 1024, 16)),
     ("vit-b-16", || encoder::vit(12, 768, 12)),
     ("vit-l-16", || encoder::vit(24, 1024, 16)),
+    ("lstm-medium", || recurrent::lstm(650, 0.5)),
+    ("lstm-large", || recurrent::lstm(1500, 0.65)),
 ];
 
 impl Model {

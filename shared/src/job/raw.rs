@@ -94,10 +94,12 @@ raw_table! {
     RawModel {
         /// A model whose sizes are known; further keys override them.
         preset: String,
-        /// `mlp`, `resnet`, `transformer`, `bert` or `vit`.
+        /// `mlp`, `resnet`, `transformer`, `bert`, `vit` or `rnn`.
         family: String,
         /// Whose transformer: `gpt2` or `llama`.
         architecture: String,
+        /// What recurrent layers are made of: `lstm` or `gru`.
+        cell: String,
         /// Features of an input.
         input: u64,
         /// Features between layers; of each hidden layer for an `mlp`.
@@ -116,6 +118,8 @@ raw_table! {
         channels_last: bool,
         /// Tokens of the vocabulary.
         vocabulary: u64,
+        /// Features of an embedded token, where the layers have others.
+        embedding: u64,
         /// Features inside the feed-forward network.
         intermediate: u64,
         /// Attention heads of the queries.
@@ -156,6 +160,8 @@ raw_table! {
         attention_dropout: f64,
         /// Probability of dropout of what is added to the residual stream.
         residual_dropout: f64,
+        /// What the hidden state is when a batch begins: `detach` or `none`.
+        carry_hidden: String,
         /// Which kernels compute attention.
         attention: String,
         /// Whether the forward pass fills a key-value cache.

@@ -2,6 +2,7 @@
 
 use super::mistake::MISTAKES;
 mod encoder;
+mod recurrent;
 
 use super::model::{Mlp, Model, Norm, Positions, ResNet, Transformer};
 use super::names::{
@@ -96,6 +97,7 @@ fn raw_model(model: &Model) -> RawModel {
         Model::Transformer(transformer) => raw_transformer(transformer),
         Model::Bert(bert) => encoder::raw_bert(bert),
         Model::Vit(vit) => encoder::raw_vit(vit),
+        Model::Rnn(rnn) => recurrent::raw_rnn(rnn),
     };
     RawModel { family: word(FAMILIES, &family_of(model)), ..raw }
 }

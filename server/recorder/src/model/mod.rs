@@ -3,12 +3,14 @@
 mod bert;
 mod layer;
 mod mlp;
+mod recurrent;
 mod resnet;
 mod transformer;
 mod vit;
 
 pub use bert::Bert;
 pub use mlp::Mlp;
+pub use recurrent::Rnn;
 pub use resnet::ResNet;
 pub use transformer::Transformer;
 pub use vit::Vit;
@@ -76,5 +78,6 @@ pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
         job::Model::ResNet(config) => Ok(Box::new(ResNet::new(config, builder)?)),
         job::Model::Bert(config) => Ok(Box::new(Bert::new(config, job.sequence, builder)?)),
         job::Model::Vit(config) => Ok(Box::new(Vit::new(config, builder)?)),
+        job::Model::Rnn(config) => Ok(Box::new(Rnn::new(config, job.sequence, builder)?)),
     }
 }

@@ -6,5 +6,6 @@ mod encoder;
 mod mistakes;
 mod mlp;
 mod optimizer;
+mod recurrent;
 mod resnet;
 mod transformer;

@@ -24,7 +24,7 @@ struct Heads {
 impl Heads {
     fn of(model: &Model) -> Option<Self> {
         let encoder = match model {
-            Model::Mlp(_) | Model::ResNet(_) => return None,
+            Model::Mlp(_) | Model::ResNet(_) | Model::Rnn(_) => return None,
             Model::Transformer(transformer) => {
                 let Dropout { attention: dropout, .. } = transformer.dropout;
                 return Some(Self { attention: transformer.attention, head_dim: transformer.head_dim, dropout });

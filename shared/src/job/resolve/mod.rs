@@ -6,6 +6,7 @@ mod encoder;
 mod mistake;
 mod model;
 mod optimizer;
+mod recurrent;
 mod work;
 
 pub(super) use model::family_of;

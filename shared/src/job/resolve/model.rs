@@ -9,6 +9,7 @@ use super::super::problem::excerpt;
 use super::super::raw::{RawModel, Sizes};
 use super::Resolver;
 use super::encoder::{BERT_KEYS, VIT_KEYS};
+use super::recurrent::RNN_KEYS;
 
 /// The keys of each family, after `family` and `preset`.
 const KEYS: &[(Family, &[&str])] = &[
@@ -45,6 +46,7 @@ const KEYS: &[(Family, &[&str])] = &[
     ),
     (Family::Bert, BERT_KEYS),
     (Family::Vit, VIT_KEYS),
+    (Family::Rnn, RNN_KEYS),
 ];
 
 /// The keys that models of a family have.
@@ -67,6 +69,7 @@ impl Resolver {
             Model::Transformer(base) => Model::Transformer(self.transformer(raw, &base, checkpointing)),
             Model::Bert(base) => Model::Bert(self.bert(raw, &base)),
             Model::Vit(base) => Model::Vit(self.vit(raw, &base)),
+            Model::Rnn(base) => Model::Rnn(self.rnn(raw, &base)),
         })
     }
 
@@ -111,6 +114,7 @@ impl Resolver {
             (Some(Family::Transformer), TransformerFamily::Llama) => "llama-2-7b",
             (Some(Family::Bert), _) => "bert-base",
             (Some(Family::Vit), _) => "vit-b-16",
+            (Some(Family::Rnn), _) => "lstm-medium",
             (None, _) => {
                 self.problem("model", "neither `preset` nor `family`", "write for example preset = \"gpt2\"");
                 return None;
@@ -223,7 +227,7 @@ impl Resolver {
         match raw {
             Some(Sizes::One(size)) => self.whole("model.hidden", Some(*size), default),
             Some(Sizes::Each(_)) => {
-                self.problem("model.hidden", "a transformer has one size between its layers", "write a whole number");
+                self.problem("model.hidden", "this model has one size between its layers", "write a whole number");
                 default
             }
             None => default,
@@ -297,6 +301,7 @@ pub(in crate::job) const fn family_of(model: &Model) -> Family {
         Model::Transformer(_) => Family::Transformer,
         Model::Bert(_) => Family::Bert,
         Model::Vit(_) => Family::Vit,
+        Model::Rnn(_) => Family::Rnn,
     }
 }
 

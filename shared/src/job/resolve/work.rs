@@ -1,10 +1,12 @@
 //! Whether a job as a whole is within reason, each number of it being within its own limits.
 
+use super::super::card::ComputeCapability;
 use super::super::encoder::{Bert, Encoder, Vit};
 use super::super::limits::{MOST_BATCH_BYTES, MOST_EVENTS, MOST_PARAMETERS, MOST_TENSOR_BYTES};
 use super::super::model::{Attention, Mlp, Model, ResNet, ResNetDepth, Transformer};
 use super::super::problem::Problem;
-use super::super::training::Job;
+use super::super::recurrent::Rnn;
+use super::super::training::{Device, Job, Precision};
 use crate::base::format;
 
 /// What is too large about a job.
@@ -45,7 +47,15 @@ fn largest(model: &Model, sequence: u128) -> u128 {
         }
         Model::Bert(Bert { encoder, vocabulary, .. }) => of_encoder(encoder, sequence, *vocabulary),
         Model::Vit(vit) => of_encoder(&vit.encoder, u128::from(vit.tokens()), 0),
+        Model::Rnn(rnn) => sequence * of_rnn(rnn),
     }
+}
+
+/// Elements for a token: its logits, or the gates and states that cuDNN keeps of all layers in one tensor.
+fn of_rnn(rnn: &Rnn) -> u128 {
+    let Rnn { vocabulary, embedding, layers, hidden, .. } = *rnn;
+    let kept = u128::from(layers) * u128::from(hidden) * u128::from(rnn.cell.gates() + 2);
+    kept.max(u128::from(vocabulary.max(embedding)))
 }
 
 fn of_encoder(encoder: &Encoder, tokens: u128, vocabulary: u64) -> u128 {
@@ -66,12 +76,21 @@ fn host_batch(job: &Job) -> Option<Problem> {
         Model::Mlp(mlp) => u128::from(mlp.input_features),
         Model::ResNet(resnet) => 3 * u128::from(resnet.image_size) * u128::from(resnet.image_size),
         Model::Vit(vit) => 3 * u128::from(vit.image_size) * u128::from(vit.image_size),
-        Model::Transformer(_) | Model::Bert(_) => 2 * u128::from(job.sequence),
+        Model::Transformer(_) | Model::Bert(_) | Model::Rnn(_) => 2 * u128::from(job.sequence),
     };
     let bytes = samples(job) * numbers * 4;
     let size = format::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
     (bytes > MOST_BATCH_BYTES)
         .then(|| Problem::new("batch", format!("a batch of {size} in the host's memory"), "write a smaller batch"))
+}
+
+/// cuDNN computes all layers in few operations; it has no bfloat16 on older cards, where PyTorch goes token by token.
+fn events_of_rnn(rnn: &Rnn, job: &Job) -> u128 {
+    const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
+    let is_old = matches!(&job.device, Device::Virtual(cards) if cards.0.iter().any(|card| card.capability < AMPERE));
+    let layers = u128::from(rnn.layers);
+    let by_token = if job.precision == Precision::Bf16 && is_old { 50 * layers * u128::from(job.sequence) } else { 0 };
+    100 + 40 * layers + by_token
 }
 
 /// Events that a recording will have, at least in order of magnitude.
@@ -82,6 +101,7 @@ fn events(job: &Job) -> Option<Problem> {
         Model::Mlp(mlp) => 200 * (mlp.hidden_features.len() as u128 + 1),
         Model::ResNet(ResNet { depth: ResNetDepth::D18, .. }) => 700,
         Model::ResNet(_) => 1_700,
+        Model::Rnn(rnn) => events_of_rnn(rnn, job),
         Model::Transformer(Transformer { layers, .. })
         | Model::Bert(Bert { encoder: Encoder { layers, .. }, .. })
         | Model::Vit(Vit { encoder: Encoder { layers, .. }, .. }) => 300 * (u128::from(*layers) + 1),

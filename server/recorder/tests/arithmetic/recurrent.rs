@@ -1,0 +1,103 @@
+//! What recurrent models take, by arithmetic.
+
+use serde_json::{Value, json};
+
+use crate::recorded::{Recorded, record, rounded_bytes};
+
+const SAMPLES: u64 = 4;
+const TOKENS: u64 = 35;
+const VOCABULARY: u64 = 1000;
+const EMBEDDED: u64 = 100;
+const HIDDEN: u64 = 200;
+const LAYERS: u64 = 2;
+const LSTM_GATES: u64 = 4;
+const GRU_GATES: u64 = 3;
+/// Elements of what a batch ends with, for each kind of state.
+const STATE: u64 = LAYERS * SAMPLES * HIDDEN;
+
+/// Without dropout: cuDNN has a state of its own for it.
+#[track_caller]
+fn train(model: &Value, job: &Value) -> Recorded {
+    let mut config = json!({
+        "model": {
+            "family": "rnn",
+            "vocabulary": VOCABULARY,
+            "embedding": EMBEDDED,
+            "hidden": HIDDEN,
+            "layers": LAYERS,
+            "dropout": 0.0,
+        },
+        "batch": SAMPLES,
+        "sequence": TOKENS,
+        "steps": 2,
+        "card": "h100-80gb",
+    });
+    for (key, value) in model.as_object().expect("keys") {
+        config["model"][key] = value.clone();
+    }
+    for (key, value) in job.as_object().expect("keys") {
+        config[key] = value.clone();
+    }
+    record(&config)
+}
+
+/// Elements of the weights of all layers, each with those of its input and of its state.
+fn weights(gates: u64) -> Vec<u64> {
+    let layer = |inputs| [gates * HIDDEN * inputs, gates * HIDDEN * HIDDEN, gates * HIDDEN, gates * HIDDEN];
+    [layer(EMBEDDED), layer(HIDDEN)].concat()
+}
+
+#[test]
+fn the_weights_lie_in_one_buffer() {
+    for (cell, gates) in [("lstm", LSTM_GATES), ("gru", GRU_GATES)] {
+        let recorded = train(&json!({ "cell": cell }), &json!({}));
+        let elements = weights(gates).iter().sum();
+        assert_eq!(recorded.alive_bytes("rnn · setup"), rounded_bytes(&[elements]), "{cell}");
+        assert_eq!(recorded.alive_bytes("_l0 · setup"), 0, "{cell}: what they were moved from is free");
+    }
+}
+
+#[test]
+fn every_weight_has_running_averages() {
+    let mut expected = weights(LSTM_GATES);
+    expected.extend([VOCABULARY * EMBEDDED, VOCABULARY * HIDDEN, VOCABULARY]);
+    let recorded = train(&json!({}), &json!({}));
+    assert_eq!(recorded.alive_bytes(".exp_avg · optimizer"), rounded_bytes(&expected));
+}
+
+#[test]
+fn a_tied_head_has_a_bias_only() {
+    let recorded = train(&json!({ "tied_head": true, "embedding": HIDDEN }), &json!({}));
+    assert_eq!(recorded.alive_bytes("head.weight · setup"), 0);
+    assert_eq!(recorded.alive_bytes("head.bias · setup"), rounded_bytes(&[VOCABULARY]));
+}
+
+#[test]
+fn what_is_carried_stays_between_batches() {
+    let kept = |cell: &str, carry: &str| {
+        let recorded = train(&json!({ "cell": cell, "carry_hidden": carry }), &json!({}));
+        recorded.alive_bytes("rnn · forward")
+    };
+    assert_eq!(kept("lstm", "detach"), rounded_bytes(&[STATE, STATE]), "hidden and cell state");
+    assert_eq!(kept("gru", "detach"), rounded_bytes(&[STATE]), "the hidden state");
+    assert_eq!(kept("lstm", "none"), 0);
+    assert_eq!(kept("gru", "none"), 0);
+}
+
+#[test]
+fn carrying_keeps_no_graph() {
+    let recorded = train(&json!({}), &json!({ "steps": 5 }));
+    let bytes = recorded.live_bytes_at_step_ends();
+    assert!(bytes[1..].iter().all(|end| *end == bytes[1]), "{bytes:?}");
+}
+
+#[test]
+fn the_head_reads_a_copy_and_writes_logits_of_every_token() {
+    // What cuBLAS has on this card; the head is the first product of matrices that PyTorch itself asks for.
+    const WORKSPACE_BYTES: u64 = 32 << 20;
+    // The features come from cuDNN with tokens first, and a product of matrices wants batches first.
+    let features = HIDDEN;
+    // The logits of the step before are gone: outputs live until their step ends.
+    let bytes = 4 * SAMPLES * TOKENS * (features + VOCABULARY) + WORKSPACE_BYTES;
+    assert_eq!(train(&json!({}), &json!({})).peak_bytes("head · forward"), bytes);
+}

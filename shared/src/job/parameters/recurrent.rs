@@ -1,0 +1,44 @@
+//! How many parameters recurrent models have.
+
+use super::super::recurrent::Rnn;
+use super::linear;
+
+/// The embedding, the layers, and a head with a bias of its own.
+pub(super) fn of_rnn(rnn: &Rnn) -> u128 {
+    let embedding = u128::from(rnn.vocabulary) * u128::from(rnn.embedding);
+    let head = linear(rnn.hidden, rnn.vocabulary, true);
+    let head = if rnn.tied_head { u128::from(rnn.vocabulary) } else { head };
+    let layers = of_layer(rnn, rnn.embedding) + u128::from(rnn.layers - 1) * of_layer(rnn, rnn.hidden);
+    embedding + layers + head
+}
+
+/// A layer's matrices for its input and for its state, each with a bias.
+fn of_layer(rnn: &Rnn, inputs: u64) -> u128 {
+    let outputs = rnn.cell.gates() * rnn.hidden;
+    linear(inputs, outputs, true) + linear(rnn.hidden, outputs, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Model, RecurrentCell};
+
+    #[track_caller]
+    fn check(preset: &str, parameters: u64) {
+        assert_eq!(Model::preset(preset).unwrap().parameters(), parameters);
+    }
+
+    #[test]
+    fn presets_have_their_published_sizes() {
+        // The paper says 20 and 66 million.
+        check("lstm-medium", 19_780_400);
+        check("lstm-large", 66_034_000);
+    }
+
+    #[test]
+    fn a_gru_has_three_quarters_of_the_matrices() {
+        let Some(Model::Rnn(mut rnn)) = Model::preset("lstm-medium") else { panic!("a recurrent model") };
+        rnn.cell = RecurrentCell::Gru;
+        let layers = 2 * 3 * 2 * (650 * 650 + 650);
+        assert_eq!(Model::Rnn(rnn).parameters(), 10_000 * 650 + layers + 10_000 * 650 + 10_000);
+    }
+}
