@@ -136,6 +136,16 @@ class Optimizer:
 
 
 @dataclass(frozen=True)
+class Lora:
+    """Adapters that are trained in the model's place."""
+
+    rank: int
+    alpha: float
+    dropout: float
+    targets: list[str]
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Passes without training."""
 
@@ -158,6 +168,7 @@ class Job:
     grad_scaler: bool
     optimizer: Optimizer
     checkpointing: bool
+    lora: Lora | None
     clip_grad_norm: float | None
     set_to_none: bool
     keep_outputs: bool
@@ -165,6 +176,7 @@ class Job:
     mistakes: list[str]
     allocator: str
     memory_fraction: float | None
+    replicas: int
 
 
 RESOLVER = ROOT / "target" / "release" / "examples" / "resolve"
@@ -180,7 +192,7 @@ def read(path: Path) -> Job:
 
 def from_document(document: dict[str, Any]) -> Job:
     """The job of a resolved config."""
-    evaluation = document.get("evaluation")
+    evaluation, lora = document.get("evaluation"), document.get("lora")
     return Job(
         model=model_of(document["model"]),
         batch=document["batch"],
@@ -191,6 +203,7 @@ def from_document(document: dict[str, Any]) -> Job:
         grad_scaler=document.get("grad_scaler", False),
         optimizer=optimizer_of(document["optimizer"]),
         checkpointing=document["checkpointing"],
+        lora=Lora(**lora) if lora else None,
         clip_grad_norm=document.get("clip_grad_norm"),
         set_to_none=document["set_to_none"],
         keep_outputs=document["keep_outputs"],
@@ -198,6 +211,7 @@ def from_document(document: dict[str, Any]) -> Job:
         mistakes=document.get("mistakes", []),
         allocator=document.get("allocator", ""),
         memory_fraction=document.get("memory_fraction"),
+        replicas=document.get("parallel", {}).get("devices", 1),
     )
 
 

@@ -36,6 +36,8 @@ class Training:
         self.job = job
         self.subject = subject
         self.model = subject.model.to(DEVICE)
+        if job.replicas > 1:
+            self.model = nn.DataParallel(self.model, device_ids=list(range(job.replicas)))
         self.optimizer = optimizer(job, self.model)
         self.scaler = torch.amp.GradScaler("cuda", enabled=job.grad_scaler)
         self.kept: list[Any] = []
@@ -102,6 +104,8 @@ class Training:
         """The output, unless it goes as soon as the loss is there, and the loss of the batch."""
         with autocast(self.job):
             output, loss = self.subject.run(self.model, self.inputs, self.labels)
+            # Models that compute their loss themselves do so on each device.
+            loss = loss.mean() if loss.dim() > 0 else loss
             if self.model.training:
                 self.keep("keep_outputs_forever", output)
             if not keep_output:

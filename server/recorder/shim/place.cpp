@@ -16,6 +16,7 @@
 
 #include <ATen/record_function.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/core/DeviceGuard.h>
 #include <torch/csrc/profiler/combined_traceback.h>
 
 namespace {
@@ -73,15 +74,22 @@ struct BackwardPlace {
 std::mutex backward_mutex;
 BackwardPlace last_backward;
 
-// The text that the events of this thread carry as `user_metadata`.
+// How many devices a run uses at once.
+std::atomic<int> devices{1};
+
+// The text that the events of this thread carry as `user_metadata`; each device has its own.
 void tell_allocator() {
   const uint64_t now = step.load(std::memory_order_relaxed);
   if (here.step_told == now && here.phase_told == here.phase) return;
   here.step_told = now;
   here.phase_told = here.phase;
   const std::string phase = kPhases[here.phase];
-  c10::cuda::CUDACachingAllocator::setUserMetadata(
-      now == 0 ? phase : "step " + std::to_string(now - 1) + " · " + phase);
+  const std::string text = now == 0 ? phase : "step " + std::to_string(now - 1) + " · " + phase;
+  c10::cuda::CUDACachingAllocator::setUserMetadata(text);
+  for (int device = 0, count = devices.load(std::memory_order_relaxed); device < count && count > 1; ++device) {
+    const c10::DeviceGuard guard({c10::DeviceType::CUDA, static_cast<c10::DeviceIndex>(device)});
+    c10::cuda::CUDACachingAllocator::setUserMetadata(text);
+  }
 }
 
 uint64_t forward_key(uint64_t thread, int64_t sequence) {
@@ -234,3 +242,6 @@ SNAPSCOPE_API void snapscope_set_step(uint64_t now) {
   std::lock_guard<std::mutex> lock(forward_mutex);
   forward_modules.clear();
 }
+
+// The first `count` devices are used from now on.
+SNAPSCOPE_API void snapscope_use_devices(int count) { devices.store(count, std::memory_order_relaxed); }

@@ -6,10 +6,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use shared::job::Lora;
 use tch::{Device, Kind, Tensor};
 
 use crate::Result;
 use crate::numbers::Numbers as _;
+use crate::parallel::Copies;
 use crate::place::Module;
 
 /// A parameter of the model.
@@ -38,17 +40,66 @@ pub struct Builder {
     module: Option<Module>,
     device: Device,
     kind: Kind,
+    lora: Option<Rc<Lora>>,
+    frozen: bool,
     parameters: Rc<RefCell<Vec<Parameter>>>,
+    buffers: Rc<RefCell<Vec<Parameter>>>,
+    copies: Option<Rc<Copies>>,
 }
 
 impl Builder {
     /// The builder of a model whose parameters have this number format.
     pub fn new(device: Device, kind: Kind) -> Self {
-        Self { module: None, device, kind, parameters: Rc::default() }
+        Self {
+            module: None,
+            device,
+            kind,
+            lora: None,
+            frozen: false,
+            parameters: Rc::default(),
+            buffers: Rc::default(),
+            copies: None,
+        }
+    }
+
+    /// The builder of a model that is frozen, if it has adapters, but for these.
+    pub fn with_lora(self, lora: Option<Lora>) -> Self {
+        Self { frozen: lora.is_some(), lora: lora.map(Rc::new), ..self }
+    }
+
+    /// A builder of trained parts of this module, whose parameters have this number format.
+    pub fn trained(&self, kind: Kind) -> Self {
+        Self { frozen: false, kind, ..self.clone() }
+    }
+
+    /// The adapters that linear layers have.
+    pub fn lora(&self) -> Option<&Lora> {
+        self.lora.as_deref()
+    }
+
+    /// The builder of a replica on another device: instead of new tensors its modules get these copies.
+    pub(crate) fn replica(&self, device: Device, copies: Rc<Copies>) -> Self {
+        Self {
+            module: Some(copies.root()),
+            device,
+            parameters: Rc::default(),
+            buffers: Rc::default(),
+            copies: Some(copies),
+            ..self.clone()
+        }
+    }
+
+    /// The parameters that were made so far, and the buffers.
+    pub(crate) fn tensors(&self) -> [Vec<(Module, Tensor)>; 2] {
+        let share = |list: &[Parameter]| list.iter().map(|made| (made.module, made.tensor.shallow_clone())).collect();
+        [share(&self.parameters.borrow()), share(&self.buffers.borrow())]
     }
 
     /// The builder of a module inside this one.
     pub fn child(&self, name: &str) -> Self {
+        if let (Some(copies), Some(parent)) = (&self.copies, self.module) {
+            return Self { module: Some(copies.module(parent, name)), ..self.clone() };
+        }
         let module = self.module.map_or_else(|| Module::root(name), |parent| parent.child(name));
         Self { module: Some(module), ..self.clone() }
     }
@@ -72,13 +123,20 @@ impl Builder {
         self.kind
     }
 
-    /// A parameter of this module.
+    /// A parameter of this module; a frozen one is not among those that are taken.
     ///
     /// # Errors
     ///
     /// There is no memory for it.
     pub fn parameter(&self, name: &str, shape: &[i64], init: Init) -> Result<Tensor> {
-        let tensor = self.tensor(name, shape, self.kind, init)?.f_set_requires_grad(true)?;
+        if let Some(copies) = &self.copies {
+            return copies.take(self.child(name).module());
+        }
+        let tensor = self.tensor(name, shape, self.kind, init)?;
+        if self.frozen {
+            return Ok(tensor);
+        }
+        let tensor = tensor.f_set_requires_grad(true)?;
         let module = self.child(name).module();
         self.parameters.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone() });
         Ok(tensor)
@@ -111,7 +169,13 @@ impl Builder {
     ///
     /// There is no memory for it.
     pub fn buffer(&self, name: &str, shape: &[i64], kind: Kind, init: Init) -> Result<Tensor> {
-        self.tensor(name, shape, kind, init)
+        if let Some(copies) = &self.copies {
+            return copies.take(self.child(name).module());
+        }
+        let tensor = self.tensor(name, shape, kind, init)?;
+        let module = self.child(name).module();
+        self.buffers.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone() });
+        Ok(tensor)
     }
 
     fn tensor(&self, name: &str, shape: &[i64], kind: Kind, init: Init) -> Result<Tensor> {
@@ -126,7 +190,7 @@ impl Builder {
         })
     }
 
-    /// Takes the parameters that were made so far, in order.
+    /// Takes the parameters that were made so far to be trained, in order.
     pub fn into_parameters(self) -> Vec<Parameter> {
         std::mem::take(&mut *self.parameters.borrow_mut())
     }

@@ -17,6 +17,8 @@ pub mod model;
 
 pub mod optimizer;
 
+pub mod parallel;
+
 pub mod mistake;
 
 pub mod report;

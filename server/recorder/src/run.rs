@@ -16,6 +16,7 @@ use crate::mistake::Mistakes;
 use crate::model::{self, Batch, Network, Output};
 use crate::numbers::Numbers as _;
 use crate::optimizer::{GradScaler, Optimizer};
+use crate::parallel;
 use crate::pass::Pass;
 use crate::place::{Failure, Module, Phase};
 use crate::report::{Now, Reporter};
@@ -236,8 +237,8 @@ impl<'a> Run<'a> {
 impl Training {
     fn new(job: &Job, device: Device) -> Result<Self> {
         let kind = if job.precision == Precision::Bf16 { Kind::BFloat16 } else { Kind::Float };
-        let builder = Builder::new(device, kind);
-        let network = model::build(job, &builder)?;
+        let builder = Builder::new(device, kind).with_lora(job.lora.clone());
+        let network = parallel::wrap(job, model::build(job, &builder)?, &builder);
         let optimizer = Optimizer::new(job.optimizer, builder.into_parameters());
         let scaler = match job.precision {
             Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),

@@ -57,6 +57,7 @@ unsafe extern "C" {
     fn snapscope_leave(before: *const c_void);
     fn snapscope_set_phase(phase: c_int) -> c_int;
     fn snapscope_set_step(now: u64);
+    fn snapscope_use_devices(count: c_int);
     fn snapscope_start_recording() -> Message;
     fn snapscope_snapshot(out: *mut Bytes) -> Message;
     fn snapscope_out_of_memory(place: *mut RawPlace, snapshot: *mut Bytes) -> bool;
@@ -149,6 +150,12 @@ pub(crate) fn set_phase(phase: i32) -> i32 {
 pub(crate) fn set_step(now: u64) {
     // SAFETY: no pointer is passed.
     unsafe { snapscope_set_step(now) }
+}
+
+/// Says that the first so many devices are used from now on.
+pub(crate) fn use_devices(count: i32) {
+    // SAFETY: no pointer is passed.
+    unsafe { snapscope_use_devices(count) }
 }
 
 /// Starts CUDA and the memory history of every device.

@@ -9,11 +9,13 @@ mod document;
 mod encoder;
 mod huggingface;
 mod limits;
+mod lora;
 mod mistake;
 mod model;
 mod names;
 mod nearest;
 mod overrides;
+mod parallel;
 mod parameters;
 mod preset;
 mod problem;
@@ -32,14 +34,16 @@ pub use card::{Card, CardError, Cards, ComputeCapability};
 pub use document::Format;
 pub use encoder::{Bert, Encoder, Vit};
 pub use huggingface::{Import, ImportNote, Source};
+pub use lora::{Lora, LoraTarget};
 pub use mistake::Mistake;
 pub use model::{
     Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
     TransformerFamily,
 };
 pub use overrides::Overrides;
+pub use parallel::Parallel;
 pub use problem::{Place, Problem};
-pub use raw::{Betas, RawEvaluation, RawJob, RawModel, RawOptimizer, RawSweep, Sizes};
+pub use raw::{Betas, RawEvaluation, RawJob, RawLora, RawModel, RawOptimizer, RawParallel, RawSweep, Sizes};
 pub use recurrent::{CarryHidden, RecurrentCell, Rnn};
 pub use size::parse as parse_size;
 pub use sweep::{Axis, Combination, MOST_COMBINATIONS, Sweep, Values, Word};

@@ -66,6 +66,8 @@ raw_table! {
         optimizer: RawOptimizer,
         /// Whether activations are computed again in backward.
         checkpointing: bool,
+        /// Adapters that are trained in the model's place.
+        lora: RawLora,
         /// The greatest norm of all gradients together.
         clip_grad_norm: f64,
         /// Whether the model's outputs live until the step ends.
@@ -80,6 +82,8 @@ raw_table! {
         allocator: String,
         /// The share of the card's memory that PyTorch may take.
         memory_fraction: f64,
+        /// Several devices at once.
+        parallel: RawParallel,
         /// Virtual cards: `h100-80gb`, `4x t4-16gb`, `custom:48GiB`.
         card: String,
         /// A real GPU: `cuda:0`.
@@ -192,6 +196,20 @@ raw_table! {
 }
 
 raw_table! {
+    /// The adapters of a [`RawJob`].
+    RawLora {
+        /// Features between an adapter's two matrices.
+        rank: u64,
+        /// What is added is multiplied by this over the rank.
+        alpha: f64,
+        /// Probability of dropout of what the adapters read.
+        dropout: f64,
+        /// The linear layers that have adapters.
+        targets: Vec<String>,
+    }
+}
+
+raw_table! {
     /// The evaluation of a [`RawJob`].
     RawEvaluation {
         /// After every so many steps.
@@ -202,6 +220,16 @@ raw_table! {
         batch: u64,
         /// Whether it runs under `torch.no_grad()`.
         no_grad: bool,
+    }
+}
+
+raw_table! {
+    /// The several devices of a [`RawJob`].
+    RawParallel {
+        /// `data_parallel`.
+        kind: String,
+        /// How many.
+        devices: u64,
     }
 }
 
@@ -316,8 +344,30 @@ impl FromValue for RawOptimizer {
     }
 }
 
+impl FromValue for RawLora {
+    const EXPECTED: &str = "a table such as { rank = 16 }";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Table(entries) => Some(Self::read(entries, reader)),
+            _ => None,
+        }
+    }
+}
+
 impl FromValue for RawEvaluation {
     const EXPECTED: &str = "a table such as { every = 1 }";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Table(entries) => Some(Self::read(entries, reader)),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for RawParallel {
+    const EXPECTED: &str = "a table such as { kind = \"data_parallel\" }";
 
     fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
         match value {

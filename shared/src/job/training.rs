@@ -1,8 +1,10 @@
 //! How a model is trained, with every default filled in.
 
 use super::card::Cards;
+use super::lora::Lora;
 use super::mistake::Mistake;
 use super::model::Model;
+use super::parallel::Parallel;
 
 /// A recording to make: valid, complete, and within the limits.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +27,8 @@ pub struct Job {
     pub optimizer: Optimizer,
     /// Whether each layer's activations are dropped and computed again in backward.
     pub checkpointing: bool,
+    /// Adapters that are trained in the model's place.
+    pub lora: Option<Lora>,
     /// The greatest norm of all gradients together; `None` does not clip.
     pub clip_grad_norm: Option<f64>,
     /// Whether the model's outputs live until the step ends rather than until their loss is there.
@@ -39,6 +43,8 @@ pub struct Job {
     pub allocator: String,
     /// The share of the card's memory that PyTorch may take, above 0 and at most 1.
     pub memory_fraction: Option<f64>,
+    /// How it uses several devices; `None` uses one.
+    pub parallel: Option<Parallel>,
     /// What it runs on.
     pub device: Device,
 }

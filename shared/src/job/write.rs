@@ -1,15 +1,17 @@
 //! From a job back to a config that says everything, and resolves to the same job.
 
-use super::mistake::MISTAKES;
 mod encoder;
 mod recurrent;
 
+use super::lora::Lora;
+use super::mistake::MISTAKES;
 use super::model::{Mlp, Model, Norm, Positions, ResNet, Transformer};
 use super::names::{
     ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, IMPLEMENTATIONS, MLP_ACTIVATIONS, NORMS, POSITIONS,
     PRECISIONS, RULES, Rule, name_of,
 };
-use super::raw::{Betas, RawEvaluation, RawJob, RawModel, RawOptimizer, Sizes};
+use super::parallel::{KINDS, Parallel, ParallelKind};
+use super::raw::{Betas, RawEvaluation, RawJob, RawLora, RawModel, RawOptimizer, RawParallel, Sizes};
 use super::resolve::family_of;
 use super::training::{Amp, Device, Evaluation, Job, Optimizer, OptimizerKind, Precision, ZeroGrad};
 
@@ -37,6 +39,7 @@ impl Job {
             grad_scaler,
             optimizer: Some(raw_optimizer(self.optimizer)),
             checkpointing: Some(self.checkpointing),
+            lora: self.lora.as_ref().map(raw_lora),
             clip_grad_norm: self.clip_grad_norm,
             keep_outputs: Some(self.keep_outputs),
             set_to_none: Some(self.zero_grad == ZeroGrad::SetToNone),
@@ -44,6 +47,7 @@ impl Job {
             mistakes: Some(self.mistakes.iter().map(|mistake| name_of(MISTAKES, mistake).to_owned()).collect()),
             allocator: Some(self.allocator.clone()),
             memory_fraction: self.memory_fraction,
+            parallel: self.parallel.map(raw_parallel),
             card,
             device,
             sweep: None,
@@ -83,6 +87,20 @@ fn raw_optimizer(optimizer: Optimizer) -> RawOptimizer {
         OptimizerKind::Adam { betas, epsilon } => adam(Rule::Adam, betas, epsilon),
         OptimizerKind::AdamW { betas, epsilon } => adam(Rule::AdamW, betas, epsilon),
     }
+}
+
+fn raw_lora(lora: &Lora) -> RawLora {
+    RawLora {
+        rank: Some(lora.rank),
+        alpha: Some(lora.alpha),
+        dropout: Some(lora.dropout),
+        targets: Some(lora.targets.iter().map(|target| target.name().to_owned()).collect()),
+    }
+}
+
+fn raw_parallel(parallel: Parallel) -> RawParallel {
+    let Parallel::DataParallel { devices } = parallel;
+    RawParallel { kind: word(KINDS, &ParallelKind::DataParallel), devices: Some(devices) }
 }
 
 const fn raw_evaluation(evaluation: Evaluation) -> RawEvaluation {

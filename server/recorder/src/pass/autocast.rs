@@ -39,7 +39,7 @@ pub(super) fn run<T>(amp: Amp, work: impl FnOnce() -> Result<T>) -> Result<T> {
     result
 }
 
-/// A weight as a matrix product under autocast reads it: cast once a region.
+/// A weight as a matrix product under autocast reads it: cast once a region, or each time where it is frozen or a copy.
 ///
 /// # Errors
 ///
@@ -51,6 +51,9 @@ pub(crate) fn weight(weight: &Tensor) -> Result<Tensor> {
         Some((_, Some(cast))) => Ok(cast),
         Some((kind, None)) if weight.kind() == Kind::Float => {
             let cast = weight.f_to_kind(kind)?;
+            if !(weight.requires_grad() && weight.is_leaf()) {
+                return Ok(cast);
+            }
             REGION.with_borrow_mut(|region| region.as_mut().map(|region| region.keep(weight, &cast)));
             Ok(cast)
         }

@@ -1,8 +1,10 @@
 //! What models and optimizers take, from the snapshots of real recordings and by arithmetic.
 
+mod parallel;
 mod recorded;
 
 mod encoder;
+mod lora;
 mod mistakes;
 mod mlp;
 mod optimizer;

@@ -136,6 +136,12 @@ impl Recorded {
         self.trace.devices[0].events.iter().filter(|event| event.action == Action::SegmentFree).count()
     }
 
+    /// What a place asked for on a device, one allocation after the other.
+    pub(crate) fn requested_bytes(&self, device: usize, place: &str) -> Vec<u64> {
+        let events = self.trace.devices[device].events.iter().filter(|event| event.action == Action::Alloc);
+        events.filter(|event| self.place(event.stack) == place).map(|event| event.size_bytes).collect()
+    }
+
     /// The operations that asked for memory in a place, with those that they are part of.
     pub(crate) fn operations(&self, place: &str) -> BTreeSet<&str> {
         let events = self.trace.devices[0].events.iter();

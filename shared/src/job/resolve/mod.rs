@@ -3,9 +3,11 @@
 mod allocator;
 mod attention;
 mod encoder;
+mod lora;
 mod mistake;
 mod model;
 mod optimizer;
+mod parallel;
 mod recurrent;
 mod work;
 
@@ -70,6 +72,7 @@ impl Resolver {
             precision: self.precision(raw),
             optimizer: self.optimizer(&raw.optimizer.clone().unwrap_or_default()),
             checkpointing,
+            lora: self.lora(raw, model.as_ref()),
             clip_grad_norm: raw.clip_grad_norm.map(|norm| self.real("clip_grad_norm", Some(norm), 1.0)),
             keep_outputs: raw.keep_outputs.unwrap_or(true),
             zero_grad: if raw.set_to_none.unwrap_or(true) { ZeroGrad::SetToNone } else { ZeroGrad::Zero },
@@ -77,10 +80,12 @@ impl Resolver {
             mistakes: self.mistakes(raw),
             allocator: self.allocator(raw.allocator.as_deref().unwrap_or_default()),
             memory_fraction: raw.memory_fraction.map(|share| self.real("memory_fraction", Some(share), 1.0)),
+            parallel: self.parallel(raw),
             device: self.device(raw),
             model: model?,
         };
         self.check_attention(&job);
+        self.check_parallel(&job);
         self.check_no_ranges(raw);
         Some(job)
     }

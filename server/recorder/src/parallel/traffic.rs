@@ -1,0 +1,94 @@
+//! What goes from device to device: the functions of `shim/parallel.cpp`.
+#![allow(unsafe_code, reason = "every call into shim/parallel.cpp is here")]
+
+use std::ffi::{c_char, c_void};
+
+use tch::Tensor;
+
+use crate::Result;
+use crate::shim::check;
+
+type Pointer = *mut c_void;
+type Message = *mut c_char;
+
+/// The device that everything is gathered on.
+const FIRST: i64 = 0;
+
+#[repr(C)]
+struct RawList {
+    tensors: *const Pointer,
+    count: usize,
+}
+
+#[repr(C)]
+struct RawDevices {
+    indices: *const i64,
+    count: usize,
+}
+
+unsafe extern "C" {
+    fn snapscope_broadcast(list: RawList, devices: RawDevices, out: *mut Pointer) -> Message;
+    fn snapscope_scatter(batch: Pointer, devices: RawDevices, out: *mut Pointer, count: *mut usize) -> Message;
+    fn snapscope_gather(list: RawList, destination: i64, out: *mut Pointer) -> Message;
+}
+
+impl RawDevices {
+    fn of(devices: &[i64]) -> Self {
+        Self { indices: devices.as_ptr(), count: devices.len() }
+    }
+}
+
+fn pointer(tensor: &Tensor) -> Pointer {
+    tensor.as_ptr().cast_mut().cast()
+}
+
+/// Takes tensors that the shim has made.
+fn take(pointers: &[Pointer]) -> Vec<Tensor> {
+    // SAFETY: without a message each pointer is a new tensor that belongs to the caller.
+    pointers.iter().map(|pointer| unsafe { Tensor::from_ptr(pointer.cast()) }).collect()
+}
+
+/// Copies of tensors of the first device: all of one device, then all of the next.
+///
+/// # Errors
+///
+/// There is no memory for them.
+pub(super) fn broadcast(tensors: &[&Tensor], devices: &[i64]) -> Result<Vec<Tensor>> {
+    if tensors.is_empty() {
+        return Ok(Vec::new());
+    }
+    let pointers: Vec<_> = tensors.iter().map(|tensor| pointer(tensor)).collect();
+    let mut out = vec![std::ptr::null_mut(); tensors.len() * devices.len()];
+    let list = RawList { tensors: pointers.as_ptr(), count: pointers.len() };
+    // SAFETY: the tensors outlive the call, and `out` has room for as many for each device.
+    check(unsafe { snapscope_broadcast(list, RawDevices::of(devices), out.as_mut_ptr()) })?;
+    Ok(take(&out))
+}
+
+/// A batch apart: at most one part for each device.
+///
+/// # Errors
+///
+/// There is no memory for the parts.
+pub(super) fn scatter(batch: &Tensor, devices: &[i64]) -> Result<Vec<Tensor>> {
+    let mut out = vec![std::ptr::null_mut(); devices.len()];
+    let mut count = 0;
+    // SAFETY: the batch outlives the call, and there are at most as many parts as devices.
+    check(unsafe { snapscope_scatter(pointer(batch), RawDevices::of(devices), out.as_mut_ptr(), &mut count) })?;
+    Ok(take(&out[..count]))
+}
+
+/// The parts of all devices together on the first.
+///
+/// # Errors
+///
+/// There is no memory for the whole.
+pub(super) fn gather(parts: &[&Tensor]) -> Result<Tensor> {
+    let pointers: Vec<_> = parts.iter().map(|tensor| pointer(tensor)).collect();
+    let list = RawList { tensors: pointers.as_ptr(), count: pointers.len() };
+    let mut out = std::ptr::null_mut();
+    // SAFETY: the parts outlive the call; without a message `out` is a new tensor that belongs to the caller.
+    check(unsafe { snapscope_gather(list, FIRST, &mut out) })?;
+    // SAFETY: as above.
+    Ok(unsafe { Tensor::from_ptr(out.cast()) })
+}
