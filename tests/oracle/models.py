@@ -21,6 +21,7 @@ from transformers import (
     Qwen2Config,
 )
 
+import adapters
 import encoders
 import modules
 import recurrent
@@ -81,6 +82,9 @@ def transformer(job: Job, shape: Transformer) -> Subject:
     model.train()
     if job.checkpointing:
         model.activation_checkpointing_enable(activation_checkpointing_kwargs=CHECKPOINT)
+
+    if job.lora is not None:
+        model = adapters.added(model, job.lora)
 
     def batch(samples: int) -> Batch:
         tokens = torch.zeros(samples, job.sequence, dtype=torch.long)

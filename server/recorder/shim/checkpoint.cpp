@@ -50,7 +50,11 @@ class Checkpoint {
     random_ = generator().get_state();
   }
   Checkpoint(const Checkpoint&) = delete;
-  ~Checkpoint() { drop_(data_); }
+  // Python drops the arguments of a call from the last to the first.
+  ~Checkpoint() {
+    while (!inputs_.empty()) inputs_.pop_back();
+    drop_(data_);
+  }
 
   // A new tensor, or null with a message that the caller frees.
   Tensor* run(char** message) {

@@ -7,9 +7,22 @@ use super::model::{Activation, Mlp, Model, Norm, Positions, ResNet, ResNetDepth,
 use super::training::Job;
 
 impl Job {
-    /// Parameters of the model, counted once where they are shared.
+    /// Parameters of the model and its adapters, counted once where they are shared.
     pub fn parameters(&self) -> u64 {
-        self.model.parameters()
+        self.model.parameters().saturating_add(self.adapter_parameters())
+    }
+
+    /// The parameters that the optimizer changes: the adapters', where there are some.
+    pub fn trained_parameters(&self) -> u64 {
+        if self.lora.is_some() { self.adapter_parameters() } else { self.model.parameters() }
+    }
+
+    fn adapter_parameters(&self) -> u64 {
+        let parameters = match (&self.lora, &self.model) {
+            (Some(lora), Model::Transformer(model)) => lora.parameters(model),
+            _ => 0,
+        };
+        u64::try_from(parameters).unwrap_or(u64::MAX)
     }
 }
 

@@ -74,7 +74,7 @@ pub trait Network {
 pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
     match &job.model {
         job::Model::Mlp(config) => Ok(Box::new(Mlp::new(config, builder)?)),
-        job::Model::Transformer(config) => Ok(Box::new(Transformer::new(config, job.sequence, builder)?)),
+        job::Model::Transformer(config) => Ok(Box::new(Transformer::new(config, job, builder)?)),
         job::Model::ResNet(config) => Ok(Box::new(ResNet::new(config, builder)?)),
         job::Model::Bert(config) => Ok(Box::new(Bert::new(config, job.sequence, builder)?)),
         job::Model::Vit(config) => Ok(Box::new(Vit::new(config, builder)?)),

@@ -8,6 +8,7 @@ mod cross_entropy;
 mod dropout;
 mod embedding;
 mod linear;
+mod lora;
 mod norm;
 mod patches;
 
@@ -19,5 +20,6 @@ pub(super) use cross_entropy::CrossEntropy;
 pub(super) use dropout::Dropout;
 pub(super) use embedding::Embedding;
 pub(super) use linear::Linear;
+pub(super) use lora::Adapter;
 pub(super) use norm::Norm;
 pub(super) use patches::Patches;

@@ -28,7 +28,7 @@ pub(super) struct Attention {
 #[derive(Debug)]
 enum Projections {
     Joined(Dense),
-    Separate([Dense; 3]),
+    Separate(Box<[Dense; 3]>),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -58,11 +58,11 @@ impl Attention {
             module: builder.module(),
             projections: match config.family {
                 TransformerFamily::Gpt2 => Projections::Joined(dense("qkv", [hidden, widths.iter().sum()])?),
-                TransformerFamily::Llama => Projections::Separate([
+                TransformerFamily::Llama => Projections::Separate(Box::new([
                     dense("q", [hidden, widths[0]])?,
                     dense("k", [hidden, widths[1]])?,
                     dense("v", [hidden, widths[2]])?,
-                ]),
+                ])),
             },
             heads,
             kernel: AttentionKernel::new(config),
@@ -80,7 +80,7 @@ impl Attention {
         pass: &Pass,
     ) -> Result<Attended> {
         self.module.run(|| {
-            let (mut query, mut key, mut value) = self.projections.forward(input, self.heads)?;
+            let (mut query, mut key, mut value) = self.projections.forward(input, self.heads, pass)?;
             if let Some(angles) = surroundings.angles {
                 (query, key) = rotate(&query, &key, angles)?;
             }
@@ -90,7 +90,7 @@ impl Attention {
             let Attended { mut output, probabilities } =
                 self.kernel.forward([&query, &key, &value], surroundings.mask, pass)?;
             output = output.f_flatten(2, 3)?;
-            output = self.out.forward(&output)?;
+            output = self.out.forward(&output, pass)?;
             output = self.dropout.forward(&output, pass)?;
             drop((query, key, value));
             Ok(Attended { output, probabilities })
@@ -100,18 +100,21 @@ impl Attention {
 
 impl Projections {
     /// Queries, keys and values of shape (samples, heads, tokens, features of a head).
-    fn forward(&self, input: &Tensor, heads: Heads) -> Result<(Tensor, Tensor, Tensor)> {
+    fn forward(&self, input: &Tensor, heads: Heads, pass: &Pass) -> Result<(Tensor, Tensor, Tensor)> {
         let [query, key, value] = match self {
             Self::Joined(dense) => {
-                let parts = dense.forward(input)?.f_split_with_sizes(heads.widths(), 2)?;
+                let parts = dense.forward(input, pass)?.f_split_with_sizes(heads.widths(), 2)?;
                 let [query, key, value] = &parts[..] else { unreachable!("three widths make three parts") };
                 [heads.split(query)?, heads.split(key)?, heads.split(value)?]
             }
-            Self::Separate([query, key, value]) => [
-                heads.split(&query.forward(input)?)?,
-                heads.split(&key.forward(input)?)?,
-                heads.split(&value.forward(input)?)?,
-            ],
+            Self::Separate(separate) => {
+                let [query, key, value] = &**separate;
+                [
+                    heads.split(&query.forward(input, pass)?)?,
+                    heads.split(&key.forward(input, pass)?)?,
+                    heads.split(&value.forward(input, pass)?)?,
+                ]
+            }
         };
         Ok((query, key, value))
     }

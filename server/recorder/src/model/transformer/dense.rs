@@ -5,16 +5,23 @@ use tch::Tensor;
 
 use crate::Result;
 use crate::builder::{Builder, Init};
-use crate::model::layer::Linear;
-use crate::pass::autocast;
+use crate::model::layer::{Adapter, Linear};
+use crate::pass::{Pass, autocast};
 use crate::place::Module;
 
 /// The deviation of new weights, Hugging Face's `initializer_range`.
 pub(super) const DEVIATION: f64 = 0.02;
 
+/// A linear layer of either family, and perhaps the adapter beside it.
+#[derive(Debug)]
+pub(super) struct Dense {
+    base: Base,
+    adapter: Option<Adapter>,
+}
+
 /// A linear layer of either family.
 #[derive(Debug)]
-pub(super) enum Dense {
+enum Base {
     /// Llama's `torch.nn.Linear`.
     Linear(Linear),
     /// GPT-2's `Conv1D`.
@@ -37,28 +44,33 @@ pub(super) struct DenseShape {
 impl Dense {
     /// A layer of the transformer's family; `builder` is the layer's own.
     pub(super) fn new(builder: &Builder, config: &Transformer, shape: DenseShape) -> Result<Self> {
-        match config.family {
+        let base = match config.family {
             TransformerFamily::Llama => {
-                Linear::normal(builder, shape.inputs, shape.outputs, shape.bias, DEVIATION).map(Self::Linear)
+                Linear::normal(builder, shape.inputs, shape.outputs, shape.bias, DEVIATION).map(Base::Linear)?
             }
             TransformerFamily::Gpt2 => {
                 let residual = DEVIATION / (2.0 * config.layers as f64).sqrt();
-                Conv1d::new(builder, shape, if shape.residual { residual } else { DEVIATION }).map(Self::Conv1d)
+                Conv1d::new(builder, shape, if shape.residual { residual } else { DEVIATION }).map(Base::Conv1d)?
             }
-        }
+        };
+        Ok(Self { base, adapter: Adapter::new(builder, shape.inputs, shape.outputs)? })
     }
 
-    pub(super) fn forward(&self, input: &Tensor) -> Result<Tensor> {
-        match self {
-            Self::Linear(linear) => linear.forward(input),
-            Self::Conv1d(conv1d) => conv1d.forward(input),
+    pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
+        let output = match &self.base {
+            Base::Linear(linear) => linear.forward(input)?,
+            Base::Conv1d(conv1d) => conv1d.forward(input)?,
+        };
+        match &self.adapter {
+            Some(adapter) => adapter.forward(input, output, pass),
+            None => Ok(output),
         }
     }
 }
 
 /// Hugging Face's `Conv1D`: a linear layer whose weight is of (inputs, outputs).
 #[derive(Debug)]
-pub(super) struct Conv1d {
+struct Conv1d {
     module: Module,
     weight: Tensor,
     bias: Option<Tensor>,

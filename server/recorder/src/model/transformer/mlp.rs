@@ -43,19 +43,19 @@ impl Mlp {
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
             let inner = match &self.gate {
-                Some(gate) => self.gated(gate, input)?,
-                None => self.activation.forward(self.up.forward(input)?)?,
+                Some(gate) => self.gated(gate, input, pass)?,
+                None => self.activation.forward(self.up.forward(input, pass)?)?,
             };
-            let output = self.down.forward(&inner)?;
+            let output = self.down.forward(&inner, pass)?;
             drop(inner);
             self.dropout.forward(&output, pass)
         })
     }
 
     /// `act_fn(gate_proj(x)) * up_proj(x)`.
-    fn gated(&self, gate: &Dense, input: &Tensor) -> Result<Tensor> {
-        let gate = self.activation.forward(gate.forward(input)?)?;
-        let up = self.up.forward(input)?;
+    fn gated(&self, gate: &Dense, input: &Tensor, pass: &Pass) -> Result<Tensor> {
+        let gate = self.activation.forward(gate.forward(input, pass)?)?;
+        let up = self.up.forward(input, pass)?;
         gate.f_mul(&up)
     }
 }

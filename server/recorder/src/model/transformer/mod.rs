@@ -40,15 +40,17 @@ pub struct Transformer {
     sequence: i64,
     use_cache: bool,
     eager: bool,
+    /// Whether the embeddings' output asks for a gradient, though nothing before it is trained.
+    asks_for_gradients: bool,
 }
 
 impl Transformer {
-    /// The model on the builder's device, for samples of `sequence` tokens.
+    /// The model on the builder's device, for samples of the job's length.
     ///
     /// # Errors
     ///
     /// There is no memory for it.
-    pub fn new(config: &job::Transformer, sequence: u64, builder: &Builder) -> Result<Self> {
+    pub fn new(config: &job::Transformer, job: &job::Job, builder: &Builder) -> Result<Self> {
         let (vocabulary, hidden) = (config.vocabulary.cast_signed(), config.hidden.cast_signed());
         let embedding = builder.child("embedding");
         let tokens = Embedding::new(&embedding.child("token"), vocabulary, hidden, dense::DEVIATION)?;
@@ -74,15 +76,20 @@ impl Transformer {
             rotary,
             head,
             loss: builder.child("cross_entropy").module(),
-            sequence: sequence.cast_signed(),
+            sequence: job.sequence.cast_signed(),
             use_cache: config.use_cache,
             eager: config.attention == job::Attention::Eager,
+            // peft calls `enable_input_require_grads` of a checkpointed model.
+            asks_for_gradients: job.lora.is_some() && job.checkpointing,
         })
     }
 
     /// `GPT2Model.forward` and `LlamaModel.forward`, whose variables live until they return.
     fn decode(&self, tokens: &Tensor, mut cache: Option<&mut Cache>, pass: &Pass) -> Result<Tensor> {
-        let embedded = self.tokens.forward(tokens)?;
+        let mut embedded = self.tokens.forward(tokens)?;
+        if self.asks_for_gradients {
+            embedded = embedded.f_set_requires_grad(true)?;
+        }
         let ids = self.embedding.run(|| positions::ids(self.sequence, tokens.device()))?;
         let position = self.positions.as_ref().map(|positions| positions.forward(&ids)).transpose()?;
         let mut hidden = match &position {

@@ -1,0 +1,79 @@
+//! What adapters take, by arithmetic.
+
+use serde_json::{Value, json};
+use shared::job::RawJob;
+
+use crate::recorded::{Recorded, record, rounded_bytes};
+
+const LAYERS: u64 = 2;
+const HIDDEN: u64 = 256;
+const INNER: u64 = 768;
+const RANK: u64 = 16;
+/// cuBLAS keeps a workspace for the thread of backward.
+const WORKSPACE_BYTES: u64 = 32 << 20;
+
+fn config(precision: &str, lora: &Value) -> Value {
+    json!({
+        "model": {
+            "family": "transformer", "architecture": "llama", "layers": LAYERS, "hidden": HIDDEN,
+            "intermediate": INNER, "heads": 4, "kv_heads": 2, "vocabulary": 1000, "max_positions": 128,
+        },
+        "batch": 2, "sequence": 128, "steps": 2, "card": "h100-80gb", "set_to_none": false,
+        "precision": precision, "lora": lora,
+    })
+}
+
+/// Bytes of gradients at the end.
+fn gradient_bytes(recorded: &Recorded) -> u64 {
+    let mut gradients = recorded.alive();
+    gradients.retain(|tensor| tensor.place.ends_with("· backward") && tensor.requested_bytes != WORKSPACE_BYTES);
+    gradients.iter().map(|tensor| tensor.requested_bytes).sum()
+}
+
+/// Checks what is kept for adapters that take features of these widths in and out.
+#[track_caller]
+fn check_kept(precision: &str, targets: &[&str], inputs: &[u64], outputs: &[u64]) {
+    let config = config(precision, &json!({ "rank": RANK, "targets": targets }));
+    let job = RawJob::from_json(&config.to_string()).and_then(|raw| raw.resolve()).expect("a valid config");
+    let recorded = record(&config);
+    let matrices = |features: &[u64]| features.iter().map(|count| RANK * count).collect::<Vec<_>>().repeat(2);
+    let (first, second) = (matrices(inputs), matrices(outputs));
+    assert_eq!(recorded.alive_bytes("lora_a.weight · setup"), rounded_bytes(&first), "{targets:?}");
+    assert_eq!(recorded.alive_bytes("lora_b.weight · setup"), rounded_bytes(&second), "{targets:?}");
+    let adapters = [first, second].concat();
+    assert_eq!(job.trained_parameters(), adapters.iter().sum::<u64>(), "{targets:?}");
+    for average in [".exp_avg · optimizer", ".exp_avg_sq · optimizer"] {
+        assert_eq!(recorded.alive_bytes(average), rounded_bytes(&adapters), "{targets:?}: {average}");
+    }
+    assert_eq!(gradient_bytes(&recorded), 4 * job.trained_parameters(), "{targets:?}");
+}
+
+#[test]
+fn only_adapters_are_trained() {
+    check_kept("fp32", &["q", "v"], &[HIDDEN; 2], &[HIDDEN, HIDDEN / 2]);
+    check_kept("fp32", &["gate", "up", "down"], &[HIDDEN, HIDDEN, INNER], &[INNER, INNER, HIDDEN]);
+}
+
+#[test]
+fn adapters_have_32_bits_beside_weights_in_16() {
+    check_kept("bf16", &["k", "out"], &[HIDDEN; 2], &[HIDDEN / 2, HIDDEN]);
+    let frozen = |lora: &Value| {
+        let setup = record(&config("bf16", lora)).alive_bytes(".q.weight · setup");
+        assert_eq!(setup, LAYERS * 2 * HIDDEN * HIDDEN, "{lora}");
+    };
+    frozen(&json!({}));
+    frozen(&Value::Null);
+}
+
+#[test]
+fn nothing_before_the_first_adapter_is_kept_for_backward() {
+    let kept = |layer: u64, lora: &Value| {
+        let norm = format!("layers.{layer}.attention_norm · forward");
+        record(&config("fp32", lora)).bytes_before_backward(|place| place == norm)
+    };
+    // The normalised input, which the adapter's first matrix reads, and what the norm's own backward needs.
+    let (features, factors) = (4 * 2 * 128 * HIDDEN, 4 * 2 * 128);
+    assert_eq!(kept(0, &json!({ "targets": ["q"] })), features);
+    assert_eq!(kept(1, &json!({ "targets": ["q"] })), features + factors);
+    assert_eq!(kept(0, &json!({ "targets": ["down"] })), 0);
+}

@@ -1,0 +1,111 @@
+//! Low-rank adapters: the model stays as it is, and two small matrices beside some linear layers are trained.
+//!
+//! Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models"; keys and defaults are those of peft's `LoraConfig`.
+
+use super::model::{Activation, Transformer, TransformerFamily};
+use super::names::{Names, name_of};
+
+/// The adapters of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lora {
+    /// Features between the two matrices.
+    pub rank: u64,
+    /// What is added is multiplied by this over the rank.
+    pub alpha: f64,
+    /// Probability of dropout of what the adapters read.
+    pub dropout: f64,
+    /// The linear layers that have adapters, each once.
+    pub targets: Vec<LoraTarget>,
+}
+
+/// A linear layer of a transformer's layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoraTarget {
+    /// Queries.
+    Query,
+    /// Keys.
+    Key,
+    /// Values.
+    Value,
+    /// Queries, keys and values in one, as GPT-2 has them.
+    Joined,
+    /// Attention's last layer.
+    Out,
+    /// The feed-forward network's gate.
+    Gate,
+    /// To the feed-forward network's features.
+    Up,
+    /// Back from the feed-forward network's features.
+    Down,
+}
+
+/// The layers by name; the recording's modules have the same.
+pub(super) const TARGETS: Names<LoraTarget> = &[
+    ("q", LoraTarget::Query),
+    ("k", LoraTarget::Key),
+    ("v", LoraTarget::Value),
+    ("qkv", LoraTarget::Joined),
+    ("out", LoraTarget::Out),
+    ("gate", LoraTarget::Gate),
+    ("up", LoraTarget::Up),
+    ("down", LoraTarget::Down),
+];
+
+impl Lora {
+    /// Whether the linear layer of this module, such as `layers.3.attention.q`, has an adapter.
+    pub fn adapts(&self, module: &str) -> bool {
+        let name = module.rsplit('.').next().unwrap_or(module);
+        self.targets.iter().any(|target| target.name() == name)
+    }
+
+    /// Parameters of all adapters of a model.
+    pub(super) fn parameters(&self, model: &Transformer) -> u128 {
+        let of_target = |target: &LoraTarget| {
+            let [inputs, outputs] = target.features(model);
+            u128::from(self.rank) * (u128::from(inputs) + u128::from(outputs))
+        };
+        u128::from(model.layers) * self.targets.iter().map(of_target).sum::<u128>()
+    }
+}
+
+impl LoraTarget {
+    /// The name in configs and modules, such as `q`.
+    pub fn name(self) -> &'static str {
+        name_of(TARGETS, &self)
+    }
+
+    /// The layers that a model has, in the order of the reference.
+    pub(super) fn of(model: &Transformer) -> impl Iterator<Item = Self> {
+        let joined = model.family == TransformerFamily::Gpt2;
+        let gated = model.activation == Activation::SwiGlu;
+        TARGETS.iter().map(|(_, target)| *target).filter(move |target| match target {
+            Self::Query | Self::Key | Self::Value => !joined,
+            Self::Joined => joined,
+            Self::Gate => gated,
+            Self::Out | Self::Up | Self::Down => true,
+        })
+    }
+
+    /// The layers that peft adapts where nobody says: `TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING`.
+    pub(super) fn usual(model: &Transformer) -> Vec<Self> {
+        match model.family {
+            TransformerFamily::Gpt2 => vec![Self::Joined],
+            TransformerFamily::Llama => vec![Self::Query, Self::Value],
+        }
+    }
+
+    /// Features in and out.
+    const fn features(self, model: &Transformer) -> [u64; 2] {
+        let (hidden, inner) = (model.hidden, model.intermediate);
+        let queries = model.heads * model.head_dim;
+        let keys = model.kv_heads * model.head_dim;
+        match self {
+            Self::Query => [hidden, queries],
+            Self::Key | Self::Value => [hidden, keys],
+            Self::Joined => [hidden, queries + 2 * keys],
+            Self::Out => [queries, hidden],
+            Self::Gate | Self::Up => [hidden, inner],
+            Self::Down => [inner, hidden],
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The adapters of a job: of a transformer, beside layers that it has.
+
+use super::super::lora::{Lora, LoraTarget, TARGETS};
+use super::super::model::{Model, Transformer};
+use super::super::problem::excerpt;
+use super::super::raw::{RawJob, RawLora};
+use super::Resolver;
+
+/// peft's defaults.
+const RANK: u64 = 8;
+const ALPHA: f64 = 8.0;
+
+impl Resolver {
+    /// The adapters that a config asks for.
+    pub(super) fn lora(&mut self, raw: &RawJob, model: Option<&Model>) -> Option<Lora> {
+        let lora = raw.lora.as_ref()?;
+        let Model::Transformer(model) = model? else {
+            self.problem("lora", "only transformers have adapters", "leave it out");
+            return None;
+        };
+        Some(Lora {
+            rank: self.whole("lora.rank", lora.rank, RANK),
+            alpha: self.real("lora.alpha", lora.alpha, ALPHA),
+            dropout: self.real("lora.dropout", lora.dropout, 0.0),
+            targets: self.targets(lora, model),
+        })
+    }
+
+    fn targets(&mut self, raw: &RawLora, model: &Transformer) -> Vec<LoraTarget> {
+        let Some(names) = &raw.targets else { return LoraTarget::usual(model) };
+        let known = LoraTarget::of(model).map(LoraTarget::name).collect::<Vec<_>>().join(", ");
+        let mut targets = Vec::new();
+        for name in names {
+            let target = TARGETS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, target)| *target);
+            match target.filter(|target| LoraTarget::of(model).any(|known| known == *target)) {
+                None => {
+                    let message = format!("this model's layers have no `{}`", excerpt(name));
+                    self.problem("lora.targets", message, format!("there are {known}"));
+                }
+                Some(target) if targets.contains(&target) => {
+                    self.problem("lora.targets", format!("`{name}` is the same as another"), "leave one out");
+                }
+                Some(target) => targets.push(target),
+            }
+        }
+        if names.is_empty() {
+            self.problem("lora.targets", "no layer has an adapter", format!("there are {known}"));
+        }
+        targets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job::{Job, Problem, RawJob};
+
+    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
+        RawJob::from_toml(text).unwrap().resolve()
+    }
+
+    /// Checks the targets, and the parameters that are trained.
+    #[track_caller]
+    fn check(text: &str, targets: &[&str], trained: u64) {
+        let job = resolve(text).unwrap();
+        let lora = job.lora.as_ref().unwrap();
+        assert_eq!(lora.targets.iter().map(|target| target.name()).collect::<Vec<_>>(), targets);
+        assert_eq!(job.trained_parameters(), trained);
+        assert_eq!(job.parameters(), job.model.parameters() + trained);
+        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
+    }
+
+    #[track_caller]
+    fn check_problem(text: &str, problem: &str) {
+        let problems = resolve(text).unwrap_err();
+        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
+    }
+
+    #[test]
+    fn usual_targets_are_those_of_peft() {
+        // peft prints "trainable params" of as many.
+        check("model = 'gpt2'\nlora = {}", &["qkv"], 294_912);
+        check("model = 'llama-2-7b'\nlora = {}", &["q", "v"], 4_194_304);
+    }
+
+    #[test]
+    fn targets_count_by_their_features() {
+        let every_linear = ["q", "k", "v", "out", "gate", "up", "down"];
+        check(
+            &format!("model = 'llama-3-8b'\nlora = {{ rank = 16, targets = {every_linear:?} }}"),
+            &every_linear,
+            41_943_040,
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_a_problem() {
+        check_problem("model = 'mlp'\nlora = {}", "lora: only transformers have adapters; leave it out");
+        check_problem(
+            "model = 'gpt2'\nlora = { targets = ['q'] }",
+            "lora.targets: this model's layers have no `q`; there are qkv, out, up, down",
+        );
+        check_problem(
+            "model = 'gpt2'\nlora = { targets = ['up', 'UP'] }",
+            "lora.targets: `UP` is the same as another; leave one out",
+        );
+        check_problem(
+            "model = 'gpt2'\nlora = { targets = [] }",
+            "lora.targets: no layer has an adapter; there are qkv, out, up, down",
+        );
+    }
+}
