@@ -1,4 +1,4 @@
-//! Whether a card has the kernels that a job wants for its attention.
+//! Whether a card has the kernels that a job wants for its attention or its recurrent network.
 //!
 //! The rules are those of `sdp_utils.cpp` in PyTorch 2.11; a kernel that is forced and can't run is an error there
 //! too, but only in the middle of the run.
@@ -9,6 +9,7 @@ use super::super::model::{Attention, Dropout, Model};
 use super::super::training::{Device, Job, Precision};
 use super::Resolver;
 
+const TURING: ComputeCapability = ComputeCapability { major: 7, minor: 5 };
 const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
 const HOPPER: ComputeCapability = ComputeCapability { major: 9, minor: 0 };
 
@@ -38,17 +39,31 @@ impl Heads {
 }
 
 impl Resolver {
+    /// Whether the card has cuDNN's recurrent networks: version 9.19 is for 7.5 and later.
+    pub(super) fn check_recurrent(&mut self, job: &Job) {
+        let is_old = |card: &&Card| card.capability < TURING;
+        if let (Model::Rnn(_), Some(card)) = (&job.model, cards(&job.device).iter().find(is_old)) {
+            let message = format!("cuDNN has no recurrent networks for a {}", card.name);
+            self.problem("card", message, "name a card of capability 7.5 or later, such as t4-16gb");
+        }
+    }
+
     pub(super) fn check_attention(&mut self, job: &Job) {
         let Some(model) = Heads::of(&job.model) else { return };
-        let cards = match &job.device {
-            Device::Virtual(cards) => cards.0.as_slice(),
-            Device::Cuda(_) => &[],
-        };
+        let cards = cards(&job.device);
         let reason = why_not(&model, job.precision)
             .or_else(|| cards.iter().find_map(|card| why_not_on(&model, job.precision, card)));
         if let Some(reason) = reason {
             self.problem("model.attention", reason, "leave it out, and PyTorch picks what can run");
         }
+    }
+}
+
+/// The virtual cards of a job; a real one says itself what it can't do.
+fn cards(device: &Device) -> &[Card] {
+    match device {
+        Device::Virtual(cards) => &cards.0,
+        Device::Cuda(_) => &[],
     }
 }
 

@@ -85,6 +85,7 @@ impl Resolver {
             model: model?,
         };
         self.check_attention(&job);
+        self.check_recurrent(&job);
         self.check_parallel(&job);
         self.check_no_ranges(raw);
         Some(job)

@@ -253,3 +253,14 @@ fn mistakes_are_known_and_show() {
         &["mistakes: expected a list of texts, not `keep_losses`"],
     );
 }
+
+#[test]
+fn recurrent_networks_need_a_card_that_cudnn_has_them_for() {
+    job("model = 'lstm-medium'\ncard = 't4-16gb'");
+    check_problems(
+        "model = 'lstm-medium'\ncard = 'v100-32gb'",
+        &[
+            "card: cuDNN has no recurrent networks for a v100-32gb; name a card of capability 7.5 or later, such as t4-16gb",
+        ],
+    );
+}
