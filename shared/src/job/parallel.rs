@@ -10,6 +10,66 @@ pub enum Parallel {
         /// Devices from the first on, 2 at least.
         devices: u64,
     },
+    /// `DistributedDataParallel`: the whole model in each process, gradients averaged in buckets.
+    Ddp {
+        /// The process that is recorded.
+        rank: Rank,
+    },
+    /// `ZeroRedundancyOptimizer` over DDP: each process has a part of the optimizer's state.
+    Zero1 {
+        /// The process that is recorded.
+        rank: Rank,
+    },
+    /// `fully_shard`: each process has a part of parameters, gradients and optimizer state.
+    Fsdp {
+        /// The process that is recorded.
+        rank: Rank,
+    },
+    /// Tensor parallelism: each process has a part of every linear layer.
+    Tensor {
+        /// The process that is recorded.
+        rank: Rank,
+    },
+    /// Pipeline parallelism: each process has some of the layers.
+    Pipeline {
+        /// The process that is recorded.
+        rank: Rank,
+    },
+}
+
+/// One process among those that train together, each with a device of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rank {
+    /// Its number, from 0.
+    pub rank: u64,
+    /// How many there are, 2 at least.
+    pub ranks: u64,
+}
+
+impl Parallel {
+    /// The process that is recorded, where there are several.
+    pub const fn rank(&self) -> Option<Rank> {
+        match *self {
+            Self::DataParallel { .. } => None,
+            Self::Ddp { rank }
+            | Self::Zero1 { rank }
+            | Self::Fsdp { rank }
+            | Self::Tensor { rank }
+            | Self::Pipeline { rank } => Some(rank),
+        }
+    }
+
+    /// Which way this is.
+    pub(super) const fn kind(&self) -> ParallelKind {
+        match self {
+            Self::DataParallel { .. } => ParallelKind::DataParallel,
+            Self::Ddp { .. } => ParallelKind::Ddp,
+            Self::Zero1 { .. } => ParallelKind::Zero1,
+            Self::Fsdp { .. } => ParallelKind::Fsdp,
+            Self::Tensor { .. } => ParallelKind::Tensor,
+            Self::Pipeline { .. } => ParallelKind::Pipeline,
+        }
+    }
 }
 
 /// Which way of using several devices, by name.
@@ -17,7 +77,24 @@ pub enum Parallel {
 pub(super) enum ParallelKind {
     /// `nn.DataParallel`
     DataParallel,
+    /// `DistributedDataParallel`
+    Ddp,
+    /// `ZeroRedundancyOptimizer`
+    Zero1,
+    /// `fully_shard`
+    Fsdp,
+    /// Parts of layers
+    Tensor,
+    /// Layers one after another
+    Pipeline,
 }
 
 /// The kinds by name, in the order of the reference.
-pub(super) const KINDS: Names<ParallelKind> = &[("data_parallel", ParallelKind::DataParallel)];
+pub(super) const KINDS: Names<ParallelKind> = &[
+    ("data_parallel", ParallelKind::DataParallel),
+    ("ddp", ParallelKind::Ddp),
+    ("zero1", ParallelKind::Zero1),
+    ("fsdp", ParallelKind::Fsdp),
+    ("tensor", ParallelKind::Tensor),
+    ("pipeline", ParallelKind::Pipeline),
+];

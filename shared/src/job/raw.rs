@@ -226,10 +226,14 @@ raw_table! {
 raw_table! {
     /// The several devices of a [`RawJob`].
     RawParallel {
-        /// `data_parallel`.
+        /// `data_parallel`, `ddp`, `zero1`, `fsdp`, `tensor` or `pipeline`.
         kind: String,
-        /// How many.
+        /// How many in one process.
         devices: u64,
+        /// How many processes.
+        ranks: u64,
+        /// Which process.
+        rank: u64,
     }
 }
 

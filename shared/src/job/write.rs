@@ -10,7 +10,7 @@ use super::names::{
     ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, IMPLEMENTATIONS, MLP_ACTIVATIONS, NORMS, POSITIONS,
     PRECISIONS, RULES, Rule, name_of,
 };
-use super::parallel::{KINDS, Parallel, ParallelKind};
+use super::parallel::{KINDS, Parallel};
 use super::raw::{Betas, RawEvaluation, RawJob, RawLora, RawModel, RawOptimizer, RawParallel, Sizes};
 use super::resolve::family_of;
 use super::training::{Amp, Device, Evaluation, Job, Optimizer, OptimizerKind, Precision, ZeroGrad};
@@ -99,8 +99,17 @@ fn raw_lora(lora: &Lora) -> RawLora {
 }
 
 fn raw_parallel(parallel: Parallel) -> RawParallel {
-    let Parallel::DataParallel { devices } = parallel;
-    RawParallel { kind: word(KINDS, &ParallelKind::DataParallel), devices: Some(devices) }
+    let devices = match parallel {
+        Parallel::DataParallel { devices } => Some(devices),
+        _ => None,
+    };
+    let rank = parallel.rank();
+    RawParallel {
+        kind: word(KINDS, &parallel.kind()),
+        devices,
+        ranks: rank.map(|rank| rank.ranks),
+        rank: rank.map(|rank| rank.rank),
+    }
 }
 
 const fn raw_evaluation(evaluation: Evaluation) -> RawEvaluation {

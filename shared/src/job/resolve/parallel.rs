@@ -2,35 +2,84 @@
 
 use super::super::card::Cards;
 use super::super::model::Model;
-use super::super::parallel::{KINDS, Parallel, ParallelKind};
-use super::super::raw::RawJob;
+use super::super::parallel::{KINDS, Parallel, ParallelKind, Rank};
+use super::super::raw::{RawJob, RawParallel};
 use super::super::training::{Device, Job};
 use super::Resolver;
+
+/// Processes where a config does not say: the devices of a usual machine.
+const DEFAULT_RANKS: u64 = 8;
+
+/// The kinds that are resolved and not recorded.
+const NOT_RECORDED: &[ParallelKind] =
+    &[ParallelKind::Ddp, ParallelKind::Zero1, ParallelKind::Fsdp, ParallelKind::Tensor, ParallelKind::Pipeline];
 
 impl Resolver {
     /// How a config uses several devices.
     pub(super) fn parallel(&mut self, raw: &RawJob) -> Option<Parallel> {
         let parallel = raw.parallel.as_ref()?;
         let kind = self.choice("parallel.kind", parallel.kind.as_deref(), ParallelKind::DataParallel, KINDS);
+        if kind == ParallelKind::DataParallel {
+            self.only_of_ranks("ranks", parallel.ranks);
+            self.only_of_ranks("rank", parallel.rank);
+            return Some(Parallel::DataParallel { devices: self.devices(raw, parallel.devices) });
+        }
+        let rank = self.rank(parallel);
+        Some(match kind {
+            ParallelKind::DataParallel => unreachable!("it has devices, not ranks"),
+            ParallelKind::Ddp => Parallel::Ddp { rank },
+            ParallelKind::Zero1 => Parallel::Zero1 { rank },
+            ParallelKind::Fsdp => Parallel::Fsdp { rank },
+            ParallelKind::Tensor => Parallel::Tensor { rank },
+            ParallelKind::Pipeline => Parallel::Pipeline { rank },
+        })
+    }
+
+    /// The process that is recorded; it has one device.
+    fn rank(&mut self, parallel: &RawParallel) -> Rank {
+        if parallel.devices.is_some() {
+            let hint = "write `ranks` for how many processes there are, each with a device of its own";
+            self.problem("parallel.devices", "only `data_parallel` has several devices in one process", hint);
+        }
+        let ranks = self.whole("parallel.ranks", parallel.ranks, DEFAULT_RANKS);
+        let rank = self.whole("parallel.rank", parallel.rank, 0);
+        if rank >= ranks {
+            let message = format!("{ranks} processes have the numbers 0 to {}", ranks - 1);
+            self.problem("parallel.rank", message, "write one of these");
+        }
+        Rank { rank, ranks }
+    }
+
+    fn only_of_ranks(&mut self, key: &str, value: Option<u64>) {
+        if value.is_some() {
+            let hint = format!("take `{key}` out, or choose another kind");
+            self.problem(&format!("parallel.{key}"), "`data_parallel` is one process", hint);
+        }
+    }
+
+    /// The devices of one process: as many as there are cards, unless said.
+    fn devices(&mut self, raw: &RawJob, devices: Option<u64>) -> u64 {
         // None are known on a real machine, or where the cards have a problem of their own.
         let cards = match (raw.card.as_deref(), raw.device.as_deref()) {
             (Some(cards), None) => Cards::parse(cards).ok().map(|cards| cards.0.len() as u64),
             (None, None) => Some(1),
             _ => None,
         };
-        let devices = self.whole("parallel.devices", parallel.devices, cards.unwrap_or(2).max(2));
+        let devices = self.whole("parallel.devices", devices, cards.unwrap_or(2).max(2));
         if let Some(cards) = cards.filter(|cards| *cards < devices) {
             let message = format!("{devices} devices, but `card` has {cards}");
             self.problem("parallel.devices", message, format!("write for example `card = \"{devices}x a100-80gb\"`"));
         }
-        match kind {
-            ParallelKind::DataParallel => Some(Parallel::DataParallel { devices }),
-        }
+        devices
     }
 
     /// What replicas cannot be made of.
     pub(super) fn check_parallel(&mut self, job: &Job) {
-        if job.parallel.is_none() {
+        let Some(parallel) = job.parallel else { return };
+        if NOT_RECORDED.contains(&parallel.kind()) {
+            self.problem("parallel.kind", "it is not recorded", "write `data_parallel`");
+        }
+        if !matches!(parallel, Parallel::DataParallel { .. }) {
             return;
         }
         if matches!(&job.model, Model::ResNet(resnet) if resnet.channels_last) {
@@ -76,6 +125,14 @@ mod tests {
         check("model = 'mlp'\ncard = '4x t4-16gb'\nparallel = {}", 4);
         check("model = 'mlp'\ncard = '4x t4-16gb'\nparallel = { kind = 'data_parallel', devices = 2 }", 2);
         check("model = 'mlp'\ndevice = 'cuda:0'\nparallel = { devices = 8 }", 8);
+    }
+
+    #[test]
+    fn ranks_are_those_of_one_run() {
+        check_problem(
+            "model = 'mlp'\nparallel = { ranks = 4 }",
+            "parallel.ranks: `data_parallel` is one process; take `ranks` out, or choose another kind",
+        );
     }
 
     #[test]
