@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn ranks_are_those_of_one_run() {
         check_problem(
-            "model = 'mlp'\nparallel = { ranks = 4 }",
+            "model = 'mlp'\ncard = '4x t4-16gb'\nparallel = { ranks = 4 }",
             "parallel.ranks: `data_parallel` is one process; take `ranks` out, or choose another kind",
         );
     }
