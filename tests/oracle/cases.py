@@ -14,6 +14,7 @@ BERT = {"preset": "bert-base"}
 VIT = {"preset": "vit-b-16"}
 RESNET_18 = {"preset": "resnet18"}
 RESNET_50 = {"preset": "resnet50"}
+RESNET_101 = {"preset": "resnet101"}
 LSTM = {"preset": "lstm-medium"}
 MLP = {"preset": "mlp"}
 
@@ -105,6 +106,7 @@ CASES = [
     images("ResNet-50, fp32", RESNET_50),
     images("ResNet-50, fp16 autocast, NHWC", RESNET_50 | {"channels_last": True}, precision="autocast-fp16"),
     images("ResNet-50, fp32, checkpointing", RESNET_50, checkpointing=True),
+    images("ResNet-101, bf16 autocast", RESNET_101, precision="autocast-bf16"),
     images("ResNet-18, fp32", RESNET_18),
     images("ResNet-18, bf16 weights, evaluation", RESNET_18, precision="bf16", evaluation=EVALUATION | {"batch": 64}),
     language("LSTM, fp32", LSTM, batch=20, sequence=35, clip_grad_norm=5.0),

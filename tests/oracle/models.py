@@ -170,7 +170,7 @@ def rnn(job: Job, shape: Rnn) -> Subject:
 
 def resnet(job: Job, shape: ResNet) -> Subject:
     """torchvision's residual network on random images."""
-    build_model = {18: torchvision.models.resnet18, 50: torchvision.models.resnet50}[shape.depth]
+    build_model = getattr(torchvision.models, f"resnet{shape.depth}")
     layout = torch.channels_last if shape.channels_last else torch.contiguous_format
     with torch.device("meta"):
         model = build_model(num_classes=shape.classes).to(dtype=weight_dtype(job), memory_format=layout)

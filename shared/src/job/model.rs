@@ -77,10 +77,33 @@ pub struct ResNet {
 /// The depths of [`ResNet`] that there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResNetDepth {
-    /// `resnet18`: basic blocks, 2 2 2 2.
+    /// `resnet18`.
     D18,
-    /// `resnet50`: bottleneck blocks, 3 4 6 3.
+    /// `resnet34`.
+    D34,
+    /// `resnet50`.
     D50,
+    /// `resnet101`.
+    D101,
+    /// `resnet152`.
+    D152,
+}
+
+impl ResNetDepth {
+    /// The blocks of each of the four stages.
+    pub const fn blocks(self) -> [u64; 4] {
+        match self {
+            Self::D18 => [2, 2, 2, 2],
+            Self::D34 | Self::D50 => [3, 4, 6, 3],
+            Self::D101 => [3, 4, 23, 3],
+            Self::D152 => [3, 8, 36, 3],
+        }
+    }
+
+    /// Whether blocks are bottlenecks of three convolutions, rather than two of 3 × 3 pixels.
+    pub const fn has_bottlenecks(self) -> bool {
+        matches!(self, Self::D50 | Self::D101 | Self::D152)
+    }
 }
 
 /// A decoder-only transformer.

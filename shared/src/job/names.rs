@@ -99,4 +99,10 @@ pub(super) const IMPLEMENTATIONS: Names<OptimizerImplementation> = &[
 ];
 
 /// The depths of residual networks.
-pub(super) const DEPTHS: [(u64, ResNetDepth); 2] = [(18, ResNetDepth::D18), (50, ResNetDepth::D50)];
+pub(super) const DEPTHS: [(u64, ResNetDepth); 5] = [
+    (18, ResNetDepth::D18),
+    (34, ResNetDepth::D34),
+    (50, ResNetDepth::D50),
+    (101, ResNetDepth::D101),
+    (152, ResNetDepth::D152),
+];

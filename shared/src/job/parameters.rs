@@ -92,13 +92,10 @@ fn convolution(inputs: u64, outputs: u64, kernel: u64) -> u128 {
 ///
 /// He et al., "Deep Residual Learning for Image Recognition", table 1, as torchvision builds it.
 fn of_resnet(resnet: &ResNet) -> u128 {
-    let (blocks, expansion) = match resnet.depth {
-        ResNetDepth::D18 => ([2, 2, 2, 2], 1),
-        ResNetDepth::D50 => ([3, 4, 6, 3], 4),
-    };
+    let expansion = if resnet.depth.has_bottlenecks() { 4 } else { 1 };
     let mut inputs = 64;
     let mut parameters = convolution(3, inputs, 7);
-    for (count, width) in blocks.into_iter().zip([64, 128, 256, 512]) {
+    for (count, width) in resnet.depth.blocks().into_iter().zip([64, 128, 256, 512]) {
         let outputs = width * expansion;
         if inputs != outputs {
             parameters += convolution(inputs, outputs, 1);
@@ -112,11 +109,10 @@ fn of_resnet(resnet: &ResNet) -> u128 {
 }
 
 fn of_block(depth: ResNetDepth, inputs: u64, width: u64, outputs: u64) -> u128 {
-    match depth {
-        ResNetDepth::D18 => convolution(inputs, width, 3) + convolution(width, outputs, 3),
-        ResNetDepth::D50 => {
-            convolution(inputs, width, 1) + convolution(width, width, 3) + convolution(width, outputs, 1)
-        }
+    if depth.has_bottlenecks() {
+        convolution(inputs, width, 1) + convolution(width, width, 3) + convolution(width, outputs, 1)
+    } else {
+        convolution(inputs, width, 3) + convolution(width, outputs, 3)
     }
 }
 
@@ -132,7 +128,10 @@ mod tests {
     #[test]
     fn presets_have_their_published_sizes() {
         check("resnet18", 11_689_512);
+        check("resnet34", 21_797_672);
         check("resnet50", 25_557_032);
+        check("resnet101", 44_549_160);
+        check("resnet152", 60_192_808);
         check("gpt2", 124_439_808);
         check("gpt2-medium", 354_823_168);
         check("gpt2-large", 774_030_080);

@@ -15,7 +15,10 @@ type Make = fn() -> Model;
 const PRESETS: &[(&str, Make)] = &[
     ("mlp", mlp),
     ("resnet18", || resnet(ResNetDepth::D18)),
+    ("resnet34", || resnet(ResNetDepth::D34)),
     ("resnet50", || resnet(ResNetDepth::D50)),
+    ("resnet101", || resnet(ResNetDepth::D101)),
+    ("resnet152", || resnet(ResNetDepth::D152)),
     ("gpt2", || gpt2(12, 768, 12)),
     ("gpt2-medium", || gpt2(24, 1024, 16)),
     ("gpt2-large", || gpt2(36, 1280, 20)),

@@ -12,8 +12,19 @@ pub(super) const NOTE: &str = "depth of torchvision's network, which keeps the s
 pub(super) const SHAPE_KEYS: &[&str] = &["depths", "layer_type", "hidden_sizes", "embedding_size"];
 
 /// The networks that can be recorded: blocks of each stage, their kind, channels of each stage, and the depth.
-const NETWORKS: &[([i64; 4], &str, [i64; 4], u64)] =
-    &[([3, 4, 6, 3], "bottleneck", [256, 512, 1024, 2048], 50), ([2, 2, 2, 2], "basic", [64, 128, 256, 512], 18)];
+const NETWORKS: &[([i64; 4], &str, [i64; 4], u64)] = &[
+    ([3, 4, 6, 3], "bottleneck", WIDE, 50),
+    ([2, 2, 2, 2], "basic", NARROW, 18),
+    ([3, 4, 6, 3], "basic", NARROW, 34),
+    ([3, 4, 23, 3], "bottleneck", WIDE, 101),
+    ([3, 8, 36, 3], "bottleneck", WIDE, 152),
+];
+
+/// Channels behind each stage of basic blocks.
+const NARROW: [i64; 4] = [64, 128, 256, 512];
+
+/// Channels behind each stage of bottlenecks.
+const WIDE: [i64; 4] = [256, 512, 1024, 2048];
 
 /// Channels behind the first convolution.
 const STEM: i64 = 64;
@@ -35,7 +46,7 @@ pub(super) fn shape(config: &Value, model: &mut RawModel, reader: &mut Reader<'_
         Some((.., depth)) => model.depth = Some(*depth),
         None => {
             let message = "a residual network of this shape can't be recorded".to_owned();
-            reader.problem("depths", message, "there are ResNet-18 and ResNet-50");
+            reader.problem("depths", message, "there are ResNet-18, 34, 50, 101 and 152");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::card::ComputeCapability;
 use super::super::encoder::{Bert, Encoder, Vit};
 use super::super::limits::{MOST_BATCH_BYTES, MOST_EVENTS, MOST_PARAMETERS, MOST_TENSOR_BYTES};
-use super::super::model::{Attention, Mlp, Model, ResNet, ResNetDepth, Transformer};
+use super::super::model::{Attention, Mlp, Model, ResNet, Transformer};
 use super::super::problem::Problem;
 use super::super::recurrent::Rnn;
 use super::super::training::{Device, Job, Precision};
@@ -99,8 +99,7 @@ fn events_of_rnn(rnn: &Rnn, job: &Job) -> u128 {
 fn events(job: &Job) -> Option<Problem> {
     let pass = match &job.model {
         Model::Mlp(mlp) => 200 * (mlp.hidden_features.len() as u128 + 1),
-        Model::ResNet(ResNet { depth: ResNetDepth::D18, .. }) => 700,
-        Model::ResNet(_) => 1_700,
+        Model::ResNet(resnet) => 110 * u128::from(resnet.depth.blocks().iter().sum::<u64>()),
         Model::Rnn(rnn) => events_of_rnn(rnn, job),
         Model::Transformer(Transformer { layers, .. })
         | Model::Bert(Bert { encoder: Encoder { layers, .. }, .. })

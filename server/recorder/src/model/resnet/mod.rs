@@ -72,13 +72,10 @@ impl ResNet {
 
 /// `layer1` to `layer4`, and the channels behind them.
 fn layers(depth: ResNetDepth, builder: &Builder, layout: Layout) -> Result<(Vec<Vec<Shared<Block>>>, i64)> {
-    let (kind, counts) = match depth {
-        ResNetDepth::D18 => (BlockKind::Basic, [2, 2, 2, 2]),
-        ResNetDepth::D50 => (BlockKind::Bottleneck, [3, 4, 6, 3]),
-    };
+    let kind = if depth.has_bottlenecks() { BlockKind::Bottleneck } else { BlockKind::Basic };
     let mut layers = Vec::new();
     let mut inputs = STEM_CHANNELS;
-    for (index, count) in counts.into_iter().enumerate() {
+    for (index, count) in depth.blocks().into_iter().enumerate() {
         let builder = builder.child(&format!("layer{}", index + 1));
         let width = STEM_CHANNELS << index;
         let mut blocks = Vec::new();
