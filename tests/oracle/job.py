@@ -177,6 +177,7 @@ class Job:
     allocator: str
     memory_fraction: float | None
     replicas: int
+    gather: str
 
 
 RESOLVER = ROOT / "target" / "release" / "examples" / "resolve"
@@ -212,6 +213,7 @@ def from_document(document: dict[str, Any]) -> Job:
         allocator=document.get("allocator", ""),
         memory_fraction=document.get("memory_fraction"),
         replicas=document.get("parallel", {}).get("devices", 1),
+        gather=document.get("parallel", {}).get("gather", "outputs"),
     )
 
 

@@ -9,6 +9,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.profiler import record_function
 
 import models
+import replicas
 from job import Bert, Evaluation, Job, Transformer, Vit
 
 DEVICE = torch.device("cuda")
@@ -37,7 +38,8 @@ class Training:
         self.subject = subject
         self.model = subject.model.to(DEVICE)
         if job.replicas > 1:
-            self.model = nn.DataParallel(self.model, device_ids=list(range(job.replicas)))
+            self.model = replicas.wrapped(subject, job.replicas, job.gather)
+        self.run_model = replicas.run_of(subject, job.gather)
         self.optimizer = optimizer(job, self.model)
         self.scaler = torch.amp.GradScaler("cuda", enabled=job.grad_scaler)
         self.kept: list[Any] = []
@@ -103,7 +105,7 @@ class Training:
     def forward(self, keep_output: bool) -> tuple[Any, Tensor]:
         """The output, unless it goes as soon as the loss is there, and the loss of the batch."""
         with autocast(self.job):
-            output, loss = self.subject.run(self.model, self.inputs, self.labels)
+            output, loss = self.run_model(self.model, self.inputs, self.labels)
             # Models that compute their loss themselves do so on each device.
             loss = loss.mean() if loss.dim() > 0 else loss
             if self.model.training:

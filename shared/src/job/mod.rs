@@ -41,7 +41,7 @@ pub use model::{
     TransformerFamily,
 };
 pub use overrides::Overrides;
-pub use parallel::{Parallel, Rank};
+pub use parallel::{Gather, Parallel, Rank};
 pub use problem::{Place, Problem};
 pub use raw::{Betas, RawEvaluation, RawJob, RawLora, RawModel, RawOptimizer, RawParallel, RawSweep, Sizes};
 pub use recurrent::{CarryHidden, RecurrentCell, Rnn};

@@ -10,6 +10,8 @@ pub enum Parallel {
         /// Devices from the first on, 2 at least.
         devices: u64,
     },
+        /// What the first device gets of the others.
+        gather: Gather,
     /// `DistributedDataParallel`: the whole model in each process, gradients averaged in buckets.
     Ddp {
         /// The process that is recorded.
@@ -44,6 +46,15 @@ pub struct Rank {
     pub rank: u64,
     /// How many there are, 2 at least.
     pub ranks: u64,
+/// What replicas return, which is gathered on the first device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gather {
+    /// All that the model returns: the loss of logits is computed on the first device.
+    Outputs,
+    /// The loss only, as of a module that wraps model and loss.
+    Losses,
+}
+
 }
 
 impl Parallel {
@@ -98,3 +109,6 @@ pub(super) const KINDS: Names<ParallelKind> = &[
     ("tensor", ParallelKind::Tensor),
     ("pipeline", ParallelKind::Pipeline),
 ];
+/// What is gathered by name, in the order of the reference.
+pub(super) const GATHERS: Names<Gather> = &[("outputs", Gather::Outputs), ("losses", Gather::Losses)];
+

@@ -264,6 +264,8 @@ pub enum Sizes {
 }
 
 /// The two factors of Adam's running averages.
+        /// What comes together on the first device: `outputs` or `losses`.
+        gather: String,
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Betas(pub f64, pub f64);
 

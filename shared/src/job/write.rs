@@ -10,7 +10,7 @@ use super::names::{
     ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, IMPLEMENTATIONS, MLP_ACTIVATIONS, NORMS, POSITIONS,
     PRECISIONS, RULES, Rule, name_of,
 };
-use super::parallel::{KINDS, Parallel};
+use super::parallel::{GATHERS, KINDS, Parallel};
 use super::raw::{Betas, RawEvaluation, RawJob, RawLora, RawModel, RawOptimizer, RawParallel, Sizes};
 use super::resolve::family_of;
 use super::training::{Amp, Device, Evaluation, Job, Optimizer, OptimizerKind, Precision, ZeroGrad};
@@ -99,9 +99,9 @@ fn raw_lora(lora: &Lora) -> RawLora {
 }
 
 fn raw_parallel(parallel: Parallel) -> RawParallel {
-    let devices = match parallel {
-        Parallel::DataParallel { devices } => Some(devices),
-        _ => None,
+    let (devices, gather) = match parallel {
+        Parallel::DataParallel { devices, gather } => (Some(devices), word(GATHERS, &gather)),
+        _ => (None, None),
     };
     let rank = parallel.rank();
     RawParallel {
@@ -110,6 +110,7 @@ fn raw_parallel(parallel: Parallel) -> RawParallel {
         ranks: rank.map(|rank| rank.ranks),
         rank: rank.map(|rank| rank.rank),
     }
+        gather,
 }
 
 const fn raw_evaluation(evaluation: Evaluation) -> RawEvaluation {

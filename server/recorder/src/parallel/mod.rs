@@ -8,7 +8,7 @@ mod traffic;
 
 use std::rc::Rc;
 
-use shared::job::{Job, Parallel};
+use shared::job::{Gather, Job, Parallel};
 use tch::{Device, Tensor};
 
 pub(crate) use self::copies::Copies;
@@ -22,6 +22,7 @@ use crate::shim;
 /// A model and what its replicas are made from.
 struct DataParallel {
     job: Job,
+    gather: Gather,
     network: Box<dyn Network>,
     builder: Builder,
     copies: Vec<Rc<Copies>>,
@@ -29,20 +30,26 @@ struct DataParallel {
     buffers: Vec<(Module, Tensor)>,
 }
 
+/// What a replica returns, and its thread passes on.
+struct Returned {
+    loss: Option<Tensor>,
+    output: Option<Output>,
+}
+
 /// The network on all devices of the job, where it has several.
 pub(crate) fn wrap(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Box<dyn Network> {
-    let Some(Parallel::DataParallel { devices }) = job.parallel else { return network };
+    let Some(Parallel::DataParallel { devices, gather }) = job.parallel else { return network };
     shim::use_devices(i32::try_from(devices).unwrap_or(i32::MAX));
     let replicas = Module::root("replicas");
     let copies = (0..devices).map(|device| Rc::new(Copies::new(replicas.child(&device.to_string())))).collect();
     let [parameters, buffers] = builder.tensors();
-    Box::new(DataParallel { job: job.clone(), network, builder: builder.clone(), copies, parameters, buffers })
+    Box::new(DataParallel { job: job.clone(), gather, network, builder: builder.clone(), copies, parameters, buffers })
 }
 
 impl DataParallel {
     /// The parts of a batch, a batch for each device; what the replicas do not read stays where it is.
     fn scatter(&self, batch: &Batch) -> Result<Vec<Batch>> {
-        let read = if self.network.output_holds_loss() { batch.len() } else { 1 };
+        let read = if self.computes_losses() { batch.len() } else { 1 };
         let devices = self.devices(self.copies.len());
         let mut parts: Vec<Batch> = Vec::new();
         for (name, tensor) in &batch[..read] {
@@ -51,6 +58,11 @@ impl DataParallel {
             parts.iter_mut().zip(tensors).for_each(|(part, tensor)| part.push((*name, tensor)));
         }
         Ok(parts)
+    }
+
+    /// Whether each replica computes the loss of its part.
+    fn computes_losses(&self) -> bool {
+        self.gather == Gather::Losses || self.network.output_holds_loss()
     }
 
     fn devices(&self, count: usize) -> Vec<i64> {
@@ -77,27 +89,31 @@ impl DataParallel {
     }
 
     /// One replica's forward pass; a model that computes its loss itself does so on each device.
-    fn run(&self, replica: &dyn Network, batch: &Batch, pass: &Pass) -> Result<(Option<Tensor>, Output)> {
+    fn run(&self, replica: &dyn Network, batch: &Batch, pass: &Pass) -> Result<Returned> {
         let mut output = replica.forward(batch, pass)?;
-        if !replica.output_holds_loss() {
-            return Ok((None, output));
+        if !self.computes_losses() {
+            return Ok(Returned { loss: None, output: Some(output) });
         }
         let loss = Phase::Loss.run(|| replica.loss(&output, batch))?;
         output.locals.clear();
-        Ok((Some(loss), output))
+        Ok(Returned { loss: Some(loss), output: (self.gather == Gather::Outputs).then_some(output) })
     }
 
     /// What the replicas return, together on the first device: losses, logits, and the cache layer by layer.
-    fn gather(&self, outputs: &[(Option<Tensor>, Output)]) -> Result<Output> {
-        let losses: Option<Vec<_>> = outputs.iter().map(|(loss, _)| loss.as_ref()).collect();
+    fn gather(&self, returned: &[Returned]) -> Result<Output> {
+        let losses: Option<Vec<_>> = returned.iter().map(|part| part.loss.as_ref()).collect();
         let losses = losses.map(|losses| traffic::gather(&losses)).transpose()?;
-        let logits = traffic::gather(&outputs.iter().map(|(_, output)| &output.logits).collect::<Vec<_>>())?;
+        let outputs: Vec<_> = returned.iter().filter_map(|part| part.output.as_ref()).collect();
+        if let (Some(losses), true) = (&losses, outputs.is_empty()) {
+            return Ok(Output { locals: Vec::new(), logits: losses.shallow_clone(), kept: Vec::new() });
+        }
+        let logits = traffic::gather(&outputs.iter().map(|output| &output.logits).collect::<Vec<_>>())?;
         let part = |index: usize| -> Result<Tensor> {
-            traffic::gather(&outputs.iter().map(|(_, output)| &output.kept[index]).collect::<Vec<_>>())
+            traffic::gather(&outputs.iter().map(|output| &output.kept[index]).collect::<Vec<_>>())
         };
         let mut kept = Vec::from_iter(losses);
         let mut pair = None;
-        for layer in 0..outputs.first().map_or(0, |(_, output)| output.kept.len() / 2) {
+        for layer in 0..outputs.first().map_or(0, |output| output.kept.len() / 2) {
             let (key, value) = &*pair.insert((part(2 * layer)?, part(2 * layer + 1)?));
             // The new cache is filled as one is in a forward pass: by appending to nothing at all.
             let nothing = Tensor::f_empty([0], (key.kind(), key.device()))?;
@@ -117,14 +133,17 @@ impl Network for DataParallel {
         let inputs = self.scatter(batch)?;
         let replicas = self.replicate(inputs.len())?;
         let runs = replicas.iter().zip(&inputs).map(|(replica, batch)| self.run(&**replica, batch, pass));
-        let outputs = runs.collect::<Result<Vec<_>>>()?;
-        let output = Module::named("gather").run(|| self.gather(&outputs));
-        drop((inputs, replicas, outputs));
+        let returned = runs.collect::<Result<Vec<_>>>()?;
+        let output = Module::named("gather").run(|| self.gather(&returned));
+        drop((inputs, replicas, returned));
         output
     }
 
     /// The mean of the replicas' losses, or the loss of the logits that were gathered.
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
+        if self.gather == Gather::Losses {
+            return Module::named("cross_entropy").run(|| output.logits.f_mean(None));
+        }
         if self.network.output_holds_loss() {
             return Module::named("cross_entropy").run(|| output.kept[0].f_mean(None));
         }

@@ -37,3 +37,22 @@ fn each_device_has_a_replica_for_its_part_of_the_batch() {
     let backward = recorded.requested_bytes(0, "replicate · backward");
     assert_eq!(backward, [WEIGHTS; 2 * STEPS], "flattened, and summed");
 }
+
+#[test]
+fn losses_are_all_that_is_gathered_where_replicas_compute_them() {
+    let gathered = |gather: &str| {
+        let recorded = record(&json!({
+            "model": { "family": "mlp", "input": INPUTS, "hidden": [HIDDEN], "classes": CLASSES },
+            "batch": SAMPLES, "steps": STEPS, "card": "3x h100-80gb", "optimizer": "sgd",
+            "parallel": { "devices": DEVICES, "gather": gather },
+        }));
+        let labels = recorded.requested_bytes(1, "scatter · forward");
+        (recorded.requested_bytes(0, "gather · forward"), labels)
+    };
+    let inputs = 4 * INPUTS * PARTS[1];
+    let (outputs, read) = gathered("outputs");
+    assert_eq!((outputs, read), (vec![4 * CLASSES * SAMPLES; STEPS], vec![inputs; STEPS]));
+    // Each replica reads its labels too.
+    let (losses, read) = gathered("losses");
+    assert_eq!((losses, read), (vec![4 * DEVICES; STEPS], [inputs, 8 * PARTS[1]].repeat(STEPS)));
+}

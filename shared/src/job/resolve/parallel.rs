@@ -2,7 +2,7 @@
 
 use super::super::card::Cards;
 use super::super::model::Model;
-use super::super::parallel::{KINDS, Parallel, ParallelKind, Rank};
+use super::super::parallel::{GATHERS, Gather, KINDS, Parallel, ParallelKind, Rank};
 use super::super::raw::{RawJob, RawParallel};
 use super::super::training::{Device, Job};
 use super::Resolver;
@@ -22,7 +22,8 @@ impl Resolver {
         if kind == ParallelKind::DataParallel {
             self.only_of_ranks("ranks", parallel.ranks);
             self.only_of_ranks("rank", parallel.rank);
-            return Some(Parallel::DataParallel { devices: self.devices(raw, parallel.devices) });
+            let gather = self.choice("parallel.gather", parallel.gather.as_deref(), Gather::Outputs, GATHERS);
+            return Some(Parallel::DataParallel { devices: self.devices(raw, parallel.devices), gather });
         }
         let rank = self.rank(parallel);
         Some(match kind {
@@ -46,6 +47,9 @@ impl Resolver {
         if rank >= ranks {
             let message = format!("{ranks} processes have the numbers 0 to {}", ranks - 1);
             self.problem("parallel.rank", message, "write one of these");
+        if parallel.gather.is_some() {
+            self.problem("parallel.gather", "only `data_parallel` gathers anything", "take it out");
+        }
         }
         Rank { rank, ranks }
     }
@@ -101,7 +105,7 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use crate::job::{Job, Parallel, Problem, RawJob};
+    use crate::job::{Gather, Job, Parallel, Problem, RawJob};
 
     fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
         RawJob::from_toml(text).unwrap().resolve()
@@ -110,11 +114,16 @@ mod tests {
     #[track_caller]
     fn check(text: &str, devices: u64) {
         let job = resolve(text).unwrap();
-        assert_eq!(job.parallel, Some(Parallel::DataParallel { devices }));
+        assert_eq!(job.parallel, Some(Parallel::DataParallel { devices, gather }));
         assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
     }
 
     #[track_caller]
+        check_gather(text, devices, Gather::Outputs);
+    }
+
+    #[track_caller]
+    fn check_gather(text: &str, devices: u64, gather: Gather) {
     fn check_problem(text: &str, problem: &str) {
         let problems = resolve(text).unwrap_err();
         assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
@@ -141,6 +150,15 @@ mod tests {
             "model = 'mlp'\nparallel = { devices = 4 }",
             "parallel.devices: 4 devices, but `card` has 1; write for example `card = \"4x a100-80gb\"`",
         );
+    #[test]
+    fn losses_may_be_all_that_is_gathered() {
+        check_gather("model = 'mlp'\ncard = '2x t4-16gb'\nparallel = { gather = 'losses' }", 2, Gather::Losses);
+        check_problem(
+            "model = 'mlp'\nparallel = { kind = 'ddp', gather = 'losses' }",
+            "parallel.gather: only `data_parallel` gathers anything; take it out",
+        );
+    }
+
         check_problem(
             "model = { preset = 'resnet18', channels_last = true }\ncard = '2x t4-16gb'\nparallel = {}",
             "parallel: replicas of weights in `channels_last` are not recorded; write `channels_last = false`",
