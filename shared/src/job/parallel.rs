@@ -9,9 +9,9 @@ pub enum Parallel {
     DataParallel {
         /// Devices from the first on, 2 at least.
         devices: u64,
-    },
         /// What the first device gets of the others.
         gather: Gather,
+    },
     /// `DistributedDataParallel`: the whole model in each process, gradients averaged in buckets.
     Ddp {
         /// The process that is recorded.
@@ -39,13 +39,6 @@ pub enum Parallel {
     },
 }
 
-/// One process among those that train together, each with a device of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rank {
-    /// Its number, from 0.
-    pub rank: u64,
-    /// How many there are, 2 at least.
-    pub ranks: u64,
 /// What replicas return, which is gathered on the first device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gather {
@@ -55,6 +48,13 @@ pub enum Gather {
     Losses,
 }
 
+/// One process among those that train together, each with a device of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rank {
+    /// Its number, from 0.
+    pub rank: u64,
+    /// How many there are, 2 at least.
+    pub ranks: u64,
 }
 
 impl Parallel {
@@ -100,6 +100,9 @@ pub(super) enum ParallelKind {
     Pipeline,
 }
 
+/// What is gathered by name, in the order of the reference.
+pub(super) const GATHERS: Names<Gather> = &[("outputs", Gather::Outputs), ("losses", Gather::Losses)];
+
 /// The kinds by name, in the order of the reference.
 pub(super) const KINDS: Names<ParallelKind> = &[
     ("data_parallel", ParallelKind::DataParallel),
@@ -109,6 +112,3 @@ pub(super) const KINDS: Names<ParallelKind> = &[
     ("tensor", ParallelKind::Tensor),
     ("pipeline", ParallelKind::Pipeline),
 ];
-/// What is gathered by name, in the order of the reference.
-pub(super) const GATHERS: Names<Gather> = &[("outputs", Gather::Outputs), ("losses", Gather::Losses)];
-

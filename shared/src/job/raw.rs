@@ -230,6 +230,8 @@ raw_table! {
         kind: String,
         /// How many in one process.
         devices: u64,
+        /// What comes together on the first device: `outputs` or `losses`.
+        gather: String,
         /// How many processes.
         ranks: u64,
         /// Which process.
@@ -264,8 +266,6 @@ pub enum Sizes {
 }
 
 /// The two factors of Adam's running averages.
-        /// What comes together on the first device: `outputs` or `losses`.
-        gather: String,
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Betas(pub f64, pub f64);
 

@@ -107,10 +107,10 @@ fn raw_parallel(parallel: Parallel) -> RawParallel {
     RawParallel {
         kind: word(KINDS, &parallel.kind()),
         devices,
+        gather,
         ranks: rank.map(|rank| rank.ranks),
         rank: rank.map(|rank| rank.rank),
     }
-        gather,
 }
 
 const fn raw_evaluation(evaluation: Evaluation) -> RawEvaluation {

@@ -42,14 +42,14 @@ impl Resolver {
             let hint = "write `ranks` for how many processes there are, each with a device of its own";
             self.problem("parallel.devices", "only `data_parallel` has several devices in one process", hint);
         }
+        if parallel.gather.is_some() {
+            self.problem("parallel.gather", "only `data_parallel` gathers anything", "take it out");
+        }
         let ranks = self.whole("parallel.ranks", parallel.ranks, DEFAULT_RANKS);
         let rank = self.whole("parallel.rank", parallel.rank, 0);
         if rank >= ranks {
             let message = format!("{ranks} processes have the numbers 0 to {}", ranks - 1);
             self.problem("parallel.rank", message, "write one of these");
-        if parallel.gather.is_some() {
-            self.problem("parallel.gather", "only `data_parallel` gathers anything", "take it out");
-        }
         }
         Rank { rank, ranks }
     }
@@ -113,17 +113,17 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, devices: u64) {
+        check_gather(text, devices, Gather::Outputs);
+    }
+
+    #[track_caller]
+    fn check_gather(text: &str, devices: u64, gather: Gather) {
         let job = resolve(text).unwrap();
         assert_eq!(job.parallel, Some(Parallel::DataParallel { devices, gather }));
         assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
     }
 
     #[track_caller]
-        check_gather(text, devices, Gather::Outputs);
-    }
-
-    #[track_caller]
-    fn check_gather(text: &str, devices: u64, gather: Gather) {
     fn check_problem(text: &str, problem: &str) {
         let problems = resolve(text).unwrap_err();
         assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
@@ -145,20 +145,16 @@ mod tests {
     }
 
     #[test]
+    fn losses_may_be_all_that_is_gathered() {
+        check_gather("model = 'mlp'\ncard = '2x t4-16gb'\nparallel = { gather = 'losses' }", 2, Gather::Losses);
+    }
+
+    #[test]
     fn what_does_not_fit_is_a_problem() {
         check_problem(
             "model = 'mlp'\nparallel = { devices = 4 }",
             "parallel.devices: 4 devices, but `card` has 1; write for example `card = \"4x a100-80gb\"`",
         );
-    #[test]
-    fn losses_may_be_all_that_is_gathered() {
-        check_gather("model = 'mlp'\ncard = '2x t4-16gb'\nparallel = { gather = 'losses' }", 2, Gather::Losses);
-        check_problem(
-            "model = 'mlp'\nparallel = { kind = 'ddp', gather = 'losses' }",
-            "parallel.gather: only `data_parallel` gathers anything; take it out",
-        );
-    }
-
         check_problem(
             "model = { preset = 'resnet18', channels_last = true }\ncard = '2x t4-16gb'\nparallel = {}",
             "parallel: replicas of weights in `channels_last` are not recorded; write `channels_last = false`",
