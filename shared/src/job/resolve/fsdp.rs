@@ -1,0 +1,135 @@
+//! Full sharding: options, and what it can't be combined with.
+
+use super::super::fsdp::Fsdp;
+use super::super::model::Model;
+use super::super::parallel::{ParallelKind, Rank};
+use super::super::raw::RawParallel;
+use super::super::saving::{Keep, OptimizerStorage, Saving};
+use super::super::training::{Job, Precision};
+use super::Resolver;
+
+impl Resolver {
+    /// How parameters are sharded, as `parallel` has it.
+    pub(super) fn fsdp(&self, rank: Rank, raw: &RawParallel) -> Fsdp {
+        Fsdp {
+            rank,
+            reshard_after_forward: raw.reshard_after_forward.unwrap_or(true),
+            mixed_precision: raw.mixed_precision.unwrap_or(false),
+        }
+    }
+
+    /// Refuses options that a kind has no use for.
+    pub(super) fn only_of_fsdp(&mut self, kind: ParallelKind, raw: &RawParallel) {
+        let of_fsdp = [
+            ("reshard_after_forward", raw.reshard_after_forward.is_some()),
+            ("mixed_precision", raw.mixed_precision.is_some()),
+        ];
+        if kind != ParallelKind::Fsdp {
+            for (key, _) in of_fsdp.into_iter().filter(|(_, given)| *given) {
+                self.problem(&format!("parallel.{key}"), "only `fsdp` has it", "take it out");
+            }
+        }
+    }
+
+    /// What is not recorded sharded.
+    pub(super) fn check_fsdp(&mut self, job: &Job) {
+        let Some(fsdp) = job.parallel.and_then(|parallel| parallel.fsdp()) else { return };
+        if !matches!(job.model, Model::Transformer(_) | Model::Bert(_) | Model::Vit(_)) {
+            let message = "only the blocks of `transformer`, `bert` and `vit` are recorded sharded";
+            self.problem("parallel.kind", message, "train one of these, or write `kind = \"ddp\"`");
+        }
+        if job.lora.is_some() {
+            self.problem("parallel.kind", "adapters are not recorded sharded", "leave out `lora`");
+        }
+        if matches!(job.precision, Precision::Autocast(_)) {
+            let hint = "write `precision = \"fp32\"` and `parallel.mixed_precision = true`";
+            self.problem("precision", "autocast would keep the casts of all sharded weights at once", hint);
+        }
+        if fsdp.mixed_precision && job.precision == Precision::Bf16 {
+            let hint = "write `precision = \"fp32\"`, or leave out `mixed_precision`";
+            self.problem("parallel.mixed_precision", "the weights are in bfloat16 already", hint);
+        }
+        self.check_saving_of_shards(job);
+    }
+
+    fn check_saving_of_shards(&mut self, job: &Job) {
+        let Saving { keep, loss_chunks, offload_activations, .. } = job.saving;
+        let not_recorded = [
+            ("optimizer", job.optimizer.storage != OptimizerStorage::Device, "leave out `state` and `offload`"),
+            ("checkpointing.keep", keep != Keep::Nothing, "write `keep = \"nothing\"`"),
+            ("loss", loss_chunks.is_some(), "leave out `loss`"),
+            ("offload_activations", offload_activations, "leave it out"),
+        ];
+        for (key, _, hint) in not_recorded.into_iter().filter(|(_, given, _)| *given) {
+            self.problem(key, "this is not recorded of a sharded model", hint);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job::{Fsdp, Job, Problem, Rank, RawJob};
+
+    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
+        RawJob::from_toml(text).unwrap().resolve()
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: Fsdp) {
+        let job = resolve(text).unwrap();
+        assert_eq!(job.parallel.and_then(|parallel| parallel.fsdp()), Some(expected));
+        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
+    }
+
+    #[track_caller]
+    fn check_problem(text: &str, problem: &str) {
+        let problems = resolve(text).unwrap_err();
+        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
+    }
+
+    #[test]
+    fn options_are_those_of_fully_shard() {
+        let rank = Rank { rank: 0, ranks: 8 };
+        let usual = Fsdp { rank, reshard_after_forward: true, mixed_precision: false };
+        check("model = 'gpt2'\nparallel = { kind = 'fsdp' }", usual);
+        check(
+            "model = 'bert-base'\nparallel = { kind = 'fsdp', rank = 3, ranks = 4, mixed_precision = true }",
+            Fsdp { rank: Rank { rank: 3, ranks: 4 }, mixed_precision: true, ..usual },
+        );
+        check(
+            "model = 'vit-b-16'\nparallel = { kind = 'fsdp', reshard_after_forward = false }",
+            Fsdp { reshard_after_forward: false, ..usual },
+        );
+    }
+
+    #[test]
+    fn what_is_not_recorded_is_refused_by_name() {
+        check_problem(
+            "model = 'mlp'\nparallel = { kind = 'fsdp' }",
+            "parallel.kind: only the blocks of `transformer`, `bert` and `vit` are recorded sharded; train one of \
+             these, or write `kind = \"ddp\"`",
+        );
+        check_problem(
+            "model = 'gpt2'\nprecision = 'autocast-bf16'\nparallel = { kind = 'fsdp' }",
+            "precision: autocast would keep the casts of all sharded weights at once; write `precision = \"fp32\"` \
+             and `parallel.mixed_precision = true`",
+        );
+        check_problem(
+            "model = 'gpt2'\nprecision = 'bf16'\nparallel = { kind = 'fsdp', mixed_precision = true }",
+            "parallel.mixed_precision: the weights are in bfloat16 already; write `precision = \"fp32\"`, or leave \
+             out `mixed_precision`",
+        );
+        check_problem(
+            "model = 'gpt2'\nparallel = { kind = 'ddp', mixed_precision = true }",
+            "parallel.mixed_precision: only `fsdp` has it; take it out",
+        );
+        check_problem(
+            "model = 'gpt2'\nlora = {}\nparallel = { kind = 'fsdp' }",
+            "parallel.kind: adapters are not recorded sharded; leave out `lora`",
+        );
+        check_problem(
+            "model = 'gpt2'\noptimizer = { kind = 'adamw', state = '8bit' }\nparallel = { kind = 'fsdp' }",
+            "optimizer: this is not recorded of a sharded model; leave out `state` and `offload`",
+        );
+    }
+}
