@@ -11,7 +11,7 @@ use tch::{Device, Kind, Tensor};
 
 use crate::Result;
 use crate::numbers::Numbers as _;
-use crate::parallel::Copies;
+use crate::parallel::{Copies, fsdp};
 use crate::place::Module;
 
 /// A parameter of the model.
@@ -34,6 +34,17 @@ pub enum Init {
     Uniform(f64),
 }
 
+impl Init {
+    fn fill(self, tensor: &mut Tensor) -> Result<()> {
+        match self {
+            Self::Constant(value) => tensor.fill_number_(value)?,
+            Self::Normal(deviation) => drop(tensor.f_normal_(0.0, deviation)?),
+            Self::Uniform(bound) => drop(tensor.f_uniform_(-bound, bound)?),
+        }
+        Ok(())
+    }
+}
+
 /// Makes the tensors of one module, and the builders of the modules inside it.
 #[derive(Debug, Clone)]
 pub struct Builder {
@@ -45,6 +56,7 @@ pub struct Builder {
     parameters: Rc<RefCell<Vec<Parameter>>>,
     buffers: Rc<RefCell<Vec<Parameter>>>,
     copies: Option<Rc<Copies>>,
+    shards: Option<fsdp::Group>,
 }
 
 impl Builder {
@@ -59,12 +71,29 @@ impl Builder {
             parameters: Rc::default(),
             buffers: Rc::default(),
             copies: None,
+            shards: None,
         }
     }
 
     /// The builder of a model that is frozen, if it has adapters, but for these.
     pub fn with_lora(self, lora: Option<Lora>) -> Self {
         Self { frozen: lora.is_some(), lora: lora.map(Rc::new), ..self }
+    }
+
+    /// The builder of a model whose parameters are sharded, if there is a group that they belong to.
+    pub(crate) fn with_shards(self, root: Option<fsdp::Group>) -> Self {
+        Self { shards: root, ..self }
+    }
+
+    /// The group that parameters belong to, where they are sharded.
+    pub(crate) fn shards(&self) -> Option<fsdp::Group> {
+        self.shards
+    }
+
+    /// The builder of a block inside a model, and what gathers its parameters where they are sharded.
+    pub fn block(&self) -> (Self, fsdp::Block) {
+        let block = fsdp::Block::new(self.shards, self.module());
+        (Self { shards: block.group(), ..self.clone() }, block)
     }
 
     /// A builder of trained parts of this module, whose parameters have this number format.
@@ -132,6 +161,9 @@ impl Builder {
         if let Some(copies) = &self.copies {
             return copies.take(self.child(name).module());
         }
+        if let Some(group) = self.shards {
+            return self.sharded(group, name, shape, init);
+        }
         let tensor = self.tensor(name, shape, self.kind, init)?;
         if self.frozen {
             return Ok(tensor);
@@ -140,6 +172,15 @@ impl Builder {
         let module = self.child(name).module();
         self.parameters.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone() });
         Ok(tensor)
+    }
+
+    /// A parameter of which this process has a part: that is what the optimizer changes.
+    fn sharded(&self, group: fsdp::Group, name: &str, shape: &[i64], init: Init) -> Result<Tensor> {
+        let module = self.child(name).module();
+        let fsdp::Sharded { shard, whole } = module.run(|| group.parameter(module, shape, self.kind))?;
+        tch::no_grad(|| init.fill(&mut shard.shallow_clone()))?;
+        self.parameters.borrow_mut().push(Parameter { module, tensor: shard });
+        Ok(whole)
     }
 
     /// Makes the modules inside a module, then its own parameters; a list of parameters has its own first.
@@ -181,11 +222,7 @@ impl Builder {
     fn tensor(&self, name: &str, shape: &[i64], kind: Kind, init: Init) -> Result<Tensor> {
         self.child(name).module().run(|| {
             let mut tensor = Tensor::f_empty(shape, (kind, self.device))?;
-            match init {
-                Init::Constant(value) => tensor.fill_number_(value)?,
-                Init::Normal(deviation) => drop(tensor.f_normal_(0.0, deviation)?),
-                Init::Uniform(bound) => drop(tensor.f_uniform_(-bound, bound)?),
-            }
+            init.fill(&mut tensor)?;
             Ok(tensor)
         })
     }

@@ -10,12 +10,12 @@ use crate::numbers::Numbers as _;
 const EPSILON: f64 = 1e-6;
 
 /// Scales gradients down, so that their common Euclidean norm is at most `max_norm`.
-pub(super) fn clip_grad_norm(gradients: &List, max_norm: f64) -> Result<()> {
+pub(super) fn clip_grad_norm(gradients: &List, max_norm: f64, sharded: bool) -> Result<()> {
     if gradients.is_empty() {
         return Ok(());
     }
     let _no_grad = tch::no_grad_guard();
-    let total_norm = total_norm(gradients)?;
+    let total_norm = if sharded { total_norm_of_shards(gradients)? } else { total_norm(gradients)? };
     let coefficient = total_norm.add_number(EPSILON)?.f_reciprocal()?.multiply_number(max_norm)?;
     let clamped = coefficient.at_most_number(1.0)?;
     gradients.mul_tensor_(&clamped)?;
@@ -29,4 +29,18 @@ pub(super) fn clip_grad_norm(gradients: &List, max_norm: f64) -> Result<()> {
 fn total_norm(gradients: &List) -> Result<Tensor> {
     let norms = gradients.norm()?;
     lists::norm(&Tensor::f_stack(&norms, 0)?)
+}
+
+/// The same where each process has a part of each gradient: the parts' squared norms are summed over the processes.
+fn total_norm_of_shards(gradients: &List) -> Result<Tensor> {
+    let norms = gradients.norm()?;
+    let parts = Tensor::f_stack(&norms, 0)?;
+    let whole = {
+        let squared = parts.power_number(2.0)?;
+        let summed = lists::clone(&squared)?;
+        let whole = summed.power_number(0.5)?;
+        drop(squared);
+        whole
+    };
+    lists::norm(&whole)
 }

@@ -7,13 +7,14 @@ use super::DEVIATION;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Activation, Attended, AttentionKernel, Dropout, Linear, Norm, SelfAttention};
+use crate::parallel::fsdp::Block;
 use crate::pass::Pass;
 use crate::place::Module;
 
 /// `BertLayer`.
 #[derive(Debug)]
 pub(super) struct Layer {
-    module: Module,
+    block: Block,
     attention: SelfAttention,
     attention_output: Residual,
     up: Linear,
@@ -33,6 +34,7 @@ struct Residual {
 impl Layer {
     /// A layer; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Encoder) -> Result<Self> {
+        let (builder, block) = builder.block();
         let (hidden, inner) = (config.hidden.cast_signed(), config.intermediate.cast_signed());
         let attention = builder.child("attention");
         let projection = |name| Linear::normal(&attention.child(name), hidden, hidden, true, DEVIATION);
@@ -40,7 +42,7 @@ impl Layer {
         let kernel = AttentionKernel::bert(config);
         let feed_forward = builder.child("mlp");
         Ok(Self {
-            module: builder.module(),
+            block,
             attention: SelfAttention::new(&attention, projections, None, kernel, config.head_dim()),
             attention_output: Residual::new(&attention.child("output"), config, config.hidden)?,
             up: Linear::normal(&feed_forward.child("up"), hidden, inner, true, DEVIATION)?,
@@ -50,7 +52,7 @@ impl Layer {
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
-        self.module.run(|| {
+        self.block.run(input, |input| {
             let Attended { output: attended, probabilities } = self.attention.forward(input, pass)?;
             let residual = self.attention_output.forward(&attended, input, pass)?;
             drop(attended);

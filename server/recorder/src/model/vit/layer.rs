@@ -7,13 +7,14 @@ use super::DEVIATION;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Activation, Attended, AttentionKernel, Dropout, Linear, Norm, SelfAttention};
+use crate::parallel::fsdp::Block;
 use crate::pass::Pass;
 use crate::place::Module;
 
 /// `ViTLayer`.
 #[derive(Debug)]
 pub(super) struct Layer {
-    module: Module,
+    block: Block,
     attention: SelfAttention,
     attention_norm: Norm,
     mlp_norm: Norm,
@@ -33,10 +34,11 @@ struct Mlp {
 impl Layer {
     /// A layer; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Encoder, qkv_bias: bool) -> Result<Self> {
+        let (builder, block) = builder.block();
         let hidden = config.hidden.cast_signed();
         let norm = |name| Norm::new(&builder.child(name), job::Norm::LayerNorm(config.norm_epsilon), hidden);
         Ok(Self {
-            module: builder.module(),
+            block,
             attention: attention(&builder.child("attention"), config, qkv_bias)?,
             attention_norm: norm("attention_norm")?,
             mlp_norm: norm("mlp_norm")?,
@@ -46,7 +48,7 @@ impl Layer {
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
-        self.module.run(|| {
+        self.block.run(input, |input| {
             let normed = self.attention_norm.forward(input)?;
             let Attended { output: mut hidden, probabilities } = self.attention.forward(&normed, pass)?;
             drop(normed);
