@@ -8,7 +8,7 @@ const HINT: &str = "run `./dev build`, which fetches libtorch and lays target/li
 fn main() {
     let libtorch = folder("LIBTORCH", "lib/libtorch_cuda.so");
     let cuda = folder("SNAPSCOPE_CUDA_HEADERS", "cuda_runtime_api.h");
-    let sources = ["place", "numbers", "memory", "autocast", "lists", "attention", "checkpoint", "mistake", "parallel"]
+    let sources = ["place", "numbers", "memory", "autocast", "lists", "attention", "checkpoint", "data", "mistake", "parallel"]
         .map(|name| format!("shim/{name}.cpp"));
     println!("cargo:rerun-if-changed=shim");
     cc::Build::new()

@@ -146,6 +146,25 @@ class Lora:
 
 
 @dataclass(frozen=True)
+class Data:
+    """What feeds the training."""
+
+    lengths: str
+    batches: str
+    seed: int
+    longest_first: bool
+    pad_to_multiple_of: int
+    drop_last: bool
+    prefetch: int
+    pin_memory: bool
+    reuse_buffer: bool
+    normalize: str
+    shortest: int | None = None
+    smallest: int | None = None
+    samples: int | None = None
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Passes without training."""
 
@@ -172,6 +191,7 @@ class Job:
     clip_grad_norm: float | None
     set_to_none: bool
     keep_outputs: bool
+    data: Data
     evaluation: Evaluation | None
     mistakes: list[str]
     allocator: str
@@ -208,6 +228,7 @@ def from_document(document: dict[str, Any]) -> Job:
         clip_grad_norm=document.get("clip_grad_norm"),
         set_to_none=document["set_to_none"],
         keep_outputs=document["keep_outputs"],
+        data=Data(**document["data"]),
         evaluation=Evaluation(**evaluation) if evaluation else None,
         mistakes=document.get("mistakes", []),
         allocator=document.get("allocator", ""),

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.profiler import record_function
 
+import data
 import models
 import replicas
 from job import Bert, Evaluation, Job, Transformer, Vit
@@ -42,6 +43,9 @@ class Training:
         self.run_model = replicas.run_of(subject, job.gather)
         self.optimizer = optimizer(job, self.model)
         self.scaler = torch.amp.GradScaler("cuda", enabled=job.grad_scaler)
+        transfer = data.Transfer(job, subject.batch, models.weight_dtype(job))
+        self.batches, self.validation = data.Feed(transfer), data.Feed(transfer)
+        self.batches.start(data.training_sizes(job))
         self.kept: list[Any] = []
 
     def run(self) -> None:
@@ -56,7 +60,7 @@ class Training:
     def train(self) -> None:
         """Micro batches, then one change of the weights."""
         for micro_batch in range(self.job.accumulation):
-            self.load(self.job.batch)
+            self.batches.next(self)
             self.keep("keep_batches", (self.inputs, self.labels))
             self.output, loss = self.forward(self.job.keep_outputs)
             share = loss if self.job.accumulation == 1 else loss / self.job.accumulation
@@ -80,9 +84,10 @@ class Training:
     def evaluate(self, evaluation: Evaluation) -> None:
         """Passes without training; without `no_grad` a loss holds its graph until the next one is there."""
         self.model.eval()
+        self.validation.start(data.evaluation_sizes(self.job))
         with torch.no_grad() if evaluation.no_grad else nullcontext():
             for _ in range(evaluation.batches):
-                self.load(evaluation.batch)
+                self.validation.next(self)
                 self.loss = self.forward(keep_output=False)[1]
                 self.keep("keep_evaluation_losses", self.loss)
         self.model.train()
@@ -95,12 +100,6 @@ class Training:
         """Keeps a value for good, where that is a mistake of the script."""
         if self.makes(mistake):
             self.kept.append(value)
-
-    def load(self, samples: int) -> None:
-        """Brings a new batch to the device."""
-        inputs, labels = self.subject.batch(samples)
-        self.inputs = inputs.to(DEVICE)
-        self.labels = labels.to(DEVICE)
 
     def forward(self, keep_output: bool) -> tuple[Any, Tensor]:
         """The output, unless it goes as soon as the loss is there, and the loss of the batch."""

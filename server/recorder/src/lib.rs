@@ -15,6 +15,8 @@ pub mod pass;
 
 pub mod model;
 
+pub mod data;
+
 pub mod optimizer;
 
 pub mod parallel;

@@ -12,6 +12,7 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use crate::Result;
 use crate::builder::Builder;
+use crate::data::Loader;
 use crate::mistake::Mistakes;
 use crate::model::{self, Batch, Network, Output};
 use crate::numbers::Numbers as _;
@@ -67,10 +68,10 @@ pub struct Run<'a> {
 
 /// What training changes from step to step.
 struct Training {
-    device: Device,
     network: Box<dyn Network>,
     optimizer: Optimizer,
     scaler: Option<GradScaler>,
+    loader: Loader,
     batch: Batch,
     output: Option<Output>,
     loss: Option<Tensor>,
@@ -174,7 +175,7 @@ impl<'a> Run<'a> {
         let job = self.job;
         let pass = Pass { training: true, checkpointing: job.checkpointing, precision: job.precision };
         for micro_batch in 0..job.accumulation {
-            self.phase(Phase::Data, || training.load(job.batch))?;
+            self.phase(Phase::Data, || training.load())?;
             training.mistakes.see_batch(&training.batch);
             // One region of autocast: what it has cast lives until the loss is there.
             let passes = || {
@@ -205,9 +206,10 @@ impl<'a> Run<'a> {
 
     fn evaluate(&mut self, training: &mut Training, evaluation: Evaluation) -> Result<()> {
         let pass = Pass { training: false, checkpointing: false, precision: self.job.precision };
+        training.loader.begin_evaluation();
         self.phase(Phase::Evaluation, || {
             for _ in 0..evaluation.batches {
-                training.load(evaluation.batch)?;
+                training.loader.load_evaluation(&*training.network, &mut training.batch)?;
                 let loss = || {
                     pass.run(|| {
                         training.network.loss(&training.network.forward(&training.batch, &pass)?, &training.batch)
@@ -244,21 +246,14 @@ impl Training {
             Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),
             _ => None,
         };
+        let loader = Loader::new(job, kind, device)?;
         let mistakes = Mistakes::new(&job.mistakes);
-        Ok(Self { device, network, optimizer, scaler, batch: Vec::new(), output: None, loss: None, mistakes })
+        Ok(Self { network, optimizer, scaler, loader, batch: Vec::new(), output: None, loss: None, mistakes })
     }
 
     /// Brings the next batch to the device, tensor by tensor: each takes the place of its predecessor.
-    fn load(&mut self, samples: u64) -> Result<()> {
-        let batch = self.network.batch(samples.cast_signed())?;
-        for (index, (name, tensor)) in batch.into_iter().enumerate() {
-            let tensor = Module::named(name).run(|| tensor.f_to_device(self.device))?;
-            match self.batch.get_mut(index) {
-                Some(slot) => slot.1 = tensor,
-                None => self.batch.push((name, tensor)),
-            }
-        }
-        Ok(())
+    fn load(&mut self) -> Result<()> {
+        self.loader.load(&*self.network, &mut self.batch)
     }
 
     /// Keeps the whole loss as long as Python's output object does.

@@ -5,6 +5,7 @@
 //! Nothing here knows PyTorch: the recorder carries a job out.
 
 mod card;
+mod data;
 mod document;
 mod encoder;
 mod huggingface;
@@ -31,6 +32,7 @@ mod training;
 mod write;
 
 pub use card::{Card, CardError, Cards, ComputeCapability};
+pub use data::{BatchSize, Data, Normalize, Spread};
 pub use document::Format;
 pub use encoder::{Bert, Encoder, Vit};
 pub use huggingface::{Import, ImportNote, Source};
@@ -43,7 +45,7 @@ pub use model::{
 pub use overrides::Overrides;
 pub use parallel::{Gather, Parallel, Rank};
 pub use problem::{Place, Problem};
-pub use raw::{Betas, RawEvaluation, RawJob, RawLora, RawModel, RawOptimizer, RawParallel, RawSweep, Sizes};
+pub use raw::{Betas, RawData, RawEvaluation, RawJob, RawLora, RawModel, RawOptimizer, RawParallel, RawSweep, Sizes};
 pub use recurrent::{CarryHidden, RecurrentCell, Rnn};
 pub use size::parse as parse_size;
 pub use sweep::{Axis, Combination, MOST_COMBINATIONS, Sweep, Values, Word};

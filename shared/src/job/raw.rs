@@ -74,6 +74,8 @@ raw_table! {
         keep_outputs: bool,
         /// Whether gradients are freed after a step.
         set_to_none: bool,
+        /// What feeds the training.
+        data: RawData,
         /// Passes without training between the steps.
         evaluation: RawEvaluation,
         /// What the script does and had better not.
@@ -206,6 +208,38 @@ raw_table! {
         dropout: f64,
         /// The linear layers that have adapters.
         targets: Vec<String>,
+    }
+}
+
+raw_table! {
+    /// What feeds the training of a [`RawJob`].
+    RawData {
+        /// How lengths vary: `fixed`, `uniform` or `long-tailed`.
+        lengths: String,
+        /// The shortest length.
+        shortest: u64,
+        /// How numbers of samples vary: `fixed`, `uniform` or `long-tailed`.
+        batches: String,
+        /// The fewest samples.
+        smallest: u64,
+        /// What random sizes begin with.
+        seed: u64,
+        /// Whether the largest batch is the first.
+        longest_first: bool,
+        /// What lengths are multiples of.
+        pad_to_multiple_of: u64,
+        /// Samples of the data set.
+        samples: u64,
+        /// Whether a last batch with fewer samples is left out.
+        drop_last: bool,
+        /// Batches that are brought to the device ahead.
+        prefetch: u64,
+        /// Whether batches in host memory are pinned.
+        pin_memory: bool,
+        /// Whether batches are copied into tensors that stay.
+        reuse_buffer: bool,
+        /// Where the colours of images become numbers around 0.
+        normalize: String,
     }
 }
 
@@ -352,6 +386,17 @@ impl FromValue for RawOptimizer {
 
 impl FromValue for RawLora {
     const EXPECTED: &str = "a table such as { rank = 16 }";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Table(entries) => Some(Self::read(entries, reader)),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for RawData {
+    const EXPECTED: &str = "a table such as { lengths = \"uniform\" }";
 
     fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
         match value {

@@ -3,7 +3,7 @@
 use super::mistake::MISTAKES;
 use super::names::Family;
 use super::resolve::keys_of;
-use super::{Card, Model, RawEvaluation, RawJob, RawLora, RawOptimizer, RawParallel, RawSweep};
+use super::{Card, Model, RawEvaluation, RawData, RawJob, RawLora, RawOptimizer, RawParallel, RawSweep};
 
 const README: &str = include_str!("README.md");
 
@@ -48,6 +48,7 @@ fn every_key_has_a_row() {
     assert_eq!(keys("## The job"), RawJob::KEYS);
     assert_eq!(keys("## The optimizer"), RawOptimizer::KEYS);
     assert_eq!(keys("## The adapters"), RawLora::KEYS);
+    assert_eq!(keys("## The data"), RawData::KEYS);
     assert_eq!(keys("## The evaluation"), RawEvaluation::KEYS);
     assert_eq!(keys("## The mistakes"), MISTAKES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     assert_eq!(keys("## Several devices"), RawParallel::KEYS);
@@ -65,6 +66,7 @@ fn defaults_are_as_documented() {
     check_defaults("## The job", "model = 'gpt2'", None);
     check_defaults("## The optimizer", "model = 'gpt2'", Some("optimizer"));
     check_defaults("## The adapters", "model = 'gpt2'\nlora = {}", Some("lora"));
+    check_defaults("## The data", "model = 'gpt2'", Some("data"));
     check_defaults("## The evaluation", "model = 'gpt2'\nevaluation = {}", Some("evaluation"));
     check_defaults("### `mlp`", "model = { family = 'mlp' }", Some("model"));
     check_defaults("### `resnet`", "model = { family = 'resnet' }", Some("model"));
@@ -79,6 +81,7 @@ fn limits_are_as_documented() {
     for (heading, table) in [
         ("## The job", ""),
         ("## The adapters", "lora."),
+        ("## The data", "data."),
         ("## The evaluation", "evaluation."),
         ("## Several devices", "parallel."),
         ("### `mlp`", "model."),

@@ -1,6 +1,7 @@
 //! How a model is trained, with every default filled in.
 
 use super::card::Cards;
+use super::data::Data;
 use super::lora::Lora;
 use super::mistake::Mistake;
 use super::model::Model;
@@ -35,6 +36,8 @@ pub struct Job {
     pub keep_outputs: bool,
     /// How gradients are cleared after a step.
     pub zero_grad: ZeroGrad,
+    /// What feeds the training.
+    pub data: Data,
     /// Passes without training between the steps.
     pub evaluation: Option<Evaluation>,
     /// What the script does and had better not, each once.

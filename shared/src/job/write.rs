@@ -1,5 +1,6 @@
 //! From a job back to a config that says everything, and resolves to the same job.
 
+mod data;
 mod encoder;
 mod recurrent;
 
@@ -43,6 +44,7 @@ impl Job {
             clip_grad_norm: self.clip_grad_norm,
             keep_outputs: Some(self.keep_outputs),
             set_to_none: Some(self.zero_grad == ZeroGrad::SetToNone),
+            data: Some(data::raw_data(&self.data)),
             evaluation: self.evaluation.map(raw_evaluation),
             mistakes: Some(self.mistakes.iter().map(|mistake| name_of(MISTAKES, mistake).to_owned()).collect()),
             allocator: Some(self.allocator.clone()),

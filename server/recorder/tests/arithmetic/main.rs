@@ -3,6 +3,7 @@
 mod parallel;
 mod recorded;
 
+mod data;
 mod encoder;
 mod lora;
 mod mistakes;

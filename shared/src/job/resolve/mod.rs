@@ -2,6 +2,7 @@
 
 mod allocator;
 mod attention;
+mod data;
 mod encoder;
 mod lora;
 mod mistake;
@@ -76,6 +77,7 @@ impl Resolver {
             clip_grad_norm: raw.clip_grad_norm.map(|norm| self.real("clip_grad_norm", Some(norm), 1.0)),
             keep_outputs: raw.keep_outputs.unwrap_or(true),
             zero_grad: if raw.set_to_none.unwrap_or(true) { ZeroGrad::SetToNone } else { ZeroGrad::Zero },
+            data: self.data(raw.data.as_ref(), model.as_ref()),
             evaluation: raw.evaluation.as_ref().map(|evaluation| self.evaluation(evaluation, batch)),
             mistakes: self.mistakes(raw),
             allocator: self.allocator(raw.allocator.as_deref().unwrap_or_default()),
@@ -86,6 +88,7 @@ impl Resolver {
         };
         self.check_attention(&job);
         self.check_recurrent(&job);
+        self.check_data(&job);
         self.check_parallel(&job);
         self.check_no_ranges(raw);
         Some(job)

@@ -24,12 +24,11 @@ pub(super) struct Embeddings {
     position_ids: Tensor,
     /// The type of each place, which is 0.
     kind_ids: Tensor,
-    sequence: i64,
 }
 
 impl Embeddings {
-    /// The embeddings for sequences of so many tokens; `builder` is their own.
-    pub(super) fn new(builder: &Builder, config: &job::Bert, sequence: i64) -> Result<Self> {
+    /// The embeddings; `builder` is their own.
+    pub(super) fn new(builder: &Builder, config: &job::Bert) -> Result<Self> {
         let hidden = config.encoder.hidden.cast_signed();
         let positions = config.max_positions.cast_signed();
         let embedding = |name, rows: u64| Embedding::new(&builder.child(name), rows.cast_signed(), hidden, DEVIATION);
@@ -47,7 +46,6 @@ impl Embeddings {
                 ids
             },
             kind_ids: buffer("token_type_ids")?,
-            sequence,
         })
     }
 
@@ -58,10 +56,11 @@ impl Embeddings {
 
     pub(super) fn forward(&self, tokens: &Tensor, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
-            let ids = self.position_ids.f_slice(1, None, self.sequence, 1)?;
+            let shape = tokens.size();
+            let ids = self.position_ids.f_slice(1, None, shape[1], 1)?;
             let kinds = self.kind_ids.f_gather(1, &ids, false)?;
             let token = self.token.forward(tokens)?;
-            let kind = self.kind.forward(&kinds.f_expand([tokens.size()[0], self.sequence], false)?)?;
+            let kind = self.kind.forward(&kinds.f_expand(&shape, false)?)?;
             let mut sum = token.f_add(&kind)?;
             let position = self.position.forward(&ids)?;
             sum = sum.f_add(&position)?;

@@ -37,7 +37,7 @@ impl Bert {
     ///
     /// There is no memory for it.
     pub fn new(config: &job::Bert, sequence: u64, builder: &Builder) -> Result<Self> {
-        let embeddings = Embeddings::new(&builder.child("embedding"), config, sequence.cast_signed())?;
+        let embeddings = Embeddings::new(&builder.child("embedding"), config)?;
         let layers = builder.child("layers");
         let layer = |index: u64| Layer::new(&layers.child(&index.to_string()), &config.encoder).map(Shared::new);
         let layers = (0..config.encoder.layers).map(layer).collect::<Result<_>>()?;

@@ -90,7 +90,7 @@ impl Transformer {
         if self.asks_for_gradients {
             embedded = embedded.f_set_requires_grad(true)?;
         }
-        let ids = self.embedding.run(|| positions::ids(self.sequence, tokens.device()))?;
+        let ids = self.embedding.run(|| positions::ids(tokens.size()[1], tokens.device()))?;
         let position = self.positions.as_ref().map(|positions| positions.forward(&ids)).transpose()?;
         let mut hidden = match &position {
             Some(position) => self.embedding.run(|| embedded.f_add(position))?,
@@ -110,7 +110,7 @@ impl Transformer {
 
     /// `create_causal_mask`: none where the kernel itself looks at earlier tokens only.
     fn mask(&self, embedded: &Tensor, ids: &Tensor, cached: bool) -> Result<Option<Tensor>> {
-        let samples = embedded.size()[0];
+        let [samples, tokens] = [embedded.size()[0], embedded.size()[1]];
         if !cached {
             mask::look_for_packed_sequences(ids, samples)?;
         }
@@ -118,7 +118,7 @@ impl Transformer {
             return Ok(None);
         }
         let (kind, device) = (embedded.kind(), embedded.device());
-        mask::written_out(Sequences { samples, tokens: self.sequence, kind, device }).map(Some)
+        mask::written_out(Sequences { samples, tokens, kind, device }).map(Some)
     }
 }
 
