@@ -15,6 +15,7 @@ VIT = {"preset": "vit-b-16"}
 RESNET_18 = {"preset": "resnet18"}
 RESNET_50 = {"preset": "resnet50"}
 RESNET_101 = {"preset": "resnet101"}
+SD_15 = {"preset": "sd-1.5"}
 LSTM = {"preset": "lstm-medium"}
 MLP = {"preset": "mlp"}
 
@@ -109,6 +110,11 @@ CASES = [
     images("ResNet-101, bf16 autocast", RESNET_101, precision="autocast-bf16"),
     images("ResNet-18, fp32", RESNET_18),
     images("ResNet-18, bf16 weights, evaluation", RESNET_18, precision="bf16", evaluation=EVALUATION | {"batch": 64}),
+    images("SD 1.5 U-Net, fp32", SD_15, batch=4, optimizer={"kind": "adamw"}),
+    images("SD 1.5 U-Net, fp16 autocast, checkpointing", SD_15, batch=16, precision="autocast-fp16",
+           checkpointing=True, clip_grad_norm=1.0, optimizer={"kind": "adamw"}),
+    images("SD 1.5 U-Net, bf16 weights, evaluation", SD_15, batch=4, precision="bf16", evaluation=EVALUATION,
+           optimizer={"kind": "adamw"}),
     language("LSTM, fp32", LSTM, batch=20, sequence=35, clip_grad_norm=5.0),
     language("LSTM, fp16 autocast, T4, evaluation", LSTM, card="t4-16gb", batch=20, sequence=35,
              precision="autocast-fp16", evaluation=EVALUATION),

@@ -93,6 +93,19 @@ class Vit:
 
 
 @dataclass(frozen=True)
+class Unet:
+    """A denoiser of latents."""
+
+    channels: list[int]
+    layers: int
+    image_size: int
+    heads: int
+    cross_attention_dim: int
+    text_tokens: int
+    attention: str
+
+
+@dataclass(frozen=True)
 class Mlp:
     """Linear layers with an activation between them."""
 
@@ -118,7 +131,7 @@ class Rnn:
     carry_hidden: str
 
 
-Model = Transformer | Bert | ResNet | Vit | Mlp | Rnn
+Model = Transformer | Bert | ResNet | Vit | Unet | Mlp | Rnn
 
 
 @dataclass(frozen=True)
@@ -249,6 +262,8 @@ def model_of(table: dict[str, Any]) -> Model:
     if table["family"] == "vit":
         sizes = (table["image_size"], table["patch_size"], table["classes"])
         return Vit(encoder_of(table), *sizes, qkv_bias=table["qkv_bias"])
+    if table["family"] == "unet":
+        return Unet(**{field.name: table[field.name] for field in fields(Unet)})
     if table["family"] == "rnn":
         return Rnn(**{field.name: table[field.name] for field in fields(Rnn)})
     hidden = table["hidden"]

@@ -25,7 +25,7 @@ import adapters
 import encoders
 import modules
 import recurrent
-from job import Bert, Job, Mlp, ResNet, Rnn, Transformer, Vit
+from job import Bert, Job, Mlp, ResNet, Rnn, Transformer, Unet, Vit
 
 Batch = tuple[Tensor, Tensor]
 
@@ -63,6 +63,8 @@ def build(job: Job) -> Subject:
             return bert(job, job.model)
         case Vit():
             return vit(job, job.model)
+        case Unet():
+            return unet(job, job.model)
         case Rnn():
             return rnn(job, job.model)
         case ResNet():
@@ -160,6 +162,16 @@ def encoder(job: Job, kind: Any, config: PreTrainedConfig, attention: str) -> nn
     if job.checkpointing:
         model.activation_checkpointing_enable(activation_checkpointing_kwargs=CHECKPOINT)
     return materialized(model)
+
+
+def unet(job: Job, shape: Unet) -> Subject:
+    """diffusers' denoiser on random latents; autocast has them in 16 bits, as encoders in half precision write them."""
+    # diffusers takes seconds to import, and no other model needs it.
+    import diffusion
+
+    half = {"autocast-bf16": torch.bfloat16, "autocast-fp16": torch.float16}
+    model = materialized(diffusion.model_of(shape, weight_dtype(job), job.checkpointing))
+    return Subject(model, diffusion.Batches(shape, half.get(job.precision, weight_dtype(job))), diffusion.run)
 
 
 def rnn(job: Job, shape: Rnn) -> Subject:

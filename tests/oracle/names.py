@@ -83,7 +83,7 @@ def of_ours(event: Event) -> str:
         return OUTSIDE[phase]
     direction = "backward" if phase == "backward" else "forward"
     path = module.rpartition(" · ")[0]
-    return f"{collapsed(path) or 'loss'} · {direction}".replace("cross_entropy ·", "loss ·")
+    return f"{collapsed(path) or 'loss'} · {direction}".replace("cross_entropy ·", "loss ·").replace("mse_loss ·", "loss ·")
 
 
 def phase_of_python(event: Event) -> str:

@@ -19,7 +19,7 @@ def random_cases(count: int, seed: int) -> list[Case]:
 
 def random_case(dice: random.Random, name: str) -> Case:
     """One case."""
-    family = dice.choice([gpt2, gpt2, llama, llama, qwen2, bert, vit, resnet, rnn, mlp])
+    family = dice.choice([gpt2, gpt2, llama, llama, qwen2, bert, vit, unet, resnet, rnn, mlp])
     config: dict[str, Any] = {
         "model": family(dice),
         "batch": dice.choice([1, 2, 3, 8]),
@@ -108,6 +108,20 @@ def vit(dice: random.Random) -> dict[str, Any]:
         "patch_size": dice.choice([8, 32]),
         "classes": dice.choice([10, 1000]),
         "qkv_bias": dice.random() < 0.7,
+    }
+
+
+def unet(dice: random.Random) -> dict[str, Any]:
+    """A small U-Net."""
+    return {
+        "preset": "sd-1.5",
+        "channels": dice.choice([[64], [32, 64], [64, 32, 64], [32, 64, 96, 96]]),
+        "layers": dice.choice([1, 2]),
+        "image_size": dice.choice([32, 64, 104]),
+        "heads": dice.choice([1, 4]),
+        "cross_attention_dim": dice.choice([48, 128]),
+        "text_tokens": dice.choice([1, 77]),
+        "attention": dice.choice(["sdpa", "math"]),
     }
 
 

@@ -11,7 +11,7 @@ from torch.profiler import record_function
 import data
 import models
 import replicas
-from job import Bert, Evaluation, Job, Transformer, Vit
+from job import Bert, Evaluation, Job, Transformer, Unet, Vit
 
 DEVICE = torch.device("cuda")
 
@@ -139,7 +139,7 @@ def autocast(job: Job) -> AbstractContextManager:
 def attention_kernels(job: Job) -> AbstractContextManager:
     """The kernels that attention may take: all, unless the job names one."""
     match job.model:
-        case Transformer(attention=attention):
+        case Transformer(attention=attention) | Unet(attention=attention):
             backend = ATTENTION_BACKENDS.get(attention)
         case Bert(encoder=encoder) | Vit(encoder=encoder):
             backend = ATTENTION_BACKENDS.get(encoder.attention)

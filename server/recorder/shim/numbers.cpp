@@ -63,10 +63,10 @@ SNAPSCOPE_API char* snapscope_number(int operation, Tensor* tensor, const Tensor
   });
 }
 
-// The whole numbers below `end`, on a GPU, or in host memory where `device` is -1.
-SNAPSCOPE_API char* snapscope_range(int64_t end, int device, Tensor** out) {
+// The whole numbers below `end`, as 64-bit integers or 32-bit floats, on a GPU, or in host memory where `device` is -1.
+SNAPSCOPE_API char* snapscope_range(int64_t end, bool real, int device, Tensor** out) {
   return snapscope::guarded([&] {
     const at::Device place = device < 0 ? at::Device(at::kCPU) : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device));
-    *out = new Tensor(at::arange(end, at::TensorOptions(place).dtype(at::kLong)));
+    *out = new Tensor(at::arange(end, at::TensorOptions(place).dtype(real ? at::kFloat : at::kLong)));
   });
 }

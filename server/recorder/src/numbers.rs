@@ -58,7 +58,7 @@ unsafe extern "C" {
         number: Number,
         out: *mut *mut c_void,
     ) -> *mut c_char;
-    fn snapscope_range(end: i64, device: c_int, out: *mut *mut c_void) -> *mut c_char;
+    fn snapscope_range(end: i64, real: bool, device: c_int, out: *mut *mut c_void) -> *mut c_char;
 }
 
 /// Operations of a tensor and a number; those that end in `_` work in place. All fail as the operation does.
@@ -151,10 +151,23 @@ impl Numbers for Tensor {
 ///
 /// There is no memory for them.
 pub fn range(end: i64, device: Device) -> Result<Tensor> {
+    below(end, false, device)
+}
+
+/// `torch.arange(end, dtype=torch.float32, device=device)`: the whole numbers below `end` as floats.
+///
+/// # Errors
+///
+/// There is no memory for them.
+pub fn real_range(end: i64, device: Device) -> Result<Tensor> {
+    below(end, true, device)
+}
+
+fn below(end: i64, real: bool, device: Device) -> Result<Tensor> {
     let device = if let Device::Cuda(index) = device { index as c_int } else { -1 };
     let mut out = std::ptr::null_mut();
     // SAFETY: without a message `out` is a new tensor.
-    check(unsafe { snapscope_range(end, device, &mut out) })?;
+    check(unsafe { snapscope_range(end, real, device, &mut out) })?;
     // SAFETY: the new tensor belongs to the caller.
     Ok(unsafe { Tensor::from_ptr(out.cast()) })
 }

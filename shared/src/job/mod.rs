@@ -29,6 +29,7 @@ mod resolve;
 mod size;
 mod sweep;
 mod training;
+mod unet;
 mod write;
 
 pub use card::{Card, CardError, Cards, ComputeCapability};
@@ -52,3 +53,4 @@ pub use sweep::{Axis, Combination, MOST_COMBINATIONS, Sweep, Values, Word};
 pub use training::{
     Amp, Device, Evaluation, Job, Optimizer, OptimizerImplementation, OptimizerKind, Precision, ZeroGrad,
 };
+pub use unet::Unet;

@@ -2,6 +2,7 @@
 
 use super::encoder::{Bert, Vit};
 use super::recurrent::Rnn;
+use super::unet::Unet;
 
 /// A model, with every size resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,8 @@ pub enum Model {
     Bert(Bert),
     /// A vision transformer on random images, as Hugging Face builds it.
     Vit(Vit),
+    /// A denoiser of random latents, as diffusers builds it.
+    Unet(Unet),
     /// A recurrent language model on random tokens.
     Rnn(Rnn),
 }
@@ -24,7 +27,7 @@ impl Model {
     /// The longest sequence that the model reads, in tokens; `None` where a job has no say in it.
     pub const fn max_positions(&self) -> Option<u64> {
         match self {
-            Self::Mlp(_) | Self::ResNet(_) | Self::Vit(_) => None,
+            Self::Mlp(_) | Self::ResNet(_) | Self::Unet(_) | Self::Vit(_) => None,
             Self::Transformer(transformer) => Some(transformer.max_positions),
             Self::Bert(bert) => Some(bert.max_positions),
             // Nothing is learned of positions.

@@ -20,6 +20,7 @@ pub(super) enum Family {
     Transformer,
     Bert,
     Vit,
+    Unet,
     Rnn,
 }
 
@@ -29,6 +30,7 @@ pub(super) const FAMILIES: Names<Family> = &[
     ("transformer", Family::Transformer),
     ("bert", Family::Bert),
     ("vit", Family::Vit),
+    ("unet", Family::Unet),
     ("rnn", Family::Rnn),
 ];
 
@@ -61,6 +63,15 @@ pub(super) const ATTENTIONS: Names<Attention> = &[
     ("cudnn", Attention::Cudnn),
     ("math", Attention::Math),
     ("eager", Attention::Eager),
+];
+
+/// The kernels of `scaled_dot_product_attention`, for models that do not write attention out.
+pub(super) const SDPA_ATTENTIONS: Names<Attention> = &[
+    ("sdpa", Attention::Sdpa),
+    ("flash", Attention::Flash),
+    ("efficient", Attention::Efficient),
+    ("cudnn", Attention::Cudnn),
+    ("math", Attention::Math),
 ];
 
 pub(super) const CELLS: Names<RecurrentCell> = &[("lstm", RecurrentCell::Lstm), ("gru", RecurrentCell::Gru)];

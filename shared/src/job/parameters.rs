@@ -2,6 +2,7 @@
 
 mod encoder;
 mod recurrent;
+mod unet;
 
 use super::model::{Activation, Mlp, Model, Norm, Positions, ResNet, ResNetDepth, Transformer};
 use super::training::Job;
@@ -35,6 +36,7 @@ impl Model {
             Self::Transformer(transformer) => of_transformer(transformer),
             Self::Bert(bert) => encoder::of_bert(bert),
             Self::Vit(vit) => encoder::of_vit(vit),
+            Self::Unet(unet) => unet::of_unet(unet),
             Self::Rnn(rnn) => recurrent::of_rnn(rnn),
         };
         u64::try_from(parameters).unwrap_or(u64::MAX)

@@ -2,6 +2,7 @@
 
 mod encoder;
 mod recurrent;
+mod unet;
 
 use super::model::{
     Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
@@ -48,6 +49,7 @@ const PRESETS: &[(&str, Make)] = &[
     ("bert-large", || encoder::bert(24, 1024, 16)),
     ("vit-b-16", || encoder::vit(12, 768, 12)),
     ("vit-l-16", || encoder::vit(24, 1024, 16)),
+    ("sd-1.5", unet::stable_diffusion),
     ("lstm-medium", || recurrent::lstm(650, 0.5)),
     ("lstm-large", || recurrent::lstm(1500, 0.65)),
 ];

@@ -100,7 +100,7 @@ raw_table! {
     RawModel {
         /// A model whose sizes are known; further keys override them.
         preset: String,
-        /// `mlp`, `resnet`, `transformer`, `bert`, `vit` or `rnn`.
+        /// `mlp`, `resnet`, `transformer`, `bert`, `unet`, `vit` or `rnn`.
         family: String,
         /// Whose transformer: `gpt2` or `llama`.
         architecture: String,
@@ -122,6 +122,12 @@ raw_table! {
         patch_size: u64,
         /// Whether images and weights are in `channels_last`.
         channels_last: bool,
+        /// Channels of each level.
+        channels: Sizes,
+        /// Features of a text token.
+        cross_attention_dim: u64,
+        /// Tokens of a text.
+        text_tokens: u64,
         /// Tokens of the vocabulary.
         vocabulary: u64,
         /// Features of an embedded token, where the layers have others.

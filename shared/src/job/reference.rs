@@ -58,6 +58,7 @@ fn every_key_has_a_row() {
     assert_eq!(keys("### `transformer`"), keys_of(Family::Transformer));
     assert_eq!(keys("### `bert`"), keys_of(Family::Bert));
     assert_eq!(keys("### `vit`"), keys_of(Family::Vit));
+    assert_eq!(keys("### `unet`"), keys_of(Family::Unet));
     assert_eq!(keys("### `rnn`"), keys_of(Family::Rnn));
 }
 
@@ -73,6 +74,7 @@ fn defaults_are_as_documented() {
     check_defaults("### `transformer`", "model = { family = 'transformer' }", Some("model"));
     check_defaults("### `bert`", "model = { family = 'bert' }", Some("model"));
     check_defaults("### `vit`", "model = { family = 'vit' }", Some("model"));
+    check_defaults("### `unet`", "model = { family = 'unet' }", Some("model"));
     check_defaults("### `rnn`", "model = { family = 'rnn' }", Some("model"));
 }
 
@@ -89,6 +91,7 @@ fn limits_are_as_documented() {
         ("### `transformer`", "model."),
         ("### `bert`", "model."),
         ("### `vit`", "model."),
+        ("### `unet`", "model."),
         ("### `rnn`", "model."),
     ] {
         for row in rows(heading) {

@@ -3,6 +3,7 @@
 mod data;
 mod encoder;
 mod recurrent;
+mod unet;
 
 use super::lora::Lora;
 use super::mistake::MISTAKES;
@@ -127,6 +128,7 @@ fn raw_model(model: &Model) -> RawModel {
         Model::Transformer(transformer) => raw_transformer(transformer),
         Model::Bert(bert) => encoder::raw_bert(bert),
         Model::Vit(vit) => encoder::raw_vit(vit),
+        Model::Unet(unet) => unet::raw_unet(unet),
         Model::Rnn(rnn) => recurrent::raw_rnn(rnn),
     };
     RawModel { family: word(FAMILIES, &family_of(model)), ..raw }

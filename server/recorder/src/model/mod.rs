@@ -6,6 +6,7 @@ mod mlp;
 mod recurrent;
 mod resnet;
 mod transformer;
+mod unet;
 mod vit;
 
 pub use bert::Bert;
@@ -13,6 +14,7 @@ pub use mlp::Mlp;
 pub use recurrent::Rnn;
 pub use resnet::ResNet;
 pub use transformer::Transformer;
+pub use unet::Unet;
 pub use vit::Vit;
 
 use shared::job;
@@ -78,6 +80,7 @@ pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
         job::Model::ResNet(config) => Ok(Box::new(ResNet::new(config, builder)?)),
         job::Model::Bert(config) => Ok(Box::new(Bert::new(config, job.sequence, builder)?)),
         job::Model::Vit(config) => Ok(Box::new(Vit::new(config, builder)?)),
+        job::Model::Unet(config) => Ok(Box::new(Unet::new(config, job, builder)?)),
         job::Model::Rnn(config) => Ok(Box::new(Rnn::new(config, job.sequence, builder)?)),
     }
 }

@@ -12,3 +12,4 @@ mod optimizer;
 mod recurrent;
 mod resnet;
 mod transformer;
+mod unet;

@@ -7,6 +7,7 @@ use super::super::card::{Card, ComputeCapability};
 use super::super::encoder::Encoder;
 use super::super::model::{Attention, Dropout, Model};
 use super::super::training::{Device, Job, Precision};
+use super::super::unet::Unet;
 use super::Resolver;
 
 const TURING: ComputeCapability = ComputeCapability { major: 7, minor: 5 };
@@ -23,18 +24,23 @@ struct Heads {
 }
 
 impl Heads {
-    fn of(model: &Model) -> Option<Self> {
+    /// Of each size that a model has heads of.
+    fn all(model: &Model) -> Vec<Self> {
         let encoder = match model {
-            Model::Mlp(_) | Model::ResNet(_) | Model::Rnn(_) => return None,
+            Model::Mlp(_) | Model::ResNet(_) | Model::Rnn(_) => return Vec::new(),
             Model::Transformer(transformer) => {
                 let Dropout { attention: dropout, .. } = transformer.dropout;
-                return Some(Self { attention: transformer.attention, head_dim: transformer.head_dim, dropout });
+                return vec![Self { attention: transformer.attention, head_dim: transformer.head_dim, dropout }];
+            }
+            Model::Unet(Unet { channels, heads, attention, .. }) => {
+                let of = |channels: &u64| Self { attention: *attention, head_dim: channels / heads, dropout: 0.0 };
+                return channels.iter().map(of).collect();
             }
             Model::Bert(bert) => &bert.encoder,
             Model::Vit(vit) => &vit.encoder,
         };
         let Encoder { attention, attention_dropout: dropout, .. } = *encoder;
-        Some(Self { attention, head_dim: encoder.head_dim(), dropout })
+        vec![Self { attention, head_dim: encoder.head_dim(), dropout }]
     }
 }
 
@@ -49,10 +55,11 @@ impl Resolver {
     }
 
     pub(super) fn check_attention(&mut self, job: &Job) {
-        let Some(model) = Heads::of(&job.model) else { return };
         let cards = cards(&job.device);
-        let reason = why_not(&model, job.precision)
-            .or_else(|| cards.iter().find_map(|card| why_not_on(&model, job.precision, card)));
+        let reason = Heads::all(&job.model).iter().find_map(|heads| {
+            why_not(heads, job.precision)
+                .or_else(|| cards.iter().find_map(|card| why_not_on(heads, job.precision, card)))
+        });
         if let Some(reason) = reason {
             self.problem("model.attention", reason, "leave it out, and PyTorch picks what can run");
         }

@@ -10,6 +10,7 @@ mod model;
 mod optimizer;
 mod parallel;
 mod recurrent;
+mod unet;
 mod work;
 
 pub(super) use model::family_of;

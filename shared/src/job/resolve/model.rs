@@ -10,6 +10,7 @@ use super::super::raw::{RawModel, Sizes};
 use super::Resolver;
 use super::encoder::{BERT_KEYS, VIT_KEYS};
 use super::recurrent::RNN_KEYS;
+use super::unet::UNET_KEYS;
 
 /// The keys of each family, after `family` and `preset`.
 const KEYS: &[(Family, &[&str])] = &[
@@ -46,6 +47,7 @@ const KEYS: &[(Family, &[&str])] = &[
     ),
     (Family::Bert, BERT_KEYS),
     (Family::Vit, VIT_KEYS),
+    (Family::Unet, UNET_KEYS),
     (Family::Rnn, RNN_KEYS),
 ];
 
@@ -69,6 +71,7 @@ impl Resolver {
             Model::Transformer(base) => Model::Transformer(self.transformer(raw, &base, checkpointing)),
             Model::Bert(base) => Model::Bert(self.bert(raw, &base)),
             Model::Vit(base) => Model::Vit(self.vit(raw, &base)),
+            Model::Unet(base) => Model::Unet(self.unet(raw, &base)),
             Model::Rnn(base) => Model::Rnn(self.rnn(raw, &base)),
         })
     }
@@ -114,6 +117,7 @@ impl Resolver {
             (Some(Family::Transformer), TransformerFamily::Llama) => "llama-2-7b",
             (Some(Family::Bert), _) => "bert-base",
             (Some(Family::Vit), _) => "vit-b-16",
+            (Some(Family::Unet), _) => "sd-1.5",
             (Some(Family::Rnn), _) => "lstm-medium",
             (None, _) => {
                 self.problem("model", "neither `preset` nor `family`", "write for example preset = \"gpt2\"");
@@ -301,6 +305,7 @@ pub(in crate::job) const fn family_of(model: &Model) -> Family {
         Model::Transformer(_) => Family::Transformer,
         Model::Bert(_) => Family::Bert,
         Model::Vit(_) => Family::Vit,
+        Model::Unet(_) => Family::Unet,
         Model::Rnn(_) => Family::Rnn,
     }
 }

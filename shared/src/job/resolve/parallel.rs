@@ -90,6 +90,10 @@ impl Resolver {
             let hint = "write `channels_last = false`";
             self.problem("parallel", "replicas of weights in `channels_last` are not recorded", hint);
         }
+        if matches!(job.model, Model::Unet(_)) {
+            let hint = "train another model, or leave out `parallel`";
+            self.problem("parallel", "replicas of U-Nets are not recorded", hint);
+        }
         if matches!(job.model, Model::Rnn(_)) {
             let hint = "train another model, or leave out `parallel`";
             self.problem("parallel", "replicas of recurrent models are not recorded", hint);

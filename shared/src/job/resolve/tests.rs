@@ -120,7 +120,7 @@ fn keys_must_fit_their_neighbours() {
     check_problems(
         "model = { preset = 'resnet50', heads = 8 }\nsequence = 4",
         &[
-            "model.heads: a key of transformer, bert or vit models, and this is a resnet model; leave it out",
+            "model.heads: a key of transformer, bert, vit or unet models, and this is a resnet model; leave it out",
             "sequence: this model reads no sequences; leave it out",
         ],
     );

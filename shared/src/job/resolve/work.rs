@@ -7,6 +7,7 @@ use super::super::model::{Attention, Mlp, Model, ResNet, Transformer};
 use super::super::problem::Problem;
 use super::super::recurrent::Rnn;
 use super::super::training::{Device, Job, Precision};
+use super::super::unet::Unet;
 use crate::base::format;
 
 /// What is too large about a job.
@@ -47,6 +48,7 @@ fn largest(model: &Model, sequence: u128) -> u128 {
         }
         Model::Bert(Bert { encoder, vocabulary, .. }) => of_encoder(encoder, sequence, *vocabulary),
         Model::Vit(vit) => of_encoder(&vit.encoder, u128::from(vit.tokens()), 0),
+        Model::Unet(unet) => of_unet(unet),
         Model::Rnn(rnn) => sequence * of_rnn(rnn),
     }
 }
@@ -63,6 +65,21 @@ fn of_encoder(encoder: &Encoder, tokens: u128, vocabulary: u64) -> u128 {
     of_attention(attention, heads, tokens, vocabulary.max(intermediate).max(hidden))
 }
 
+/// No tensor of a sample has more elements: no level is wider or has more pixels, and some have all probabilities.
+fn of_unet(unet: &Unet) -> u128 {
+    let pixels = u128::from(unet.latent_size()) * u128::from(unet.latent_size());
+    let widest = unet.channels.iter().copied().fold(0, u64::max);
+    // The gate of a feed-forward network is as wide as what it lets through.
+    let features = 8 * widest.max(Unet::LATENT_CHANNELS);
+    of_attention(unet.attention, unet.heads, pixels, features)
+}
+
+/// Numbers of a sample: latents, the noise in them, and the states of its text.
+fn data_of_unet(unet: &Unet) -> u128 {
+    let latents = u128::from(Unet::LATENT_CHANNELS) * u128::from(unet.latent_size()) * u128::from(unet.latent_size());
+    2 * latents + u128::from(unet.text_tokens) * u128::from(unet.cross_attention_dim)
+}
+
 /// Elements for so many tokens: a token's widest features, or its probabilities where attention has them all at once.
 fn of_attention(attention: Attention, heads: u64, tokens: u128, features: u64) -> u128 {
     let has_scores = matches!(attention, Attention::Eager | Attention::Math);
@@ -76,6 +93,7 @@ fn host_batch(job: &Job) -> Option<Problem> {
         Model::Mlp(mlp) => u128::from(mlp.input_features),
         Model::ResNet(resnet) => 3 * u128::from(resnet.image_size) * u128::from(resnet.image_size),
         Model::Vit(vit) => 3 * u128::from(vit.image_size) * u128::from(vit.image_size),
+        Model::Unet(unet) => data_of_unet(unet),
         Model::Transformer(_) | Model::Bert(_) | Model::Rnn(_) => 2 * u128::from(job.sequence),
     };
     let bytes = samples(job) * numbers * 4;
@@ -93,6 +111,11 @@ fn events_of_rnn(rnn: &Rnn, job: &Job) -> u128 {
     100 + 40 * layers + by_token
 }
 
+/// A residual block and its attention have about 500 events, and a level has one more block on the way up.
+fn events_of_unet(unet: &Unet) -> u128 {
+    500 * (u128::from(2 * unet.layers + 1) * unet.channels.len() as u128 + 2)
+}
+
 /// Events that a recording will have, at least in order of magnitude.
 ///
 /// Counts of real recordings: GPT-2 with 12 layers has 3,800 a step, ResNet-50 has 1,700, an MLP of three layers 600.
@@ -101,6 +124,7 @@ fn events(job: &Job) -> Option<Problem> {
         Model::Mlp(mlp) => 200 * (mlp.hidden_features.len() as u128 + 1),
         Model::ResNet(resnet) => 110 * u128::from(resnet.depth.blocks().iter().sum::<u64>()),
         Model::Rnn(rnn) => events_of_rnn(rnn, job),
+        Model::Unet(unet) => events_of_unet(unet),
         Model::Transformer(Transformer { layers, .. })
         | Model::Bert(Bert { encoder: Encoder { layers, .. }, .. })
         | Model::Vit(Vit { encoder: Encoder { layers, .. }, .. }) => 300 * (u128::from(*layers) + 1),

@@ -75,6 +75,14 @@ impl AttentionKernel {
         Self::encoder(config, Softmax::Wide)
     }
 
+    /// Attention without mask and dropout, never written out; as for [`AttentionKernel::new`], the process uses its
+    /// backend.
+    pub(in crate::model) fn plain(attention: job::Attention, head_dim: i64) -> Self {
+        backend::select(attention);
+        let scale = (head_dim as f64).powf(-0.5);
+        Self { kind: attention, scale, group: 1, dropout: 0.0, causal: false, softmax: Softmax::Plain }
+    }
+
     fn encoder(config: &job::Encoder, softmax: Softmax) -> Self {
         backend::select(config.attention);
         Self {

@@ -1,0 +1,17 @@
+//! U-Nets whose sizes are public.
+
+use super::super::model::{Attention, Model};
+use super::super::unet::Unet;
+
+/// As `stable-diffusion-v1-5/stable-diffusion-v1-5` on Hugging Face has it.
+pub(super) fn stable_diffusion() -> Model {
+    Model::Unet(Unet {
+        channels: vec![320, 640, 1280, 1280],
+        layers: 2,
+        image_size: 512,
+        heads: 8,
+        cross_attention_dim: 768,
+        text_tokens: 77,
+        attention: Attention::Sdpa,
+    })
+}

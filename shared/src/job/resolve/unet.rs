@@ -1,0 +1,111 @@
+//! U-Nets: a preset, and what overrides it.
+
+use super::super::names::SDPA_ATTENTIONS;
+use super::super::raw::{RawModel, Sizes};
+use super::super::unet::Unet;
+use super::Resolver;
+
+/// The keys of U-Nets, after `family` and `preset`.
+pub(super) const UNET_KEYS: &[&str] =
+    &["channels", "layers", "image_size", "heads", "cross_attention_dim", "text_tokens", "attention"];
+
+/// The most levels: an image of 2048 pixels has a single latent on the last.
+const MOST_LEVELS: usize = 9;
+
+impl Resolver {
+    pub(super) fn unet(&mut self, raw: &RawModel, base: &Unet) -> Unet {
+        let unet = Unet {
+            channels: self.channels(raw, &base.channels),
+            layers: self.whole("model.layers", raw.layers, base.layers),
+            image_size: self.whole("model.image_size", raw.image_size, base.image_size),
+            heads: self.whole("model.heads", raw.heads, base.heads),
+            cross_attention_dim: self.whole(
+                "model.cross_attention_dim",
+                raw.cross_attention_dim,
+                base.cross_attention_dim,
+            ),
+            text_tokens: self.whole("model.text_tokens", raw.text_tokens, base.text_tokens),
+            attention: self.choice("model.attention", raw.attention.as_deref(), base.attention, SDPA_ATTENTIONS),
+        };
+        if !unet.image_size.is_multiple_of(Unet::PIXELS) {
+            let message = format!("{} pixels are no whole number of latents", unet.image_size);
+            self.problem("model.image_size", message, format!("write a multiple of {}", Unet::PIXELS));
+        }
+        self.check_channels(&unet);
+        unet
+    }
+
+    /// Channels level by level.
+    fn channels(&mut self, raw: &RawModel, base: &[u64]) -> Vec<u64> {
+        match &raw.channels {
+            Some(Sizes::Each(sizes)) if (1..=MOST_LEVELS).contains(&sizes.len()) => {
+                sizes.iter().map(|size| self.whole("model.channels", Some(*size), Unet::GROUPS)).collect()
+            }
+            Some(_) => {
+                let message = format!("a list of 1 to {MOST_LEVELS} levels is wanted");
+                self.problem("model.channels", message, "write for example [320, 640, 1280, 1280]");
+                base.to_vec()
+            }
+            None => base.to_vec(),
+        }
+    }
+
+    fn check_channels(&mut self, unet: &Unet) {
+        let no_multiple_of = |size| unet.channels.iter().find(|channels| !channels.is_multiple_of(size));
+        if let Some(channels) = no_multiple_of(Unet::GROUPS) {
+            let message = format!("{channels} channels are no whole groups of {}", Unet::GROUPS);
+            self.problem("model.channels", message, format!("write multiples of {}", Unet::GROUPS));
+        } else if let Some(channels) = no_multiple_of(unet.heads) {
+            let message = format!("{} heads don't divide {channels} channels", unet.heads);
+            self.problem("model.heads", message, "change `heads` or `channels`");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job::{Job, Model, Problem, RawJob};
+
+    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
+        RawJob::from_toml(text).unwrap().resolve()
+    }
+
+    #[track_caller]
+    fn check_problem(model: &str, problem: &str) {
+        let problems = resolve(&format!("model = {{ family = 'unet', {model} }}")).unwrap_err();
+        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
+    }
+
+    #[test]
+    fn keys_override_the_preset_and_are_written_again() {
+        let job = resolve("model = { preset = 'sd-1.5', channels = [32, 64], heads = 4, image_size = 72 }").unwrap();
+        let Model::Unet(unet) = &job.model else { panic!("a U-Net") };
+        assert_eq!((unet.channels.as_slice(), unet.layers, unet.latent_size()), ([32, 64].as_slice(), 2, 9));
+        assert_eq!((unet.has_attention(0), unet.has_attention(1)), (true, false));
+        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_a_problem() {
+        check_problem(
+            "channels = 320",
+            "model.channels: a list of 1 to 9 levels is wanted; write for example [320, 640, 1280, 1280]",
+        );
+        check_problem(
+            "channels = [48]",
+            "model.channels: 48 channels are no whole groups of 32; write multiples of 32",
+        );
+        check_problem(
+            "channels = [32, 64], heads = 5",
+            "model.heads: 5 heads don't divide 32 channels; change `heads` or `channels`",
+        );
+        check_problem(
+            "image_size = 500",
+            "model.image_size: 500 pixels are no whole number of latents; write a multiple of 8",
+        );
+        check_problem(
+            "attention = 'eager'",
+            "model.attention: `eager` is not known here; write sdpa, flash, efficient, cudnn, math",
+        );
+    }
+}
