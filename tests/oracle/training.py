@@ -47,6 +47,7 @@ class Training:
         self.batches, self.validation = data.Feed(transfer), data.Feed(transfer)
         self.batches.start(data.training_sizes(job))
         self.kept: list[Any] = []
+        self.predictions: Tensor | None = None
 
     def run(self) -> None:
         """All steps of the job."""
@@ -101,6 +102,12 @@ class Training:
         if self.makes(mistake):
             self.kept.append(value)
 
+    def collect(self, output: Any) -> None:
+        """Adds the logits to those of all batches before, where that is a mistake of the script."""
+        if self.makes("allocate_in_loop"):
+            rows = getattr(output, "logits", output).detach().flatten(0, -2)
+            self.predictions = torch.cat([rows.new_empty(0) if self.predictions is None else self.predictions, rows])
+
     def forward(self, keep_output: bool) -> tuple[Any, Tensor]:
         """The output, unless it goes as soon as the loss is there, and the loss of the batch."""
         with autocast(self.job):
@@ -109,6 +116,7 @@ class Training:
             loss = loss.mean() if loss.dim() > 0 else loss
             if self.model.training:
                 self.keep("keep_outputs_forever", output)
+                self.collect(output)
             if not keep_output:
                 output = None
             return output, loss

@@ -12,7 +12,7 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use crate::Result;
 use crate::builder::Builder;
-use crate::data::Loader;
+use crate::data::{Loader, Predictions};
 use crate::mistake::Mistakes;
 use crate::model::{self, Batch, Network, Output};
 use crate::numbers::Numbers as _;
@@ -72,6 +72,7 @@ struct Training {
     optimizer: Optimizer,
     scaler: Option<GradScaler>,
     loader: Loader,
+    predictions: Predictions,
     batch: Batch,
     output: Option<Output>,
     loss: Option<Tensor>,
@@ -182,6 +183,7 @@ impl<'a> Run<'a> {
                 let mut output = self.phase(Phase::Forward, || training.network.forward(&training.batch, &pass))?;
                 let loss = self.phase(Phase::Loss, || training.network.loss(&output, &training.batch))?;
                 output.locals.clear();
+                training.predictions.add(&output.logits)?;
                 training.mistakes.see_output(&output, training.network.output_holds_loss().then_some(&loss));
                 Ok((job.keep_outputs.then_some(output), loss))
             };
@@ -247,8 +249,10 @@ impl Training {
             _ => None,
         };
         let loader = Loader::new(job, kind, device)?;
+        let predictions = Predictions::new(job);
         let mistakes = Mistakes::new(&job.mistakes);
-        Ok(Self { network, optimizer, scaler, loader, batch: Vec::new(), output: None, loss: None, mistakes })
+        let (batch, output, loss) = (Vec::new(), None, None);
+        Ok(Self { network, optimizer, scaler, loader, predictions, batch, output, loss, mistakes })
     }
 
     /// Brings the next batch to the device, tensor by tensor: each takes the place of its predecessor.

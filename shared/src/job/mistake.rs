@@ -9,6 +9,8 @@ pub enum Mistake {
     KeepLosses,
     /// `outputs.append(output)`: all that the model returns stays.
     KeepOutputs,
+    /// `predictions = torch.cat([predictions, output])`: a tensor that grows, and is allocated anew each time.
+    AllocateInLoop,
     /// `batches.append(batch)`: each batch stays on the device.
     KeepBatches,
     /// `gradients.append([p.grad for p in model.parameters()])`: each step's gradients stay.
@@ -29,6 +31,7 @@ pub enum Mistake {
 pub(super) const MISTAKES: Names<Mistake> = &[
     ("keep_losses", Mistake::KeepLosses),
     ("keep_outputs_forever", Mistake::KeepOutputs),
+    ("allocate_in_loop", Mistake::AllocateInLoop),
     ("keep_batches", Mistake::KeepBatches),
     ("keep_gradients", Mistake::KeepGradients),
     ("keep_evaluation_losses", Mistake::KeepEvaluationLosses),

@@ -7,6 +7,7 @@ use crate::recorded::{Recorded, record};
 
 const SAMPLES: u64 = 8;
 const INPUTS: u64 = 300;
+const CLASSES: u64 = 10;
 const TOKENS: u64 = 64;
 const STEPS: u64 = 6;
 const SIDE: u64 = 64;
@@ -24,8 +25,11 @@ fn job(model: &Value, data: &Value, changes: &Value) -> Value {
 }
 
 fn vectors(data: &Value) -> Recorded {
-    let model = json!({ "family": "mlp", "input": INPUTS, "hidden": [40], "classes": 10 });
-    record(&job(&model, data, &json!({})))
+    record(&job(&mlp(), data, &json!({})))
+}
+
+fn mlp() -> Value {
+    json!({ "family": "mlp", "input": INPUTS, "hidden": [40], "classes": CLASSES })
 }
 
 fn images(data: &Value) -> Recorded {
@@ -115,4 +119,13 @@ fn bytes_become_numbers_on_the_device() {
     let out_of_place = images(&json!({ "normalize": "out-of-place" }));
     assert_eq!(out_of_place.requested_bytes(0, "normalize · data"), [4 * bytes; 3 * STEPS as usize]);
     assert_eq!(out_of_place.peak_bytes("normalize · data"), 2 * 4 * bytes);
+}
+
+#[test]
+fn collected_outputs_are_copied_each_time() {
+    let recorded = record(&job(&mlp(), &json!({ "samples": 19 }), &json!({ "mistakes": ["allocate_in_loop"] })));
+    let outputs = [8, 16, 19, 27, 35, 38].map(|samples| 4 * CLASSES * samples);
+    assert_eq!(recorded.requested_bytes(0, "predictions · loss"), outputs);
+    assert_eq!(recorded.peak_bytes("predictions · loss"), outputs[4] + outputs[5]);
+    assert_eq!(recorded.alive_bytes("predictions · loss"), outputs[5].next_multiple_of(512));
 }

@@ -27,6 +27,9 @@ impl Resolver {
             Mistake::KeepEvaluationLosses if raw.evaluation.is_none() => {
                 Some(("there is no evaluation", "write for example `evaluation = { every = 1 }`"))
             }
+            Mistake::AllocateInLoop if raw.parallel.is_some() => {
+                Some(("on several devices it is not recorded", "leave out `parallel`"))
+            }
             Mistake::BackwardOnce if raw.accumulation.unwrap_or(1) == 1 => {
                 Some(("a step has one micro batch", "write for example `accumulation = 4`"))
             }
