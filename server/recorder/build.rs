@@ -8,8 +8,21 @@ const HINT: &str = "run `./dev build`, which fetches libtorch and lays target/li
 fn main() {
     let libtorch = folder("LIBTORCH", "lib/libtorch_cuda.so");
     let cuda = folder("SNAPSCOPE_CUDA_HEADERS", "cuda_runtime_api.h");
-    let sources = ["place", "numbers", "memory", "autocast", "lists", "attention", "checkpoint", "data", "mistake", "parallel"]
-        .map(|name| format!("shim/{name}.cpp"));
+    let sources = [
+        "place",
+        "numbers",
+        "memory",
+        "autocast",
+        "lists",
+        "attention",
+        "checkpoint",
+        "data",
+        "mistake",
+        "parallel",
+        "ranks",
+        "ddp",
+    ]
+    .map(|name| format!("shim/{name}.cpp"));
     println!("cargo:rerun-if-changed=shim");
     cc::Build::new()
         .cpp(true)
@@ -20,6 +33,8 @@ fn main() {
         .flag(libtorch.join("include/torch/csrc/api/include").display().to_string())
         .flag("-isystem")
         .flag(cuda.display().to_string())
+        // As libtorch is built: its headers check less then, and some of its classes are smaller.
+        .define("NDEBUG", None)
         .files(sources)
         .compile("snapscope_shim");
     println!("cargo:rustc-link-search=native={}", libtorch.join("lib").display());

@@ -178,6 +178,20 @@ class Data:
 
 
 @dataclass(frozen=True)
+class Ddp:
+    """One process of several that average their gradients."""
+
+    rank: int
+    ranks: int
+    bucket_mb: int | None
+    gradient_as_bucket_view: bool
+    static_graph: bool
+    find_unused_parameters: bool
+    parameters_as_bucket_view: bool | None
+    """Whether the weights are views, where each process has the optimizer's state of a share."""
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Passes without training."""
 
@@ -211,6 +225,7 @@ class Job:
     memory_fraction: float | None
     replicas: int
     gather: str
+    ddp: Ddp | None
 
 
 RESOLVER = ROOT / "target" / "release" / "examples" / "resolve"
@@ -248,6 +263,7 @@ def from_document(document: dict[str, Any]) -> Job:
         memory_fraction=document.get("memory_fraction"),
         replicas=document.get("parallel", {}).get("devices", 1),
         gather=document.get("parallel", {}).get("gather", "outputs"),
+        ddp=ddp_of(document.get("parallel", {})),
     )
 
 
@@ -309,6 +325,13 @@ def transformer_of(table: dict[str, Any]) -> Transformer:
         attention=table["attention"],
         use_cache=table["use_cache"],
     )
+
+
+def ddp_of(table: dict[str, Any]) -> Ddp | None:
+    """How a resolved config averages gradients among processes, if it does."""
+    if table.get("kind") not in ("ddp", "zero1"):
+        return None
+    return Ddp(**{field.name: table.get(field.name) for field in fields(Ddp)})
 
 
 def optimizer_of(table: dict[str, Any]) -> Optimizer:

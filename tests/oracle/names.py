@@ -93,6 +93,8 @@ def phase_of_python(event: Event) -> str:
         return "parameters"
     if ("training.py", "load") in frames:
         return "data"
+    if ("distributed.py", "_pre_forward") in frames:
+        return "ddp.bucket * · forward"
     if any(file in ("optimizer.py", "clip_grad.py", "grad_scaler.py") for file, _ in frames):
         return "optimizer"
     return "loss · forward"

@@ -20,6 +20,9 @@ def main() -> None:
     job = jobs.read(arguments.config)
     # PyTorch reads it once, when it is imported.
     os.environ["PYTORCH_ALLOC_CONF"] = job.allocator
+    if job.ddp is not None:
+        # Processes compare what they have, and read it from the device.
+        os.environ["SNAPSCOPE_VIRTUAL_GPU_VALUES"] = "shadow"
     result = record(job, arguments.output, arguments.modules)
     trace = snapshots.events(snapshots.load(arguments.output))
     figures = {"events": len(trace), "peak_live_bytes": snapshots.peak(trace).bytes}

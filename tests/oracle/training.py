@@ -9,6 +9,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.profiler import record_function
 
 import data
+import ddp
 import models
 import replicas
 from job import Bert, Evaluation, Job, Transformer, Unet, Vit
@@ -40,6 +41,7 @@ class Training:
         self.model = subject.model.to(DEVICE)
         if job.replicas > 1:
             self.model = replicas.wrapped(subject, job.replicas, job.gather)
+        self.model = ddp.wrapped(job, self.model)
         self.run_model = replicas.run_of(subject, job.gather)
         self.optimizer = optimizer(job, self.model)
         self.scaler = torch.amp.GradScaler("cuda", enabled=job.grad_scaler)
@@ -61,6 +63,7 @@ class Training:
     def train(self) -> None:
         """Micro batches, then one change of the weights."""
         for micro_batch in range(self.job.accumulation):
+            ddp.reduce_after(self.model, is_last=micro_batch + 1 == self.job.accumulation)
             self.batches.next(self)
             self.keep("keep_batches", (self.inputs, self.labels))
             self.output, loss = self.forward(self.job.keep_outputs)
@@ -81,6 +84,7 @@ class Training:
         self.output = None
         if self.makes("empty_cache_every_step"):
             torch.cuda.empty_cache()
+        ddp.settle(self.job)
 
     def evaluate(self, evaluation: Evaluation) -> None:
         """Passes without training; without `no_grad` a loss holds its graph until the next one is there."""
@@ -132,9 +136,9 @@ def optimizer(job: Job, model: nn.Module) -> torch.optim.Optimizer:
         "fused": rule.implementation == "fused",
     }
     if rule.kind == "sgd":
-        return torch.optim.SGD(model.parameters(), momentum=rule.momentum, nesterov=rule.nesterov, **common)
+        return ddp.optimizer(job, model, torch.optim.SGD, momentum=rule.momentum, nesterov=rule.nesterov, **common)
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[rule.kind]
-    return kind(model.parameters(), betas=rule.betas, eps=rule.epsilon, **common)
+    return ddp.optimizer(job, model, kind, betas=rule.betas, eps=rule.epsilon, **common)
 
 
 def autocast(job: Job) -> AbstractContextManager:

@@ -107,6 +107,21 @@ impl Module {
         Self::add(Some(self.0), format!("{}.{name}", self.path()))
     }
 
+    /// The module of this name inside this one; it is made where there is none.
+    pub fn named_child(self, name: &str) -> Self {
+        let path = format!("{}.{name}", self.path());
+        let known = lock(&PATHS).iter().position(|known| *known == path);
+        match known.map(u32::try_from) {
+            Some(Ok(number)) => Self(number),
+            _ => self.child(name),
+        }
+    }
+
+    /// What the shim knows it by.
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+
     /// The path, such as `layers.3.attention`.
     pub fn path(self) -> String {
         lock(&PATHS)[self.0 as usize].clone()

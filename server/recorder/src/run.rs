@@ -183,6 +183,7 @@ impl<'a> Run<'a> {
                 let mut output = self.phase(Phase::Forward, || training.network.forward(&training.batch, &pass))?;
                 let loss = self.phase(Phase::Loss, || training.network.loss(&output, &training.batch))?;
                 output.locals.clear();
+                let loss = training.network.hand_on(&mut output, loss)?;
                 training.predictions.add(&output.logits)?;
                 training.mistakes.see_output(&output, training.network.output_holds_loss().then_some(&loss));
                 Ok((job.keep_outputs.then_some(output), loss))
@@ -214,7 +215,10 @@ impl<'a> Run<'a> {
                 training.loader.load_evaluation(&*training.network, &mut training.batch)?;
                 let loss = || {
                     pass.run(|| {
-                        training.network.loss(&training.network.forward(&training.batch, &pass)?, &training.batch)
+                        let mut output = training.network.forward(&training.batch, &pass)?;
+                        let loss = training.network.loss(&output, &training.batch)?;
+                        output.locals.clear();
+                        training.network.hand_on(&mut output, loss)
                     })
                 };
                 training.loss = Some(if evaluation.no_grad { tch::no_grad(loss)? } else { loss()? });
@@ -242,8 +246,9 @@ impl Training {
     fn new(job: &Job, device: Device) -> Result<Self> {
         let kind = if job.precision == Precision::Bf16 { Kind::BFloat16 } else { Kind::Float };
         let builder = Builder::new(device, kind).with_lora(job.lora.clone());
-        let network = parallel::wrap(job, model::build(job, &builder)?, &builder);
-        let optimizer = Optimizer::new(job.optimizer, builder.into_parameters());
+        let network = parallel::wrap(job, model::build(job, &builder)?, &builder)?;
+        let (stepped, whole) = parallel::share(job, builder.into_parameters())?;
+        let optimizer = Optimizer::new(job.optimizer, stepped).with_whole(whole);
         let scaler = match job.precision {
             Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),
             _ => None,

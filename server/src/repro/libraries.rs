@@ -33,6 +33,10 @@ pub(super) fn environment(
         Device::Virtual(cards) => {
             set("SNAPSCOPE_VIRTUAL_GPU", OsStr::new(&cards.to_string()));
             set("SNAPSCOPE_VIRTUAL_GPU_LOG", log.as_os_str());
+            if job.parallel.is_some_and(|parallel| parallel.ddp().is_some()) {
+                // Processes compare what they have, and read it from the device.
+                set("SNAPSCOPE_VIRTUAL_GPU_VALUES", OsStr::new("shadow"));
+            }
             virtual_folders(config)?
         }
         Device::Cuda(_) => {

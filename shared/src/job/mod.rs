@@ -6,6 +6,7 @@
 
 mod card;
 mod data;
+mod ddp;
 mod document;
 mod encoder;
 mod huggingface;
@@ -34,6 +35,7 @@ mod write;
 
 pub use card::{Card, CardError, Cards, ComputeCapability};
 pub use data::{BatchSize, Data, Normalize, Spread};
+pub use ddp::Ddp;
 pub use document::Format;
 pub use encoder::{Bert, Encoder, Vit};
 pub use huggingface::{Import, ImportNote, Source};

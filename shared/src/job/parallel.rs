@@ -1,5 +1,6 @@
 //! Runs on several devices.
 
+use super::ddp::Ddp;
 use super::names::Names;
 
 /// How a run uses several devices.
@@ -16,11 +17,17 @@ pub enum Parallel {
     Ddp {
         /// The process that is recorded.
         rank: Rank,
+        /// How gradients are averaged.
+        ddp: Ddp,
     },
     /// `ZeroRedundancyOptimizer` over DDP: each process has a part of the optimizer's state.
     Zero1 {
         /// The process that is recorded.
         rank: Rank,
+        /// How gradients are averaged.
+        ddp: Ddp,
+        /// Whether the weights of each process are views of one tensor.
+        parameters_as_bucket_view: bool,
     },
     /// `fully_shard`: each process has a part of parameters, gradients and optimizer state.
     Fsdp {
@@ -62,11 +69,19 @@ impl Parallel {
     pub const fn rank(&self) -> Option<Rank> {
         match *self {
             Self::DataParallel { .. } => None,
-            Self::Ddp { rank }
-            | Self::Zero1 { rank }
+            Self::Ddp { rank, .. }
+            | Self::Zero1 { rank, .. }
             | Self::Fsdp { rank }
             | Self::Tensor { rank }
             | Self::Pipeline { rank } => Some(rank),
+        }
+    }
+
+    /// The process that is recorded and how gradients are averaged, where `DistributedDataParallel` does so.
+    pub const fn ddp(&self) -> Option<(Rank, Ddp)> {
+        match *self {
+            Self::Ddp { rank, ddp } | Self::Zero1 { rank, ddp, .. } => Some((rank, ddp)),
+            _ => None,
         }
     }
 

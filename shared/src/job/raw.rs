@@ -276,6 +276,16 @@ raw_table! {
         ranks: u64,
         /// Which process.
         rank: u64,
+        /// The most gradients of a bucket, in MiB.
+        bucket_mb: u64,
+        /// Whether gradients are views of their buckets.
+        gradient_as_bucket_view: bool,
+        /// Whether every step uses the same parameters.
+        static_graph: bool,
+        /// Whether each forward pass looks for parameters without use.
+        find_unused_parameters: bool,
+        /// Whether the weights of each process are views of one tensor.
+        parameters_as_bucket_view: bool,
     }
 }
 

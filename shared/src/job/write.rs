@@ -107,12 +107,21 @@ fn raw_parallel(parallel: Parallel) -> RawParallel {
         _ => (None, None),
     };
     let rank = parallel.rank();
+    let ddp = parallel.ddp().map(|(_, ddp)| ddp);
     RawParallel {
         kind: word(KINDS, &parallel.kind()),
         devices,
         gather,
         ranks: rank.map(|rank| rank.ranks),
         rank: rank.map(|rank| rank.rank),
+        bucket_mb: ddp.and_then(|ddp| ddp.bucket_mb),
+        gradient_as_bucket_view: ddp.map(|ddp| ddp.gradient_as_bucket_view),
+        static_graph: ddp.map(|ddp| ddp.static_graph),
+        find_unused_parameters: ddp.map(|ddp| ddp.find_unused_parameters),
+        parameters_as_bucket_view: match parallel {
+            Parallel::Zero1 { parameters_as_bucket_view, .. } => Some(parameters_as_bucket_view),
+            _ => None,
+        },
     }
 }
 

@@ -62,6 +62,15 @@ pub trait Network {
     /// An operation fails.
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor>;
 
+    /// What the caller gets once the loss is there; a wrapper may hand on copies.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for them.
+    fn hand_on(&self, _output: &mut Output, loss: Tensor) -> Result<Tensor> {
+        Ok(loss)
+    }
+
     /// Whether Python's output object holds the loss too, as Hugging Face's does.
     fn output_holds_loss(&self) -> bool {
         false

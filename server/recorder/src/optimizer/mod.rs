@@ -30,6 +30,16 @@ pub struct Optimizer {
     rule: Rule,
     implementation: OptimizerImplementation,
     parameters: Vec<Parameter>,
+    whole: Option<Whole>,
+}
+
+/// The parameters of all processes, where each steps a share of them.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    /// In the order of the model.
+    pub(crate) parameters: Vec<Parameter>,
+    /// What the weights are views of, if anything.
+    pub(crate) _buckets: Vec<Tensor>,
 }
 
 #[derive(Debug)]
@@ -52,7 +62,17 @@ impl Optimizer {
                 ("adamw", Rule::Adam(Adam::new(&config, true, betas, epsilon, parameters.len())))
             }
         };
-        Self { module: Module::named(name), rule, implementation: config.implementation, parameters }
+        Self { module: Module::named(name), rule, implementation: config.implementation, parameters, whole: None }
+    }
+
+    /// The same optimizer, which clips and clears the gradients of other parameters too.
+    pub(crate) fn with_whole(self, whole: Option<Whole>) -> Self {
+        Self { whole, ..self }
+    }
+
+    /// The parameters whose gradients are clipped and cleared.
+    fn all(&self) -> &[Parameter] {
+        self.whole.as_ref().map_or(&self.parameters, |whole| &whole.parameters)
     }
 
     /// Changes the parameters that have a gradient.
@@ -76,8 +96,10 @@ impl Optimizer {
     }
 
     /// Whether steps scale gradients and look for infinities themselves: `_step_supports_amp_scaling`.
+    ///
+    /// `ZeroRedundancyOptimizer` does not say so of the optimizer inside it.
     fn is_fused(&self) -> bool {
-        self.implementation == OptimizerImplementation::Fused
+        self.implementation == OptimizerImplementation::Fused && self.whole.is_none()
     }
 
     /// Clears the gradients.
@@ -87,7 +109,7 @@ impl Optimizer {
     /// An operation fails.
     pub fn zero_grad(&mut self, how: ZeroGrad) -> Result<()> {
         if how == ZeroGrad::SetToNone {
-            self.parameters.iter().for_each(|parameter| lists::reset_gradient(&parameter.tensor));
+            self.all().iter().for_each(|parameter| lists::reset_gradient(&parameter.tensor));
             return Ok(());
         }
         let gradients = self.gradients()?;
@@ -117,7 +139,7 @@ impl Optimizer {
 
     /// The gradients that there are.
     fn gradients(&self) -> Result<List> {
-        Ok(Active::of(&self.parameters)?.gradients)
+        Ok(Active::of(self.all())?.gradients)
     }
 }
 

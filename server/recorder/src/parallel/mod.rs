@@ -4,7 +4,9 @@
 //! Python runs the replicas on threads of their own; here they take turns, which is the same to each device.
 
 mod copies;
+mod ddp;
 mod traffic;
+mod zero;
 
 use std::rc::Rc;
 
@@ -12,6 +14,7 @@ use shared::job::{Gather, Job, Parallel};
 use tch::{Device, Tensor};
 
 pub(crate) use self::copies::Copies;
+pub(crate) use self::zero::share;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::{self, Batch, Network, Output};
@@ -36,8 +39,20 @@ struct Returned {
     output: Option<Output>,
 }
 
+/// The network as the job has it on several devices, or in one of several processes.
+///
+/// # Errors
+///
+/// There is no memory for what that takes.
+pub(crate) fn wrap(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Result<Box<dyn Network>> {
+    if let Some((rank, config)) = job.parallel.and_then(|parallel| parallel.ddp()) {
+        return Ok(Box::new(ddp::Ddp::new(job, rank, config, network, builder)?));
+    }
+    Ok(replicated(job, network, builder))
+}
+
 /// The network on all devices of the job, where it has several.
-pub(crate) fn wrap(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Box<dyn Network> {
+fn replicated(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Box<dyn Network> {
     let Some(Parallel::DataParallel { devices, gather }) = job.parallel else { return network };
     shim::use_devices(i32::try_from(devices).unwrap_or(i32::MAX));
     let replicas = Module::root("replicas");

@@ -1,5 +1,6 @@
 //! What models and optimizers take, from the snapshots of real recordings and by arithmetic.
 
+mod ddp;
 mod parallel;
 mod recorded;
 

@@ -50,6 +50,7 @@ pub(crate) fn record(config: &serde_json::Value) -> Recorded {
         .arg(&snapshot)
         .env("LD_LIBRARY_PATH", std::env::join_paths(libraries).expect("no colons"))
         .env("SNAPSCOPE_VIRTUAL_GPU", config["card"].as_str().expect("a card"))
+        .env("SNAPSCOPE_VIRTUAL_GPU_VALUES", if config["parallel"]["ranks"].is_u64() { "shadow" } else { "zero" })
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -3,6 +3,7 @@
 mod allocator;
 mod attention;
 mod data;
+mod ddp;
 mod encoder;
 mod lora;
 mod mistake;

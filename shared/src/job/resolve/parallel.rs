@@ -11,14 +11,14 @@ use super::Resolver;
 const DEFAULT_RANKS: u64 = 8;
 
 /// The kinds that are resolved and not recorded.
-const NOT_RECORDED: &[ParallelKind] =
-    &[ParallelKind::Ddp, ParallelKind::Zero1, ParallelKind::Fsdp, ParallelKind::Tensor, ParallelKind::Pipeline];
+const NOT_RECORDED: &[ParallelKind] = &[ParallelKind::Fsdp, ParallelKind::Tensor, ParallelKind::Pipeline];
 
 impl Resolver {
     /// How a config uses several devices.
     pub(super) fn parallel(&mut self, raw: &RawJob) -> Option<Parallel> {
         let parallel = raw.parallel.as_ref()?;
         let kind = self.choice("parallel.kind", parallel.kind.as_deref(), ParallelKind::DataParallel, KINDS);
+        self.only_of_ddp(kind, parallel);
         if kind == ParallelKind::DataParallel {
             self.only_of_ranks("ranks", parallel.ranks);
             self.only_of_ranks("rank", parallel.rank);
@@ -28,8 +28,12 @@ impl Resolver {
         let rank = self.rank(parallel);
         Some(match kind {
             ParallelKind::DataParallel => unreachable!("it has devices, not ranks"),
-            ParallelKind::Ddp => Parallel::Ddp { rank },
-            ParallelKind::Zero1 => Parallel::Zero1 { rank },
+            ParallelKind::Ddp => Parallel::Ddp { rank, ddp: self.ddp(parallel) },
+            ParallelKind::Zero1 => Parallel::Zero1 {
+                rank,
+                ddp: self.ddp(parallel),
+                parameters_as_bucket_view: parallel.parameters_as_bucket_view.unwrap_or(false),
+            },
             ParallelKind::Fsdp => Parallel::Fsdp { rank },
             ParallelKind::Tensor => Parallel::Tensor { rank },
             ParallelKind::Pipeline => Parallel::Pipeline { rank },
@@ -80,6 +84,7 @@ impl Resolver {
     /// What replicas cannot be made of.
     pub(super) fn check_parallel(&mut self, job: &Job) {
         let Some(parallel) = job.parallel else { return };
+        self.check_ddp(job);
         if NOT_RECORDED.contains(&parallel.kind()) {
             self.problem("parallel.kind", "it is not recorded", "write `data_parallel`");
         }

@@ -1,0 +1,193 @@
+//! `DistributedDataParallel`: this process has the whole model, and averages its gradients with others.
+//!
+//! The gradients go through buckets, which are as large as all of them together.
+//! c10d's own reducer makes the buckets; the other processes are taken to have what this one has.
+#![allow(unsafe_code, reason = "every call into shim/ddp.cpp is here")]
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_void};
+
+use shared::job::{self, Job, Rank};
+use tch::Tensor;
+
+use crate::Result;
+use crate::builder::Builder;
+use crate::model::{Batch, Network, Output};
+use crate::pass::Pass;
+use crate::place::Module;
+use crate::shim::check;
+
+type Pointer = *mut c_void;
+type Message = *mut c_char;
+
+/// What the buckets belong to, and the checks and copies of the start.
+const MODULE: &str = "ddp";
+
+#[repr(C)]
+struct RawTensors {
+    tensors: *const Pointer,
+    count: usize,
+}
+
+#[repr(C)]
+struct RawOptions {
+    rank: c_int,
+    ranks: c_int,
+    bucket_bytes: i64,
+    gradient_as_bucket_view: bool,
+    static_graph: bool,
+    find_unused_parameters: bool,
+    bucket_module: extern "C" fn(u32) -> u32,
+}
+
+unsafe extern "C" {
+    fn snapscope_ddp_new(
+        parameters: RawTensors,
+        buffers: RawTensors,
+        options: RawOptions,
+        out: *mut Pointer,
+    ) -> Message;
+    fn snapscope_ddp_free(ddp: Pointer);
+    fn snapscope_ddp_before_forward(ddp: Pointer, synchronize: bool) -> Message;
+    fn snapscope_ddp_after_forward(ddp: Pointer, synchronize: bool, outputs: RawTensors, out: *mut Pointer) -> Message;
+}
+
+/// The module of the bucket with this number.
+extern "C" fn bucket_module(number: u32) -> u32 {
+    Module::named(MODULE).named_child(&format!("bucket {number}")).number()
+}
+
+/// A model whose gradients are averaged.
+pub(super) struct Ddp {
+    reducer: Reducer,
+    network: Box<dyn Network>,
+    accumulation: u64,
+    /// Forward passes of the step so far.
+    passes: Cell<u64>,
+    /// Whether the pass under way is followed by a reduction: `no_sync()` is for the others.
+    synchronize: Cell<bool>,
+}
+
+impl Ddp {
+    /// Wraps a model that is on the device.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for the buckets.
+    pub(super) fn new(
+        job: &Job,
+        rank: Rank,
+        config: job::Ddp,
+        network: Box<dyn Network>,
+        builder: &Builder,
+    ) -> Result<Self> {
+        let [parameters, buffers] = builder.tensors().map(|list| list.into_iter().map(|(_, tensor)| tensor).collect());
+        let reducer = Module::named(MODULE).run(|| Reducer::new(parameters, buffers, rank, config))?;
+        let (passes, synchronize) = (Cell::new(0), Cell::new(true));
+        Ok(Self { reducer, network, accumulation: job.accumulation, passes, synchronize })
+    }
+
+    /// Whether gradients are reduced after this pass: in training, after the last micro batch of a step.
+    fn synchronizes(&self, pass: &Pass) -> bool {
+        if !pass.training {
+            return true;
+        }
+        let passes = (self.passes.get() + 1) % self.accumulation;
+        self.passes.set(passes);
+        passes == 0
+    }
+}
+
+impl Network for Ddp {
+    fn batch(&self, samples: i64) -> Result<Batch> {
+        self.network.batch(samples)
+    }
+
+    fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
+        let synchronize = self.synchronizes(pass);
+        self.synchronize.set(synchronize);
+        Module::named(MODULE).run(|| self.reducer.before_forward(synchronize))?;
+        let mut output = self.network.forward(batch, pass)?;
+        if !self.output_holds_loss() {
+            let handed_on = Module::named(MODULE).run(|| self.reducer.after_forward(synchronize, [&output.logits]))?;
+            let [logits] = handed_on;
+            output.logits = logits;
+        }
+        Ok(output)
+    }
+
+    fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
+        self.network.loss(output, batch)
+    }
+
+    /// Ends the forward pass of a model that computes its loss itself.
+    fn hand_on(&self, output: &mut Output, loss: Tensor) -> Result<Tensor> {
+        if !self.output_holds_loss() {
+            return Ok(loss);
+        }
+        let outputs = [&loss, &output.logits];
+        let after = || self.reducer.after_forward(self.synchronize.get(), outputs);
+        let [handed_on, logits] = Module::named(MODULE).run(after)?;
+        drop(loss);
+        output.logits = logits;
+        Ok(handed_on)
+    }
+
+    fn output_holds_loss(&self) -> bool {
+        self.network.output_holds_loss()
+    }
+}
+
+/// c10d's reducer with its process group.
+struct Reducer(Pointer);
+
+impl Reducer {
+    fn new(parameters: Vec<Tensor>, buffers: Vec<Tensor>, rank: Rank, config: job::Ddp) -> Result<Self> {
+        let options = RawOptions {
+            rank: c_int::try_from(rank.rank).unwrap_or(c_int::MAX),
+            ranks: c_int::try_from(rank.ranks).unwrap_or(c_int::MAX),
+            bucket_bytes: config.bucket_mb.map_or(0, |size| (size << 20).cast_signed()),
+            gradient_as_bucket_view: config.gradient_as_bucket_view,
+            static_graph: config.static_graph,
+            find_unused_parameters: config.find_unused_parameters,
+            bucket_module,
+        };
+        let pointers = |tensors: &[Tensor]| tensors.iter().map(pointer).collect::<Vec<_>>();
+        let (parameters_raw, buffers_raw) = (pointers(&parameters), pointers(&buffers));
+        let mut out = std::ptr::null_mut();
+        // SAFETY: the tensors outlive the call, which keeps handles of its own; without a message `out` is ours.
+        check(unsafe { snapscope_ddp_new(raw(&parameters_raw), raw(&buffers_raw), options, &mut out) })?;
+        Ok(Self(out))
+    }
+
+    /// What comes before the model's own forward pass: the new buckets, and the buffers of the first process.
+    fn before_forward(&self, synchronize: bool) -> Result<()> {
+        // SAFETY: the pointer comes from `new`.
+        check(unsafe { snapscope_ddp_before_forward(self.0, synchronize) })
+    }
+
+    /// What comes after it; yields what the caller gets for each of the outputs.
+    fn after_forward<const N: usize>(&self, synchronize: bool, outputs: [&Tensor; N]) -> Result<[Tensor; N]> {
+        let outputs = outputs.map(pointer);
+        let mut out = [std::ptr::null_mut(); N];
+        // SAFETY: the outputs outlive the call, and there is room for as many.
+        check(unsafe { snapscope_ddp_after_forward(self.0, synchronize, raw(&outputs), out.as_mut_ptr()) })?;
+        // SAFETY: without a message each pointer is a new handle that belongs to the caller.
+        Ok(out.map(|pointer| unsafe { Tensor::from_ptr(pointer.cast()) }))
+    }
+}
+
+impl Drop for Reducer {
+    fn drop(&mut self) {
+        // SAFETY: the pointer comes from `new`, and is freed once.
+        unsafe { snapscope_ddp_free(self.0) }
+    }
+}
+
+fn pointer(tensor: &Tensor) -> Pointer {
+    tensor.as_ptr().cast_mut().cast()
+}
+
+fn raw(tensors: &[Pointer]) -> RawTensors {
+    RawTensors { tensors: tensors.as_ptr(), count: tensors.len() }
+}

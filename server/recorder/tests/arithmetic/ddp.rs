@@ -1,0 +1,80 @@
+//! One process of several, by arithmetic: buckets, and a share of the optimizer's state.
+
+use crate::recorded::{Recorded, record};
+use serde_json::{Value, json};
+
+const FIRST: [u64; 2] = [300 * 700, 700];
+const SECOND: [u64; 2] = [700 * 500, 500];
+const HEAD: [u64; 2] = [500 * 10, 10];
+const WEIGHTS: u64 = bytes(&[FIRST, SECOND, HEAD]);
+
+/// Bytes of layers that have so many weights and biases.
+const fn bytes(layers: &[[u64; 2]]) -> u64 {
+    let (mut elements, mut index) = (0, 0);
+    while index < layers.len() {
+        elements += layers[index][0] + layers[index][1];
+        index += 1;
+    }
+    4 * elements
+}
+
+fn train(parallel: &Value) -> Recorded {
+    record(&json!({
+        "model": { "family": "mlp", "input": 300, "hidden": [700, 500], "classes": 10 },
+        "batch": 64, "steps": 3, "card": "h100-80gb", "set_to_none": false, "parallel": parallel,
+    }))
+}
+
+#[test]
+fn buckets_are_laid_anew_once() {
+    let recorded = train(&json!({ "kind": "ddp", "ranks": 8 }));
+    assert_eq!(recorded.requested_bytes(0, "ddp.bucket 0 · setup"), [WEIGHTS]);
+    // The last layers' gradients come first, and fill a bucket of 1 MiB.
+    assert_eq!(recorded.requested_bytes(0, "ddp.bucket 0 · forward"), [bytes(&[SECOND, HEAD])]);
+    assert_eq!(recorded.requested_bytes(0, "ddp.bucket 1 · forward"), [bytes(&[FIRST])]);
+    // The start packs all weights into one tensor, to send them.
+    assert!(recorded.requested_bytes(0, "ddp · setup").contains(&WEIGHTS));
+}
+
+#[test]
+fn buckets_have_the_size_that_is_asked_for() {
+    let recorded = train(&json!({ "kind": "ddp", "ranks": 8, "bucket_mb": 2 }));
+    assert_eq!(recorded.requested_bytes(0, "ddp.bucket 0 · forward"), [WEIGHTS]);
+    assert!(recorded.requested_bytes(0, "ddp.bucket 1 · forward").is_empty());
+}
+
+#[test]
+fn gradients_are_there_twice_unless_they_are_views() {
+    let alive = |views: bool| {
+        let parallel = json!({ "kind": "ddp", "ranks": 8, "gradient_as_bucket_view": views });
+        train(&parallel).live_bytes_at_step_ends()
+    };
+    let (apart, views) = (alive(false), alive(true));
+    assert_eq!(apart[2] - views[2], WEIGHTS);
+}
+
+#[test]
+fn an_output_is_copied_where_unused_parameters_are_looked_for() {
+    let recorded = train(&json!({ "kind": "ddp", "ranks": 8, "find_unused_parameters": true }));
+    let logits = 4 * 64 * 10;
+    let copies = recorded.requested_bytes(0, "ddp · forward").into_iter().filter(|size| *size == logits);
+    assert_eq!(copies.count(), 3, "one a step");
+}
+
+#[test]
+fn each_process_has_the_state_of_its_share() {
+    // 350,000 elements go to the first process, 210,000 to the second, which stays behind for all that is smaller.
+    let shares = [bytes(&[[SECOND[0], 0]]), bytes(&[FIRST, HEAD, [0, SECOND[1]]])];
+    for (rank, share) in shares.into_iter().enumerate() {
+        let parallel = json!({ "kind": "zero1", "ranks": 2, "rank": rank, "parameters_as_bucket_view": true });
+        let recorded = train(&parallel);
+        for average in ["exp_avg · optimizer", "exp_avg_sq · optimizer"] {
+            let state = recorded.alive().into_iter().filter(|tensor| tensor.place.ends_with(average));
+            assert_eq!(state.map(|tensor| tensor.requested_bytes).sum::<u64>(), share, "{average} of process {rank}");
+        }
+        // The weights of both shares are views of these.
+        assert_eq!(recorded.requested_bytes(0, "zero.share 0 · setup"), [shares[0]]);
+        assert_eq!(recorded.requested_bytes(0, "zero.share 1 · setup"), [shares[1]]);
+        assert!(recorded.alive().iter().all(|tensor| !tensor.place.ends_with("weight · setup")));
+    }
+}

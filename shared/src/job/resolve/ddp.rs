@@ -1,0 +1,123 @@
+//! Distributed data parallelism: options, and what it can't be combined with.
+
+use super::super::ddp::Ddp;
+use super::super::model::Model;
+use super::super::parallel::{Parallel, ParallelKind};
+use super::super::raw::RawParallel;
+use super::super::training::Job;
+use super::Resolver;
+
+impl Resolver {
+    /// How gradients are averaged, as `parallel` has it.
+    pub(super) fn ddp(&mut self, raw: &RawParallel) -> Ddp {
+        Ddp {
+            bucket_mb: raw.bucket_mb.map(|size| self.whole("parallel.bucket_mb", Some(size), size)),
+            gradient_as_bucket_view: raw.gradient_as_bucket_view.unwrap_or(false),
+            static_graph: raw.static_graph.unwrap_or(false),
+            find_unused_parameters: raw.find_unused_parameters.unwrap_or(false),
+        }
+    }
+
+    /// Refuses options that a kind has no use for.
+    pub(super) fn only_of_ddp(&mut self, kind: ParallelKind, raw: &RawParallel) {
+        let of_ddp = [
+            ("bucket_mb", raw.bucket_mb.is_some()),
+            ("gradient_as_bucket_view", raw.gradient_as_bucket_view.is_some()),
+            ("static_graph", raw.static_graph.is_some()),
+            ("find_unused_parameters", raw.find_unused_parameters.is_some()),
+        ];
+        if !matches!(kind, ParallelKind::Ddp | ParallelKind::Zero1) {
+            for (key, _) in of_ddp.into_iter().filter(|(_, given)| *given) {
+                self.problem(&format!("parallel.{key}"), "only `ddp` and `zero1` have it", "take it out");
+            }
+        }
+        if kind != ParallelKind::Zero1 && raw.parameters_as_bucket_view.is_some() {
+            self.problem("parallel.parameters_as_bucket_view", "only `zero1` has it", "take it out");
+        }
+    }
+
+    /// What is not averaged among processes, or raises an exception in Python.
+    pub(super) fn check_ddp(&mut self, job: &Job) {
+        let Some((_, ddp)) = job.parallel.and_then(|parallel| parallel.ddp()) else { return };
+        if job.lora.is_some() {
+            self.problem("parallel", "adapters in several processes are not recorded", "leave out `lora`");
+        }
+        if job.evaluation.is_some_and(|evaluation| !evaluation.no_grad) {
+            let message = "`DistributedDataParallel` raises an exception where a forward pass has no backward";
+            self.problem("evaluation.no_grad", message, "write `no_grad = true`");
+        }
+        if ddp.static_graph && job.accumulation > 1 {
+            let message = "PyTorch fails where a micro batch of a static graph is not reduced";
+            self.problem("parallel.static_graph", message, "write `static_graph = false` or `accumulation = 1`");
+        }
+        let views = matches!(job.parallel, Some(Parallel::Zero1 { parameters_as_bucket_view: true, .. }));
+        if views && matches!(job.model, Model::Rnn(_)) {
+            let message = "the weights of recurrent layers are views already, which cuDNN needs";
+            self.problem("parallel.parameters_as_bucket_view", message, "write `parameters_as_bucket_view = false`");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job::{Ddp, Job, Parallel, Problem, Rank, RawJob};
+
+    const USUAL: Ddp =
+        Ddp { bucket_mb: None, gradient_as_bucket_view: false, static_graph: false, find_unused_parameters: false };
+
+    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
+        RawJob::from_toml(text).unwrap().resolve()
+    }
+
+    #[track_caller]
+    fn check(text: &str, parallel: Parallel) {
+        let job = resolve(text).unwrap();
+        assert_eq!(job.parallel, Some(parallel));
+        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
+    }
+
+    #[track_caller]
+    fn check_problem(text: &str, problem: &str) {
+        let problems = resolve(text).unwrap_err();
+        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
+    }
+
+    #[test]
+    fn options_are_those_of_pytorch() {
+        let rank = Rank { rank: 0, ranks: 8 };
+        check("model = 'mlp'\nparallel = { kind = 'ddp' }", Parallel::Ddp { rank, ddp: USUAL });
+        check(
+            "model = 'mlp'\nparallel = { kind = 'ddp', bucket_mb = 100, gradient_as_bucket_view = true }",
+            Parallel::Ddp { rank, ddp: Ddp { bucket_mb: Some(100), gradient_as_bucket_view: true, ..USUAL } },
+        );
+        check(
+            "model = 'mlp'\nparallel = { kind = 'zero1', ranks = 4, rank = 3, static_graph = true }",
+            Parallel::Zero1 {
+                rank: Rank { rank: 3, ranks: 4 },
+                ddp: Ddp { static_graph: true, ..USUAL },
+                parameters_as_bucket_view: false,
+            },
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_a_problem() {
+        check_problem(
+            "model = 'mlp'\ncard = '2x t4-16gb'\nparallel = { bucket_mb = 25 }",
+            "parallel.bucket_mb: only `ddp` and `zero1` have it; take it out",
+        );
+        check_problem(
+            "model = 'mlp'\nparallel = { kind = 'ddp', parameters_as_bucket_view = true }",
+            "parallel.parameters_as_bucket_view: only `zero1` has it; take it out",
+        );
+        check_problem(
+            "model = 'mlp'\nevaluation = { no_grad = false }\nparallel = { kind = 'ddp' }",
+            "evaluation.no_grad: `DistributedDataParallel` raises an exception where a forward pass has no backward; \
+             write `no_grad = true`",
+        );
+        check_problem(
+            "model = 'gpt2'\nlora = {}\nparallel = { kind = 'zero1' }",
+            "parallel: adapters in several processes are not recorded; leave out `lora`",
+        );
+    }
+}

@@ -1,0 +1,67 @@
+"""One process of several that train together: `DistributedDataParallel`, and `ZeroRedundancyOptimizer` over it."""
+
+import os
+import time
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.optim import ZeroRedundancyOptimizer
+from torch.nn.parallel import DistributedDataParallel
+
+from job import Ddp, Job
+
+# Where NCCL's processes find the name of their communicator, and what it may be.
+COMMUNICATOR, NAME = "0//cuda//0", "\0" * 128
+
+# NCCL's tensors are let go of by a thread that looks at finished work ten times a second; real steps take longer.
+WATCHDOG_S = 0.3
+
+
+def wrapped(job: Job, model: nn.Module) -> nn.Module:
+    """The model as this process has it, which joins the others."""
+    ddp = job.ddp
+    if ddp is None:
+        return model
+    join(ddp)
+    return DistributedDataParallel(
+        model,
+        device_ids=[0],
+        bucket_cap_mb=ddp.bucket_mb,
+        gradient_as_bucket_view=ddp.gradient_as_bucket_view,
+        static_graph=ddp.static_graph,
+        find_unused_parameters=ddp.find_unused_parameters,
+    )
+
+
+def join(ddp: Ddp) -> None:
+    """Makes this process one of a group in which nobody else ever shows up."""
+    device = torch.device("cuda", 0)
+    torch.cuda.set_device(device)
+    os.environ["TORCH_NCCL_ASYNC_ERROR_HANDLING"] = "0"
+    store = dist.HashStore()
+    if ddp.rank > 0:
+        # The first process would have put it there.
+        store.set(COMMUNICATOR, NAME)
+    dist.init_process_group("nccl", store=store, rank=ddp.rank, world_size=ddp.ranks, device_id=device)
+
+
+def optimizer(job: Job, model: nn.Module, kind: type[torch.optim.Optimizer], **options: Any) -> torch.optim.Optimizer:
+    """The optimizer with the state of all parameters, or of this process's share."""
+    if job.ddp is None or job.ddp.parameters_as_bucket_view is None:
+        return kind(model.parameters(), **options)
+    views = job.ddp.parameters_as_bucket_view
+    return ZeroRedundancyOptimizer(model.parameters(), kind, parameters_as_bucket_view=views, **options)
+
+
+def reduce_after(model: nn.Module, is_last: bool) -> None:
+    """Lets only the last micro batch of a step reduce gradients, as `no_sync()` around the others does."""
+    if isinstance(model, DistributedDataParallel):
+        model.require_backward_grad_sync = is_last
+
+
+def settle(job: Job) -> None:
+    """Waits until finished collectives let go of their tensors, at the end of a step."""
+    if job.ddp is not None:
+        time.sleep(WATCHDOG_S)
