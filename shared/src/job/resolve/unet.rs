@@ -85,6 +85,31 @@ mod tests {
         assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
     }
 
+    #[track_caller]
+    fn check_problem_of_job(job: &str, problem: &str) {
+        let problems = resolve(&format!("model = {{ preset = 'sd-1.5', attention = 'cudnn' }}\n{job}")).unwrap_err();
+        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
+    }
+
+    #[test]
+    fn kernels_must_take_the_heads_of_every_level() {
+        check_problem_of_job(
+            "precision = 'bf16'\ncard = 'a100-80gb'",
+            "model.attention: cuDNN attention takes heads of 128, not of 160, on a100-80gb (compute capability 8.0); \
+             leave it out, and PyTorch picks what can run",
+        );
+        let on_hopper = "model = { preset = 'sd-1.5', attention = 'cudnn' }\nprecision = 'bf16'\ncard = 'h100-80gb'";
+        assert!(resolve(on_hopper).is_ok());
+    }
+
+    #[test]
+    fn replicas_are_refused() {
+        check_problem_of_job(
+            "precision = 'bf16'\ncard = '2x h100-80gb'\nparallel = {}",
+            "parallel: replicas of U-Nets are not recorded; train another model, or leave out `parallel`",
+        );
+    }
+
     #[test]
     fn what_does_not_fit_is_a_problem() {
         check_problem(
