@@ -18,7 +18,9 @@ fn main() {
         "checkpoint",
         "data",
         "mistake",
+        "offload",
         "parallel",
+        "results",
         "ranks",
         "ddp",
     ]

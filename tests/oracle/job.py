@@ -146,6 +146,19 @@ class Optimizer:
     nesterov: bool
     betas: tuple[float, float]
     epsilon: float
+    state: str
+    offload: bool
+    offload_gradients: bool
+
+
+@dataclass(frozen=True)
+class Saving:
+    """Ways to save memory, besides checkpointing all layers."""
+
+    checkpoint_every: int
+    keep: str
+    loss_chunks: int | None
+    offload_activations: bool
 
 
 @dataclass(frozen=True)
@@ -214,6 +227,7 @@ class Job:
     grad_scaler: bool
     optimizer: Optimizer
     checkpointing: bool
+    saving: Saving
     lora: Lora | None
     clip_grad_norm: float | None
     set_to_none: bool
@@ -251,7 +265,8 @@ def from_document(document: dict[str, Any]) -> Job:
         precision=document["precision"],
         grad_scaler=document.get("grad_scaler", False),
         optimizer=optimizer_of(document["optimizer"]),
-        checkpointing=document["checkpointing"],
+        checkpointing=bool(document["checkpointing"]),
+        saving=saving_of(document),
         lora=Lora(**lora) if lora else None,
         clip_grad_norm=document.get("clip_grad_norm"),
         set_to_none=document["set_to_none"],
@@ -265,6 +280,13 @@ def from_document(document: dict[str, Any]) -> Job:
         gather=document.get("parallel", {}).get("gather", "outputs"),
         ddp=ddp_of(document.get("parallel", {})),
     )
+
+
+def saving_of(document: dict[str, Any]) -> Saving:
+    """How a resolved config saves memory."""
+    selected = document["checkpointing"] or {"every": 1, "keep": "nothing"}
+    chunks = document.get("loss", {}).get("chunks")
+    return Saving(selected["every"], selected["keep"], chunks, document["offload_activations"])
 
 
 def model_of(table: dict[str, Any]) -> Model:
@@ -338,11 +360,14 @@ def optimizer_of(table: dict[str, Any]) -> Optimizer:
     """The optimizer of a resolved config."""
     return Optimizer(
         kind=table["kind"],
-        implementation=table["implementation"],
+        implementation=table.get("implementation", ""),
         learning_rate=table["learning_rate"],
         weight_decay=table["weight_decay"],
         momentum=table.get("momentum", 0.0),
         nesterov=table.get("nesterov", False),
         betas=tuple(table.get("betas", (0.9, 0.999))),
         epsilon=table.get("epsilon", 1e-8),
+        state=table["state"],
+        offload=table["offload"],
+        offload_gradients=table.get("offload_gradients", False),
     )

@@ -23,14 +23,11 @@ from transformers import (
 
 import adapters
 import encoders
-import modules
 import recurrent
+import saving
 from job import Bert, Job, Mlp, ResNet, Rnn, Transformer, Unet, Vit
 
 Batch = tuple[Tensor, Tensor]
-
-# What transformers passes by default; the contexts only mend labels.
-CHECKPOINT = {"use_reentrant": False, "context_fn": modules.checkpoint_contexts}
 
 # What transformers calls the activations of our configs; "swiglu" is "silu" and the gate that Llama always has.
 ACTIVATIONS = {
@@ -83,7 +80,7 @@ def transformer(job: Job, shape: Transformer) -> Subject:
         )
     model.train()
     if job.checkpointing:
-        model.activation_checkpointing_enable(activation_checkpointing_kwargs=CHECKPOINT)
+        saving.checkpoint_layers(model, job)
 
     if job.lora is not None:
         model = adapters.added(model, job.lora)
@@ -96,6 +93,8 @@ def transformer(job: Job, shape: Transformer) -> Subject:
         output = model(input_ids=tokens, labels=labels)
         return output, output.loss
 
+    if job.saving.loss_chunks is not None:
+        return Subject(materialized(model), batch, partial(saving.run_chunked, job.saving.loss_chunks))
     return Subject(materialized(model), batch, run)
 
 
@@ -160,7 +159,7 @@ def encoder(job: Job, kind: Any, config: PreTrainedConfig, attention: str) -> nn
         model = kind.from_config(config, dtype=weight_dtype(job), attn_implementation=implementation)
     model.train()
     if job.checkpointing:
-        model.activation_checkpointing_enable(activation_checkpointing_kwargs=CHECKPOINT)
+        saving.checkpoint_layers(model, job)
     return materialized(model)
 
 
@@ -187,7 +186,7 @@ def resnet(job: Job, shape: ResNet) -> Subject:
     with torch.device("meta"):
         model = build_model(num_classes=shape.classes).to(dtype=weight_dtype(job), memory_format=layout)
     if job.checkpointing:
-        checkpoint_blocks(model)
+        checkpoint_blocks(model, job)
 
     def batch(samples: int) -> Batch:
         images = torch.empty(samples, 3, shape.image_size, shape.image_size, dtype=weight_dtype(job))
@@ -196,16 +195,20 @@ def resnet(job: Job, shape: ResNet) -> Subject:
     return Subject(materialized(model), batch, classify)
 
 
-def checkpoint_blocks(model: nn.Module) -> None:
-    """Makes each residual block drop its activations and compute them again in backward, while it is trained."""
-    for block in model.modules():
-        if isinstance(block, BasicBlock | Bottleneck):
-            block.forward = partial(checkpointed, block, block.forward)
+def checkpoint_blocks(model: nn.Module, job: Job) -> None:
+    """Makes the job's choice of blocks compute their activations again in backward, while they are trained."""
+    options = saving.checkpointing(job)
+    blocks = (block for block in model.modules() if isinstance(block, BasicBlock | Bottleneck))
+    for index, block in enumerate(blocks):
+        if saving.takes(job, index):
+            block.forward = partial(checkpointed, block, block.forward, options)
 
 
-def checkpointed(block: nn.Module, forward: Callable[[Tensor], Tensor], features: Tensor) -> Tensor:
+def checkpointed(
+    block: nn.Module, forward: Callable[[Tensor], Tensor], options: dict[str, Any], features: Tensor
+) -> Tensor:
     """What a block makes of its input."""
-    return checkpoint(forward, features, **CHECKPOINT) if block.training else forward(features)
+    return checkpoint(forward, features, **options) if block.training else forward(features)
 
 
 def mlp(job: Job, shape: Mlp) -> Subject:

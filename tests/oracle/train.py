@@ -55,7 +55,8 @@ def record(job: jobs.Job, output: Path, with_modules: bool) -> dict[str, object]
     if job.memory_fraction is not None:
         torch.cuda.set_per_process_memory_fraction(job.memory_fraction)
     # With stacks at frees PyTorch 2.11 loses the exception by which checkpointing ends a recomputation early.
-    torch.cuda.memory._record_memory_history(context="alloc" if job.checkpointing else "all", stacks="python")
+    computes_again = job.checkpointing or job.saving.loss_chunks is not None
+    torch.cuda.memory._record_memory_history(context="alloc" if computes_again else "all", stacks="python")
     # The snapshot of a run that is out of memory is that of the moment, before the exception frees anything.
     torch._C._cuda_attach_out_of_memory_observer(lambda *_: torch.cuda.memory._dump_snapshot(str(output)))
     oom = None

@@ -12,6 +12,7 @@ import data
 import ddp
 import models
 import replicas
+import saving
 from job import Bert, Evaluation, Job, Transformer, Unet, Vit
 
 DEVICE = torch.device("cuda")
@@ -114,7 +115,7 @@ class Training:
 
     def forward(self, keep_output: bool) -> tuple[Any, Tensor]:
         """The output, unless it goes as soon as the loss is there, and the loss of the batch."""
-        with autocast(self.job):
+        with autocast(self.job), saving.activations(self.job) if self.model.training else nullcontext():
             output, loss = self.run_model(self.model, self.inputs, self.labels)
             # Models that compute their loss themselves do so on each device.
             loss = loss.mean() if loss.dim() > 0 else loss
@@ -135,10 +136,16 @@ def optimizer(job: Job, model: nn.Module) -> torch.optim.Optimizer:
         "foreach": rule.implementation == "foreach",
         "fused": rule.implementation == "fused",
     }
+    if rule.state == "8bit":
+        return saving.eight_bit(rule, model)
     if rule.kind == "sgd":
-        return ddp.optimizer(job, model, torch.optim.SGD, momentum=rule.momentum, nesterov=rule.nesterov, **common)
-    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[rule.kind]
-    return ddp.optimizer(job, model, kind, betas=rule.betas, eps=rule.epsilon, **common)
+        own: dict[str, Any] = {"momentum": rule.momentum, "nesterov": rule.nesterov}
+    else:
+        own = {"betas": rule.betas, "eps": rule.epsilon}
+    kind = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[rule.kind]
+    if rule.offload:
+        return saving.on_host(kind, rule, model, common | own)
+    return ddp.optimizer(job, model, kind, **common, **own)
 
 
 def autocast(job: Job) -> AbstractContextManager:

@@ -240,7 +240,7 @@ mod recorded {
 
     use server::repro::{Limits, Recording, run};
     use server::sweep::{Audience, Outcome, Settings, fit, record_all, report};
-    use shared::job::RawJob;
+    use shared::job::{RawCheckpointing, RawJob};
     use testkit::repro::{Audience as Listener, built_recorder};
 
     /// A card that a batch of a few samples fills.
@@ -301,7 +301,7 @@ mod recorded {
         assert_eq!(labels.0.lock().expect("no panic").len(), 4);
         let report = report("small", &sweep, &outcomes);
         for row in &report.rows {
-            let raw = RawJob { checkpointing: Some(row.checkpointing), ..config(GPT2) };
+            let raw = RawJob { checkpointing: Some(RawCheckpointing::All(row.checkpointing)), ..config(GPT2) };
             let single = record(&raw, row.batch).report();
             let recording = row.recording.as_ref().expect("figures");
             assert_eq!(recording.peak_reserved_bytes, single.peak_reserved_bytes, "{row:?}");

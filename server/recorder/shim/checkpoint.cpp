@@ -8,6 +8,7 @@
 //   backward   Add   Dropout wants slot 3: LayerNorm, AddMM, Dropout run again and fill 0, 1, 2, 3; Add does not run
 //
 // Python hooks the saving of tensors through its autograd engine. Ours is the plain engine with such a hook.
+#include "saving.h"
 #include "shim.h"
 
 #include <memory>
@@ -17,6 +18,7 @@
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/autograd/saved_variable_hooks.h>
 
 using at::Tensor;
@@ -28,6 +30,12 @@ using TensorPointers = Tensor* const*;
 // A segment of the model in Rust: reads `count` inputs, returns a new tensor, or null with a message.
 using SnapscopeSegment = Tensor* (*)(void* data, TensorPointers inputs, size_t count, char** message);
 using SnapscopeDrop = void (*)(void* data);
+
+// How a segment is checkpointed; the layout is that of checkpoint.rs.
+struct SnapscopeSaving {
+  int keep;      // a `snapscope::Keep`
+  size_t saved;  // so many of the inputs are positional arguments in Python
+};
 
 namespace {
 
@@ -44,23 +52,30 @@ struct Filled final : std::exception {
 // A segment under way, or one that waits for backward: it lives as long as a slot may be asked for.
 class Checkpoint {
  public:
-  Checkpoint(SnapscopeSegment run, SnapscopeDrop drop, void* data, TensorPointers inputs, size_t count)
-      : run_(run), drop_(drop), data_(data) {
-    for (size_t index = 0; index < count; ++index) inputs_.push_back(*inputs[index]);
+  Checkpoint(SnapscopeSegment run, SnapscopeDrop drop, void* data, TensorPointers inputs, size_t count,
+             const SnapscopeSaving& with)
+      : run_(run), drop_(drop), data_(data), results_(static_cast<snapscope::Keep>(with.keep)) {
+    for (size_t index = 0; index < count; ++index) {
+      if (index < with.saved) {
+        saved_.emplace_back(*inputs[index], /*is_output=*/false);
+      } else {
+        inputs_.push_back(*inputs[index]);
+      }
+    }
     random_ = generator().get_state();
   }
   Checkpoint(const Checkpoint&) = delete;
   // Python drops the arguments of a call from the last to the first.
   ~Checkpoint() {
     while (!inputs_.empty()) inputs_.pop_back();
+    while (!saved_.empty()) saved_.pop_back();
     drop_(data_);
   }
 
   // A new tensor, or null with a message that the caller frees.
-  Tensor* run(char** message) {
-    std::vector<Tensor*> pointers;
-    for (Tensor& input : inputs_) pointers.push_back(&input);
-    return run_(data_, pointers.data(), pointers.size(), message);
+  Tensor* run(TensorPointers inputs, size_t count, bool is_second, char** message) {
+    const snapscope::ResultsGuard guard(results_, is_second);
+    return run_(data_, inputs, count, message);
   }
 
   std::shared_ptr<Slot> add_slot() {
@@ -86,10 +101,13 @@ class Checkpoint {
   SnapscopeSegment run_;
   SnapscopeDrop drop_;
   void* data_;
-  std::vector<Tensor> inputs_;
+  // The first inputs are saved as a node would: hooks around the segment have a say in where they wait.
+  std::vector<torch::autograd::SavedVariable> saved_;
+  std::vector<Tensor> inputs_;  // the others
   Tensor random_;  // where dropout began; in host memory
   std::vector<std::weak_ptr<Slot>> slots_;
   size_t filled_ = 0;
+  snapscope::Results results_;  // what the first run keeps
 };
 
 // Of the first run: a slot in place of the tensor.
@@ -121,6 +139,7 @@ struct Refills final : SavedVariableHooks {
 struct Saving {
   std::shared_ptr<Checkpoint> first;
   Checkpoint* second = nullptr;
+  bool on_host = false;  // where neither is
 };
 thread_local Saving saving;
 
@@ -142,8 +161,13 @@ void Checkpoint::fill_slots() {
   const Tensor random_now = random.get_state();
   random.set_state(random_);
   filled_ = 0;
+  std::vector<Tensor> inputs;
+  for (torch::autograd::SavedVariable& saved : saved_) inputs.push_back(saved.unpack());
+  inputs.insert(inputs.end(), inputs_.begin(), inputs_.end());
+  std::vector<Tensor*> pointers;
+  for (Tensor& input : inputs) pointers.push_back(&input);
   char* message = nullptr;
-  delete run(&message);
+  delete run(pointers.data(), pointers.size(), /*is_second=*/true, &message);
   random.set_state(random_now);
   const std::string text = message == nullptr ? "" : message;
   free(message);
@@ -154,6 +178,7 @@ struct Engine final : torch::autograd::Engine {
   std::unique_ptr<SavedVariableHooks> get_default_saved_variable_hooks() override {
     if (saving.second != nullptr) return std::make_unique<Refills>(saving.second);
     if (saving.first != nullptr) return std::make_unique<Forgets>(saving.first);
+    if (saving.on_host) return snapscope::on_host();
     return nullptr;
   }
 
@@ -166,15 +191,21 @@ struct Engine final : torch::autograd::Engine {
 
 }  // namespace
 
+// Whether what this thread's graphs save waits on the host from now on, outside of checkpoints; returns what was before.
+SNAPSCOPE_API bool snapscope_activations_on_host(bool on) {
+  torch::autograd::set_default_engine_stub(Engine::get);
+  return std::exchange(saving.on_host, on);
+}
+
 // Runs a segment without keeping its activations; backward runs it again. `data` is dropped in the end.
 SNAPSCOPE_API char* snapscope_checkpoint(SnapscopeSegment run, SnapscopeDrop drop, void* data, TensorPointers inputs,
-                                         size_t count, Tensor** out) {
+                                         size_t count, const SnapscopeSaving* with, Tensor** out) {
   torch::autograd::set_default_engine_stub(Engine::get);
   return snapscope::guarded([&] {
-    const auto checkpoint = std::make_shared<Checkpoint>(run, drop, data, inputs, count);
+    const auto checkpoint = std::make_shared<Checkpoint>(run, drop, data, inputs, count, *with);
     const SavingGuard guard({checkpoint, nullptr});
     char* message = nullptr;
-    *out = checkpoint->run(&message);
+    *out = checkpoint->run(inputs, count, /*is_second=*/false, &message);
     const std::string text = message == nullptr ? "a checkpointed segment failed" : message;
     free(message);
     TORCH_CHECK(*out != nullptr, text);

@@ -19,6 +19,8 @@ pub mod data;
 
 pub mod optimizer;
 
+mod saving;
+
 pub mod parallel;
 
 pub mod mistake;

@@ -174,7 +174,7 @@ impl<'a> Run<'a> {
 
     fn train_step(&mut self, training: &mut Training) -> Result<()> {
         let job = self.job;
-        let pass = Pass { training: true, checkpointing: job.checkpointing, precision: job.precision };
+        let pass = Pass::of_training(job);
         for micro_batch in 0..job.accumulation {
             self.phase(Phase::Data, || training.load())?;
             training.mistakes.see_batch(&training.batch);
@@ -208,7 +208,7 @@ impl<'a> Run<'a> {
     }
 
     fn evaluate(&mut self, training: &mut Training, evaluation: Evaluation) -> Result<()> {
-        let pass = Pass { training: false, checkpointing: false, precision: self.job.precision };
+        let pass = Pass::of_evaluation(self.job);
         training.loader.begin_evaluation();
         self.phase(Phase::Evaluation, || {
             for _ in 0..evaluation.batches {
@@ -248,7 +248,7 @@ impl Training {
         let builder = Builder::new(device, kind).with_lora(job.lora.clone());
         let network = parallel::wrap(job, model::build(job, &builder)?, &builder)?;
         let (stepped, whole) = parallel::share(job, builder.into_parameters())?;
-        let optimizer = Optimizer::new(job.optimizer, stepped).with_whole(whole);
+        let optimizer = Optimizer::new(job.optimizer, stepped)?.with_whole(whole);
         let scaler = match job.precision {
             Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),
             _ => None,

@@ -27,6 +27,8 @@ const LIMITS: &[Limit] = &[
     limit("sequence", 1, 1 << 20, NO_MODEL),
     limit("steps", 1, 10_000, HOURS),
     limit("accumulation", 1, 1024, HOURS),
+    limit("checkpointing.every", 1, 1024, NO_MODEL),
+    limit("loss.chunks", 1, 1 << 14, "chunks would be shorter than the head is worth"),
     limit("lora.rank", 1, 1 << 14, "no layer has as many features"),
     limit("data.shortest", 1, 1 << 20, NO_MODEL),
     limit("data.smallest", 1, 1 << 16, "no card holds as many"),

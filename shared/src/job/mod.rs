@@ -27,6 +27,7 @@ mod recurrent;
 #[cfg(test)]
 mod reference;
 mod resolve;
+mod saving;
 mod size;
 mod sweep;
 mod training;
@@ -48,8 +49,12 @@ pub use model::{
 pub use overrides::Overrides;
 pub use parallel::{Gather, Parallel, Rank};
 pub use problem::{Place, Problem};
-pub use raw::{Betas, RawData, RawEvaluation, RawJob, RawLora, RawModel, RawOptimizer, RawParallel, RawSweep, Sizes};
+pub use raw::{
+    Betas, RawCheckpointing, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawModel, RawOptimizer, RawParallel,
+    RawSweep, Sizes,
+};
 pub use recurrent::{CarryHidden, RecurrentCell, Rnn};
+pub use saving::{Keep, OptimizerStorage, Saving};
 pub use size::parse as parse_size;
 pub use sweep::{Axis, Combination, MOST_COMBINATIONS, Sweep, Values, Word};
 pub use training::{

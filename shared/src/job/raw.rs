@@ -64,8 +64,12 @@ raw_table! {
         grad_scaler: bool,
         /// The optimizer: its kind, or a table.
         optimizer: RawOptimizer,
-        /// Whether activations are computed again in backward.
-        checkpointing: bool,
+        /// Whether activations are computed again in backward, or those of which layers.
+        checkpointing: RawCheckpointing,
+        /// Whether what backward needs waits in host memory.
+        offload_activations: bool,
+        /// How the loss is computed.
+        loss: RawLoss,
         /// Adapters that are trained in the model's place.
         lora: RawLora,
         /// The greatest norm of all gradients together.
@@ -200,6 +204,30 @@ raw_table! {
         betas: Betas,
         /// What keeps Adam's division finite.
         epsilon: f64,
+        /// The state's numbers: `full` or `8bit`.
+        state: String,
+        /// Whether state and step are the host's.
+        offload: bool,
+        /// Whether gradients are freed once the host has them.
+        offload_gradients: bool,
+    }
+}
+
+raw_table! {
+    /// The layers that a [`RawJob`] checkpoints.
+    RawSelected {
+        /// Every so many layers.
+        every: u64,
+        /// What is kept nevertheless: `nothing`, `attention` or `matmul`.
+        keep: String,
+    }
+}
+
+raw_table! {
+    /// The loss of a [`RawJob`].
+    RawLoss {
+        /// Parts that the sequence is cut into.
+        chunks: u64,
     }
 }
 
@@ -305,6 +333,23 @@ raw_table! {
     }
 }
 
+/// Whether layers are checkpointed, or which of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum RawCheckpointing {
+    /// All or none.
+    All(bool),
+    /// Some of them, or in part.
+    Selected(RawSelected),
+}
+
+impl RawCheckpointing {
+    /// Whether any layer is checkpointed.
+    pub fn is_on(&self) -> bool {
+        *self != Self::All(false)
+    }
+}
+
 /// One size, or one for each layer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -394,6 +439,29 @@ impl FromValue for RawOptimizer {
     fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
         match value {
             Value::Text(kind) => Some(Self { kind: Some(kind.clone()), ..Self::default() }),
+            Value::Table(entries) => Some(Self::read(entries, reader)),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for RawCheckpointing {
+    const EXPECTED: &str = "true, false or a table such as { every = 2 }";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
+            Value::Bool(is_on) => Some(Self::All(*is_on)),
+            Value::Table(entries) => Some(Self::Selected(RawSelected::read(entries, reader))),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for RawLoss {
+    const EXPECTED: &str = "a table such as { chunks = 8 }";
+
+    fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self> {
+        match value {
             Value::Table(entries) => Some(Self::read(entries, reader)),
             _ => None,
         }

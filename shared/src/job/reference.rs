@@ -2,8 +2,9 @@
 
 use super::mistake::MISTAKES;
 use super::names::Family;
+use super::raw::RawSelected;
 use super::resolve::keys_of;
-use super::{Card, Model, RawEvaluation, RawData, RawJob, RawLora, RawOptimizer, RawParallel, RawSweep};
+use super::{Card, Model, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawOptimizer, RawParallel, RawSweep};
 
 const README: &str = include_str!("README.md");
 
@@ -47,6 +48,8 @@ fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
 fn every_key_has_a_row() {
     assert_eq!(keys("## The job"), RawJob::KEYS);
     assert_eq!(keys("## The optimizer"), RawOptimizer::KEYS);
+    assert_eq!(keys("## Checkpointing"), RawSelected::KEYS);
+    assert_eq!(keys("## The loss"), RawLoss::KEYS);
     assert_eq!(keys("## The adapters"), RawLora::KEYS);
     assert_eq!(keys("## The data"), RawData::KEYS);
     assert_eq!(keys("## The evaluation"), RawEvaluation::KEYS);
@@ -66,6 +69,8 @@ fn every_key_has_a_row() {
 fn defaults_are_as_documented() {
     check_defaults("## The job", "model = 'gpt2'", None);
     check_defaults("## The optimizer", "model = 'gpt2'", Some("optimizer"));
+    check_defaults("## Checkpointing", "model = 'gpt2'\ncheckpointing = { keep = 'nothing' }", Some("checkpointing"));
+    check_defaults("## The loss", "model = 'gpt2'\nloss = {}", Some("loss"));
     check_defaults("## The adapters", "model = 'gpt2'\nlora = {}", Some("lora"));
     check_defaults("## The data", "model = 'gpt2'", Some("data"));
     check_defaults("## The evaluation", "model = 'gpt2'\nevaluation = {}", Some("evaluation"));
@@ -82,6 +87,8 @@ fn defaults_are_as_documented() {
 fn limits_are_as_documented() {
     for (heading, table) in [
         ("## The job", ""),
+        ("## Checkpointing", "checkpointing."),
+        ("## The loss", "loss."),
         ("## The adapters", "lora."),
         ("## The data", "data."),
         ("## The evaluation", "evaluation."),

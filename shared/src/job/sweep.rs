@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::document::Value;
 use super::problem::{Problem, excerpt};
-use super::raw::{RawJob, RawSweep};
+use super::raw::{RawCheckpointing, RawJob, RawSweep};
 use super::reader::{FromValue, Reader};
 use super::training::Job;
 
@@ -208,7 +208,9 @@ impl RawSweep {
                 raw.device = None;
             }),
             column("precision", self.precision, |raw, precision| raw.precision = Some(precision)),
-            column("checkpointing", self.checkpointing, |raw, is_on| raw.checkpointing = Some(is_on)),
+            column("checkpointing", self.checkpointing, |raw, is_on| {
+                raw.checkpointing = Some(RawCheckpointing::All(is_on));
+            }),
             column("sequence", self.sequence, |raw, sequence| raw.sequence = Some(sequence)),
             column("batch", self.batch, |raw, batch| raw.batch = Some(batch)),
         ];

@@ -6,6 +6,7 @@ use super::lora::Lora;
 use super::mistake::Mistake;
 use super::model::Model;
 use super::parallel::Parallel;
+use super::saving::{OptimizerStorage, Saving};
 
 /// A recording to make: valid, complete, and within the limits.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +29,8 @@ pub struct Job {
     pub optimizer: Optimizer,
     /// Whether each layer's activations are dropped and computed again in backward.
     pub checkpointing: bool,
+    /// Which layers that means, and how memory is saved besides.
+    pub saving: Saving,
     /// Adapters that are trained in the model's place.
     pub lora: Option<Lora>,
     /// The greatest norm of all gradients together; `None` does not clip.
@@ -85,6 +88,8 @@ pub struct Optimizer {
     pub learning_rate: f64,
     /// Weight decay; 0 leaves it out.
     pub weight_decay: f64,
+    /// Where its state is.
+    pub storage: OptimizerStorage,
 }
 
 /// Which rule changes the weights.

@@ -3,17 +3,18 @@
 mod data;
 mod encoder;
 mod recurrent;
+mod saving;
 mod unet;
 
 use super::lora::Lora;
 use super::mistake::MISTAKES;
 use super::model::{Mlp, Model, Norm, Positions, ResNet, Transformer};
 use super::names::{
-    ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, IMPLEMENTATIONS, MLP_ACTIVATIONS, NORMS, POSITIONS,
-    PRECISIONS, RULES, Rule, name_of,
+    ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, MLP_ACTIVATIONS, NORMS, POSITIONS, PRECISIONS, RULES,
+    Rule, name_of,
 };
 use super::parallel::{GATHERS, KINDS, Parallel};
-use super::raw::{Betas, RawEvaluation, RawJob, RawLora, RawModel, RawOptimizer, RawParallel, Sizes};
+use super::raw::{Betas, RawEvaluation, RawJob, RawLora, RawLoss, RawModel, RawOptimizer, RawParallel, Sizes};
 use super::resolve::family_of;
 use super::training::{Amp, Device, Evaluation, Job, Optimizer, OptimizerKind, Precision, ZeroGrad};
 
@@ -40,7 +41,9 @@ impl Job {
             precision: Some(precision.to_owned()),
             grad_scaler,
             optimizer: Some(raw_optimizer(self.optimizer)),
-            checkpointing: Some(self.checkpointing),
+            checkpointing: Some(saving::raw_checkpointing(self)),
+            offload_activations: Some(self.saving.offload_activations),
+            loss: self.saving.loss_chunks.map(|chunks| RawLoss { chunks: Some(chunks) }),
             lora: self.lora.as_ref().map(raw_lora),
             clip_grad_norm: self.clip_grad_norm,
             keep_outputs: Some(self.keep_outputs),
@@ -73,10 +76,9 @@ fn raw_precision(precision: Precision) -> (&'static str, Option<bool>) {
 fn raw_optimizer(optimizer: Optimizer) -> RawOptimizer {
     let raw = |rule: Rule| RawOptimizer {
         kind: word(RULES, &rule),
-        implementation: word(IMPLEMENTATIONS, &optimizer.implementation),
         learning_rate: Some(optimizer.learning_rate),
         weight_decay: Some(optimizer.weight_decay),
-        ..RawOptimizer::default()
+        ..saving::raw_storage(optimizer)
     };
     let adam = |rule: Rule, (first, second): (f64, f64), epsilon| RawOptimizer {
         betas: Some(Betas(first, second)),

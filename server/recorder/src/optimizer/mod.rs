@@ -8,19 +8,23 @@ mod lists;
 
 mod adam;
 mod clip;
+mod eight_bit;
+mod offload;
 mod scaler;
 mod sgd;
 
 pub use scaler::GradScaler;
 
-use shared::job::{self, OptimizerImplementation, OptimizerKind, ZeroGrad};
+use shared::job::{self, OptimizerImplementation, OptimizerKind, OptimizerStorage, ZeroGrad};
 use tch::Tensor;
 
 use crate::Result;
 use crate::builder::Parameter;
 use crate::place::Module;
 use adam::Adam;
+use eight_bit::EightBit;
 use lists::List;
+use offload::Offload;
 use sgd::Sgd;
 
 /// An optimizer with its parameters and its state.
@@ -30,6 +34,8 @@ pub struct Optimizer {
     rule: Rule,
     implementation: OptimizerImplementation,
     parameters: Vec<Parameter>,
+    /// What is on the host instead.
+    offload: Option<Offload>,
     whole: Option<Whole>,
 }
 
@@ -46,12 +52,24 @@ pub(crate) struct Whole {
 enum Rule {
     Sgd(Sgd),
     Adam(Adam),
+    EightBit(EightBit),
 }
 
 impl Optimizer {
     /// An optimizer of these parameters; its state comes into being with the first step.
-    pub fn new(config: job::Optimizer, parameters: Vec<Parameter>) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// The host has no pinned memory for what is offloaded.
+    pub fn new(config: job::Optimizer, mut parameters: Vec<Parameter>) -> Result<Self> {
+        let offload = match config.storage {
+            OptimizerStorage::Host { gradients } => Some(Offload::take(&mut parameters, gradients)?),
+            _ => None,
+        };
+        let is_narrow = config.storage == OptimizerStorage::EightBit;
         let (name, rule) = match config.kind {
+            OptimizerKind::Adam { .. } if is_narrow => ("adam8bit", Rule::EightBit(EightBit::new(parameters.len()))),
+            OptimizerKind::AdamW { .. } if is_narrow => ("adamw8bit", Rule::EightBit(EightBit::new(parameters.len()))),
             OptimizerKind::Sgd { momentum, nesterov } => {
                 ("sgd", Rule::Sgd(Sgd::new(&config, momentum, nesterov, parameters.len())))
             }
@@ -62,7 +80,8 @@ impl Optimizer {
                 ("adamw", Rule::Adam(Adam::new(&config, true, betas, epsilon, parameters.len())))
             }
         };
-        Self { module: Module::named(name), rule, implementation: config.implementation, parameters, whole: None }
+        let (module, implementation) = (Module::named(name), config.implementation);
+        Ok(Self { module, rule, implementation, parameters, offload, whole: None })
     }
 
     /// The same optimizer, which clips and clears the gradients of other parameters too.
@@ -92,7 +111,10 @@ impl Optimizer {
         self.module.run(|| match rule {
             Rule::Sgd(sgd) => sgd.step(&step, implementation),
             Rule::Adam(adam) => adam.step(&step, implementation),
-        })
+            Rule::EightBit(eight_bit) => eight_bit.step(&step),
+        })?;
+        drop(step);
+        self.offload.as_mut().map_or(Ok(()), Offload::step)
     }
 
     /// Whether steps scale gradients and look for infinities themselves: `_step_supports_amp_scaling`.
@@ -109,6 +131,7 @@ impl Optimizer {
     /// An operation fails.
     pub fn zero_grad(&mut self, how: ZeroGrad) -> Result<()> {
         if how == ZeroGrad::SetToNone {
+            self.offload.iter().for_each(Offload::reset_gradients);
             self.all().iter().for_each(|parameter| lists::reset_gradient(&parameter.tensor));
             return Ok(());
         }

@@ -3,10 +3,11 @@
 //! The second run ends early, with an error that stands for no failure: `shim/checkpoint.cpp` has the rule.
 #![allow(unsafe_code, reason = "the closure crosses to C++ and back, on another thread")]
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::ops::Deref;
 use std::sync::Arc;
 
+use shared::job::Keep;
 use tch::{TchError, Tensor};
 
 use crate::Result;
@@ -44,6 +45,13 @@ impl<T> Deref for Shared<T> {
 type Segment = Box<dyn FnMut(&[&Tensor]) -> Result<Tensor> + Send>;
 type Pointer = *mut c_void;
 
+/// How the shim checkpoints a segment.
+#[repr(C)]
+struct RawSaving {
+    keep: c_int,
+    saved: usize,
+}
+
 unsafe extern "C" {
     fn snapscope_checkpoint(
         run: extern "C" fn(Pointer, *const Pointer, usize, *mut *mut c_char) -> Pointer,
@@ -51,18 +59,32 @@ unsafe extern "C" {
         data: Pointer,
         inputs: *const Pointer,
         count: usize,
+        with: *const RawSaving,
         out: *mut Pointer,
     ) -> *mut c_char;
     fn strdup(text: *const c_char) -> *mut c_char;
 }
 
-/// Runs a segment without keeping its activations; backward runs it a second time.
+/// What the shim calls the results that are kept.
+fn number(keep: Keep) -> c_int {
+    match keep {
+        Keep::Nothing => 0,
+        Keep::Attention => 1,
+        Keep::Matmul => 2,
+    }
+}
+
+/// Runs a segment without keeping its activations, but for some results; backward runs it a second time.
+///
+/// The first `saved` inputs are positional arguments in Python: they wait where activations wait, others as they are.
 ///
 /// # Errors
 ///
 /// Those of the segment.
 pub(super) fn checkpoint(
     inputs: &[&Tensor],
+    keep: Keep,
+    saved: usize,
     segment: impl FnMut(&[&Tensor]) -> Result<Tensor> + Send + 'static,
 ) -> Result<Tensor> {
     let segment: Box<Segment> = Box::new(Box::new(segment));
@@ -76,6 +98,7 @@ pub(super) fn checkpoint(
             Box::into_raw(segment).cast(),
             pointers.as_ptr(),
             pointers.len(),
+            &RawSaving { keep: number(keep), saved },
             &mut out,
         )
     };

@@ -12,5 +12,6 @@ mod mlp;
 mod optimizer;
 mod recurrent;
 mod resnet;
+mod saving;
 mod transformer;
 mod unet;

@@ -11,7 +11,7 @@ mod start;
 
 use super::document::{Format, Value};
 use super::problem::Problem;
-use super::raw::RawJob;
+use super::raw::{RawCheckpointing, RawJob};
 use super::resolve::DEFAULT_STEPS;
 
 /// A text and the name of its file.
@@ -118,7 +118,7 @@ impl Import {
 
     /// Checkpointing turns a model's cache off, as Hugging Face's models do.
     fn settle_cache(&mut self) {
-        let is_checkpointed = self.job.checkpointing == Some(true);
+        let is_checkpointed = self.job.checkpointing.as_ref().is_some_and(RawCheckpointing::is_on);
         if let Some(model) = self.job.model.as_mut().filter(|_| is_checkpointed) {
             model.use_cache = None;
         }

@@ -86,7 +86,8 @@ fn residual_networks_are_those_of_torchvision() {
         "layer_type": "basic", "num_labels": 10}"#;
     assert_eq!(depth(basic), (ResNetDepth::D18, 10));
     assert_eq!(depth(r#"{"model_type": "resnet", "depths": [3, 4, 23, 3]}"#), (ResNetDepth::D101, 2));
-    let problem = "depths: a residual network of this shape can't be recorded; there are ResNet-18, 34, 50, 101 and 152";
+    let problem =
+        "depths: a residual network of this shape can't be recorded; there are ResNet-18, 34, 50, 101 and 152";
     check_problem(r#"{"model_type": "resnet", "depths": [3, 4, 24, 3]}"#, None, problem);
     check_problem(r#"{"model_type": "resnet", "embedding_size": 32}"#, None, problem);
     let problem = "hidden_act: `gelu` is not modelled; there is relu";

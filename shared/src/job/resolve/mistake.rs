@@ -1,7 +1,7 @@
 //! The mistakes of a job: known, each once, and such that they show.
 
 use super::super::mistake::{MISTAKES, Mistake};
-use super::super::raw::RawJob;
+use super::super::raw::{RawCheckpointing, RawJob};
 use super::Resolver;
 
 impl Resolver {
@@ -33,7 +33,7 @@ impl Resolver {
             Mistake::BackwardOnce if raw.accumulation.unwrap_or(1) == 1 => {
                 Some(("a step has one micro batch", "write for example `accumulation = 4`"))
             }
-            Mistake::RetainGraph if raw.checkpointing == Some(true) => {
+            Mistake::RetainGraph if raw.checkpointing.as_ref().is_some_and(RawCheckpointing::is_on) => {
                 Some(("with checkpointing it is not recorded", "write `checkpointing = false`"))
             }
             Mistake::KeepGradients if raw.set_to_none == Some(false) || has("never_zero_grad") => {

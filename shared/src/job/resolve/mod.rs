@@ -11,6 +11,7 @@ mod model;
 mod optimizer;
 mod parallel;
 mod recurrent;
+mod saving;
 mod unet;
 mod work;
 
@@ -24,7 +25,7 @@ use super::model::Model;
 use super::names::{Names, PRECISIONS};
 use super::nearest::did_you_mean;
 use super::problem::{Problem, excerpt};
-use super::raw::{RawEvaluation, RawJob, RawModel};
+use super::raw::{RawCheckpointing, RawEvaluation, RawJob, RawModel};
 use super::training::{Amp, Device, Evaluation, Job, Precision, ZeroGrad};
 use crate::base::format;
 
@@ -63,18 +64,20 @@ struct Resolver {
 
 impl Resolver {
     fn job(&mut self, raw: &RawJob) -> Option<Job> {
-        let checkpointing = raw.checkpointing.unwrap_or(false);
+        let checkpointing = raw.checkpointing.as_ref().is_some_and(RawCheckpointing::is_on);
         let model = self.model(raw.model.as_ref(), checkpointing);
         let batch = self.whole("batch", raw.batch, 1);
+        let sequence = self.sequence(raw.sequence, model.as_ref());
         let job = Job {
             name: self.name(raw),
-            sequence: self.sequence(raw.sequence, model.as_ref()),
+            sequence,
             batch,
             steps: self.whole("steps", raw.steps, DEFAULT_STEPS),
             accumulation: self.whole("accumulation", raw.accumulation, 1),
             precision: self.precision(raw),
             optimizer: self.optimizer(&raw.optimizer.clone().unwrap_or_default()),
             checkpointing,
+            saving: self.saving(raw, model.as_ref(), sequence),
             lora: self.lora(raw, model.as_ref()),
             clip_grad_norm: raw.clip_grad_norm.map(|norm| self.real("clip_grad_norm", Some(norm), 1.0)),
             keep_outputs: raw.keep_outputs.unwrap_or(true),
@@ -92,6 +95,7 @@ impl Resolver {
         self.check_recurrent(&job);
         self.check_data(&job);
         self.check_parallel(&job);
+        self.check_saving(&job);
         self.check_no_ranges(raw);
         Some(job)
     }

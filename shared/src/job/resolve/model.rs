@@ -174,7 +174,11 @@ impl Resolver {
         let depth = raw.depth.map(|depth| {
             let known = DEPTHS.iter().find(|(known, _)| *known == depth);
             if known.is_none() {
-                self.problem("model.depth", format!("no residual network has depth {depth} here"), "write 18, 34, 50, 101 or 152");
+                self.problem(
+                    "model.depth",
+                    format!("no residual network has depth {depth} here"),
+                    "write 18, 34, 50, 101 or 152",
+                );
             }
             known.map_or(base.depth, |(_, depth)| *depth)
         });

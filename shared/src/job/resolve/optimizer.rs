@@ -2,8 +2,17 @@
 
 use super::super::names::{IMPLEMENTATIONS, RULES, Rule};
 use super::super::raw::{Betas, RawOptimizer};
+use super::super::saving::OptimizerStorage;
 use super::super::training::{Optimizer, OptimizerImplementation, OptimizerKind};
 use super::Resolver;
+
+/// PyTorch's own choice, and torchao's for AdamW on the host.
+fn usual_implementation(storage: OptimizerStorage, rule: Rule) -> OptimizerImplementation {
+    match storage {
+        OptimizerStorage::Host { .. } if rule == Rule::AdamW => OptimizerImplementation::Fused,
+        _ => OptimizerImplementation::Foreach,
+    }
+}
 
 impl Resolver {
     pub(super) fn optimizer(&mut self, raw: &RawOptimizer) -> Optimizer {
@@ -12,14 +21,16 @@ impl Resolver {
             Rule::Sgd => self.sgd(raw),
             Rule::Adam | Rule::AdamW => self.adam(raw, rule),
         };
+        let storage = self.storage(raw, rule);
         let implementation = raw.implementation.as_deref();
-        let foreach = OptimizerImplementation::Foreach;
+        let usual = usual_implementation(storage, rule);
         let decay = if rule == Rule::AdamW { 0.01 } else { 0.0 };
         Optimizer {
             kind,
-            implementation: self.choice("optimizer.implementation", implementation, foreach, IMPLEMENTATIONS),
+            implementation: self.choice("optimizer.implementation", implementation, usual, IMPLEMENTATIONS),
             learning_rate: self.real("optimizer.learning_rate", raw.learning_rate, 1e-3),
             weight_decay: self.real("optimizer.weight_decay", raw.weight_decay, decay),
+            storage,
         }
     }
 

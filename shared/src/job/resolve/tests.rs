@@ -100,7 +100,7 @@ fn all_problems_come_at_once() {
             "model.layers: expected a whole number, not `many`",
             "modle: unknown key; did you mean `model`?",
             "optimizer.lr: unknown key; the keys here are kind, implementation, learning_rate, weight_decay, momentum, \
-         nesterov, betas, epsilon",
+         nesterov, betas, epsilon, state, offload, offload_gradients",
         ],
     );
     check_problems(

@@ -56,9 +56,9 @@ impl Bert {
     fn encode(&self, tokens: &Tensor, pass: &Pass) -> Result<Tensor> {
         let embedded = self.embeddings.forward(tokens, pass)?;
         let mut hidden = embedded.shallow_clone();
-        for layer in &self.layers {
+        for (index, layer) in self.layers.iter().enumerate() {
             let layer = layer.clone();
-            hidden = pass.layer(&[&hidden], move |tensors, pass| layer.forward(tensors[0], pass))?;
+            hidden = pass.of_layer(index).layer(&[&hidden], move |tensors, pass| layer.forward(tensors[0], pass))?;
         }
         drop(embedded);
         Ok(hidden)

@@ -105,8 +105,10 @@ impl Network for ResNet {
         features = self.bn1.forward(&features, pass)?;
         let _ = self.relu.run(|| features.f_relu_())?;
         features = self.maxpool.run(|| features.f_max_pool2d([3, 3], [2, 2], [1, 1], [1, 1], false))?;
+        let mut before = 0;
         for blocks in &self.layers {
-            features = layer(blocks, &features, pass)?;
+            features = layer(blocks, before, &features, pass)?;
+            before += blocks.len();
         }
         features = self.avgpool.run(|| features.f_adaptive_avg_pool2d([1, 1]))?;
         features = features.f_flatten(1, -1)?;
@@ -118,12 +120,13 @@ impl Network for ResNet {
     }
 }
 
-/// The blocks of a layer, one after the other.
-fn layer(blocks: &[Shared<Block>], input: &Tensor, pass: &Pass) -> Result<Tensor> {
+/// The blocks of a layer, one after the other; so many of the network were before.
+fn layer(blocks: &[Shared<Block>], before: usize, input: &Tensor, pass: &Pass) -> Result<Tensor> {
     let mut features = input.shallow_clone();
-    for block in blocks {
+    for (index, block) in blocks.iter().enumerate() {
         let block = block.clone();
-        features = pass.layer(&[&features], move |inputs, pass| block.forward(inputs[0], pass))?;
+        features =
+            pass.of_layer(before + index).layer(&[&features], move |inputs, pass| block.forward(inputs[0], pass))?;
     }
     Ok(features)
 }

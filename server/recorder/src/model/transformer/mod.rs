@@ -24,6 +24,7 @@ use crate::Result;
 use crate::builder::Builder;
 use crate::pass::{Pass, Shared};
 use crate::place::Module;
+use crate::saving::ChunkedLoss;
 
 /// A decoder-only language model with its head.
 #[derive(Debug)]
@@ -35,8 +36,10 @@ pub struct Transformer {
     layers: Vec<Shared<Decoder>>,
     norm: Norm,
     rotary: Option<Rotary>,
-    head: Linear,
+    head: Shared<Linear>,
     loss: Module,
+    /// How head and loss take the sequence, where they don't take it at once.
+    chunked: Option<ChunkedLoss>,
     sequence: i64,
     use_cache: bool,
     eager: bool,
@@ -66,6 +69,7 @@ impl Transformer {
         } else {
             Linear::normal(&head, hidden, vocabulary, false, dense::DEVIATION)?
         };
+        let loss = builder.child("cross_entropy").module();
         Ok(Self {
             embedding: embedding.module(),
             tokens,
@@ -74,8 +78,9 @@ impl Transformer {
             layers,
             norm,
             rotary,
-            head,
-            loss: builder.child("cross_entropy").module(),
+            head: Shared::new(head),
+            chunked: ChunkedLoss::new(job, loss),
+            loss,
             sequence: job.sequence.cast_signed(),
             use_cache: config.use_cache,
             eager: config.attention == job::Attention::Eager,
@@ -100,8 +105,9 @@ impl Transformer {
         let angles = self.rotary.as_ref().map(|rotary| rotary.forward(&ids, embedded.kind())).transpose()?;
         hidden = self.dropout.forward(&hidden, pass)?;
         let surroundings = Surroundings::new(&ids, mask.as_ref(), angles.as_ref());
-        for layer in &self.layers {
-            hidden = decoded(layer, &hidden, surroundings, cache.as_deref_mut(), pass)?;
+        for (index, layer) in self.layers.iter().enumerate() {
+            let pass = pass.of_layer(index);
+            hidden = decoded(layer, &hidden, surroundings, cache.as_deref_mut(), &pass)?;
         }
         hidden = self.norm.forward(&hidden)?;
         drop((ids, embedded, position, mask, angles));
@@ -152,16 +158,24 @@ impl Network for Transformer {
         let cached = self.use_cache && !(pass.checkpointing && pass.training);
         let mut cache = cached.then(Cache::default);
         let hidden = self.decode(&batch[0].1, cache.as_mut(), pass)?;
+        if self.chunked.is_some() {
+            let kept = cache.into_iter().flat_map(Cache::into_tensors).collect();
+            return Ok(Output { locals: Vec::new(), logits: hidden, kept });
+        }
         let logits = self.head.forward(&hidden)?;
         let kept = cache.into_iter().flat_map(Cache::into_tensors).collect();
         Ok(Output { locals: vec![hidden], logits, kept })
     }
 
     fn output_holds_loss(&self) -> bool {
-        true
+        self.chunked.is_none()
     }
 
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
+        if let Some(chunked) = self.chunked {
+            let head = self.head.clone();
+            return chunked.causal(&output.logits, &batch[1].1, move |hidden| head.forward(hidden));
+        }
         self.loss.run(|| loss::causal(&output.logits, &batch[1].1))
     }
 }

@@ -62,9 +62,9 @@ impl Vit {
     fn encode(&self, images: &Tensor, pass: &Pass) -> Result<Tensor> {
         let embedded = self.embeddings.forward(images, pass)?;
         let mut hidden = embedded.shallow_clone();
-        for layer in &self.layers {
+        for (index, layer) in self.layers.iter().enumerate() {
             let layer = layer.clone();
-            hidden = pass.layer(&[&hidden], move |tensors, pass| layer.forward(tensors[0], pass))?;
+            hidden = pass.of_layer(index).layer(&[&hidden], move |tensors, pass| layer.forward(tensors[0], pass))?;
         }
         let output = self.norm.forward(&hidden)?;
         drop((embedded, hidden));

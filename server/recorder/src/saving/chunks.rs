@@ -1,0 +1,83 @@
+//! A language model's head and loss, one part of the sequence after the other.
+//!
+//! torchtune's `LinearCrossEntropyLoss`, with each chunk under `torch.utils.checkpoint`: without that (or a compiler)
+//! backward would have all logits at once after all.
+
+use shared::job::Job;
+use tch::{Kind, Reduction, Tensor};
+
+use crate::Result;
+use crate::numbers::Numbers as _;
+use crate::pass::Pass;
+use crate::place::Module;
+
+/// The label of what nothing is predicted for: the token after the last.
+const IGNORED: i64 = -100;
+
+/// How a model computes its loss in chunks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChunkedLoss {
+    module: Module,
+    chunks: i64,
+    /// The pass of a chunk that backward computes again.
+    pass: Pass,
+}
+
+impl ChunkedLoss {
+    /// The chunks of a job, where it has some; `module` is the loss.
+    pub(crate) fn new(job: &Job, module: Module) -> Option<Self> {
+        let chunks = job.saving.loss_chunks?.cast_signed();
+        Some(Self { module, chunks, pass: Pass::of_training(job) })
+    }
+
+    /// The mean loss of hidden states (samples, tokens, features), each against the label after its own.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    pub(crate) fn causal<H>(self, hidden: &Tensor, labels: &Tensor, head: H) -> Result<Tensor>
+    where
+        H: Fn(&Tensor) -> Result<Tensor> + Clone + Send + 'static,
+    {
+        self.module.run(|| self.mean(hidden, labels, head))
+    }
+
+    fn mean<H>(self, hidden: &Tensor, labels: &Tensor, head: H) -> Result<Tensor>
+    where
+        H: Fn(&Tensor) -> Result<Tensor> + Clone + Send + 'static,
+    {
+        let padded = labels.f_pad([0, 1], "constant", IGNORED as f64)?;
+        let targets = padded.f_slice(-1, 1, None, 1)?.f_contiguous()?;
+        let counted = targets.not_equal_number(IGNORED)?;
+        let count = counted.f_sum(None::<Kind>)?;
+        let hidden_chunks = hidden.f_tensor_split(self.chunks, 1)?;
+        let target_chunks = targets.f_tensor_split(self.chunks, 1)?;
+        let mut total: Option<Tensor> = None;
+        for (hidden, targets) in hidden_chunks.iter().zip(&target_chunks) {
+            let (module, head) = (self.module, head.clone());
+            let loss = self.pass.again(&[hidden, targets], move |tensors, _| module.run(|| sum(tensors, &head)))?;
+            match &mut total {
+                // Python begins with the number 0.
+                None => total = Some(loss.add_number(0.0)?),
+                Some(total) => drop(total.f_add_(&loss)?),
+            }
+        }
+        let mean = total.as_ref().map_or_else(|| hidden.f_sum(None::<Kind>), |total| total.f_div(&count));
+        drop((padded, targets, counted));
+        drop((hidden_chunks, target_chunks));
+        mean
+    }
+}
+
+/// The sum of a chunk's losses.
+fn sum(tensors: &[&Tensor], head: &impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+    let &[hidden, targets] = tensors else { unreachable!("a chunk is hidden states and their labels") };
+    let logits = head(hidden)?;
+    let vocabulary = logits.size().last().copied().unwrap_or_default();
+    let flat = logits.f_to_kind(Kind::Float)?.f_reshape([-1, vocabulary])?;
+    let labels = targets.f_reshape([-1])?;
+    let loss = flat.f_cross_entropy_loss(&labels, None::<&Tensor>, Reduction::Sum, IGNORED, 0.0)?;
+    drop((flat, labels));
+    drop(logits);
+    Ok(loss)
+}

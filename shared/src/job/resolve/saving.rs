@@ -1,0 +1,255 @@
+//! Ways to save memory, and what they can't be combined with.
+
+use super::super::encoder::{Bert, Vit};
+use super::super::mistake::Mistake;
+use super::super::model::{Attention, Model};
+use super::super::names::Rule;
+use super::super::raw::{RawCheckpointing, RawJob, RawOptimizer};
+use super::super::saving::{KEEPS, Keep, OptimizerStorage, STATES, Saving};
+use super::super::training::{Amp, Job, Precision, ZeroGrad};
+use super::Resolver;
+
+impl Resolver {
+    /// How a config saves memory.
+    pub(super) fn saving(&mut self, raw: &RawJob, model: Option<&Model>, sequence: u64) -> Saving {
+        let selected = match &raw.checkpointing {
+            Some(RawCheckpointing::Selected(selected)) => selected.clone(),
+            _ => Default::default(),
+        };
+        Saving {
+            checkpoint_every: self.whole("checkpointing.every", selected.every, 1),
+            keep: self.keep(selected.keep.as_deref(), model),
+            loss_chunks: self.loss_chunks(raw, model, sequence),
+            offload_activations: raw.offload_activations.unwrap_or(false),
+        }
+    }
+
+    fn keep(&mut self, word: Option<&str>, model: Option<&Model>) -> Keep {
+        let keep = self.choice("checkpointing.keep", word, Keep::Nothing, KEEPS);
+        let is_kernel = |attention| !matches!(attention, Attention::Math | Attention::Eager);
+        let has_kernel = match model {
+            None => true,
+            Some(Model::Transformer(model)) => is_kernel(model.attention),
+            Some(Model::Bert(Bert { encoder, .. }) | Model::Vit(Vit { encoder, .. })) => is_kernel(encoder.attention),
+            Some(_) => false,
+        };
+        if keep == Keep::Attention && !has_kernel {
+            let hint = "write keep = \"matmul\", or another `model.attention`";
+            self.problem("checkpointing.keep", "this model's layers have no attention kernel", hint);
+        }
+        keep
+    }
+
+    fn loss_chunks(&mut self, raw: &RawJob, model: Option<&Model>, sequence: u64) -> Option<u64> {
+        let chunks = raw.loss.as_ref()?.chunks;
+        let chunks = self.whole("loss.chunks", chunks, 8);
+        if !matches!(model, None | Some(Model::Transformer(_))) {
+            self.problem("loss", "only transformers have a loss in chunks", "leave it out");
+        } else if chunks > sequence {
+            let message = format!("{chunks} chunks of {sequence} tokens");
+            self.problem("loss.chunks", message, format!("write at most {sequence}"));
+        }
+        Some(chunks)
+    }
+
+    /// Where an optimizer has its state.
+    pub(super) fn storage(&mut self, raw: &RawOptimizer, rule: Rule) -> OptimizerStorage {
+        let is_narrow = self.choice("optimizer.state", raw.state.as_deref(), false, STATES);
+        let is_on_host = raw.offload.unwrap_or(false);
+        if raw.offload_gradients.is_some() && !is_on_host {
+            self.problem("optimizer.offload_gradients", "nothing is offloaded", "write `offload = true` beside it");
+        }
+        if is_narrow && rule == Rule::Sgd {
+            self.problem("optimizer.state", "8-bit state is recorded for adam and adamw", "choose one of them");
+        }
+        if is_narrow && raw.implementation.is_some() {
+            let hint = "leave it out: bitsandbytes has one kernel a parameter";
+            self.problem("optimizer.implementation", "8-bit state has its own", hint);
+        }
+        match (is_narrow, is_on_host) {
+            (true, true) => {
+                self.problem("optimizer.offload", "8-bit state stays on the device", "keep one of the two");
+                OptimizerStorage::EightBit
+            }
+            (true, false) => OptimizerStorage::EightBit,
+            (false, true) => OptimizerStorage::Host { gradients: raw.offload_gradients.unwrap_or(false) },
+            (false, false) => OptimizerStorage::Device,
+        }
+    }
+
+    /// What ways to save memory can't be combined with.
+    pub(super) fn check_saving(&mut self, job: &Job) {
+        if let OptimizerStorage::Host { gradients } = job.optimizer.storage {
+            self.check_offload(job, gradients);
+        }
+        if job.optimizer.storage == OptimizerStorage::EightBit
+            && matches!(&job.model, Model::ResNet(resnet) if resnet.channels_last)
+        {
+            let hint = "write `channels_last = false`";
+            self.problem("optimizer.state", "8-bit state beside `channels_last` is not recorded", hint);
+        }
+        self.check_layers(job);
+        if job.parallel.is_some() {
+            self.check_one_device(job);
+        }
+    }
+
+    /// Parts of a network that are no row of layers can't be chosen among.
+    fn check_layers(&mut self, job: &Job) {
+        let are_in_a_row = matches!(
+            job.model,
+            Model::Transformer(_) | Model::Bert(_) | Model::Vit(_) | Model::ResNet(_) | Model::Mlp(_) | Model::Rnn(_)
+        );
+        if are_in_a_row || !job.checkpointing {
+            return;
+        }
+        if job.saving.checkpoint_every > 1 || job.saving.keep != Keep::Nothing {
+            self.problem("checkpointing", "this model is checkpointed as a whole", "write `checkpointing = true`");
+        }
+        if job.saving.offload_activations {
+            let hint = "keep one of the two";
+            self.problem("offload_activations", "with checkpointing of this model it is not recorded", hint);
+        }
+    }
+
+    /// torchao's optimizer takes gradients away during backward, before anything else could look at them.
+    fn check_offload(&mut self, job: &Job, gradients: bool) {
+        const KEY: &str = "optimizer.offload";
+        if job.zero_grad == ZeroGrad::Zero {
+            self.problem(KEY, "gradients can't be filled with zeros", "write `set_to_none = true`");
+        }
+        if job.clip_grad_norm.is_some() {
+            self.problem(KEY, "gradients are on the host before they could be clipped", "leave out `clip_grad_norm`");
+        }
+        if matches!(job.precision, Precision::Autocast(Amp { grad_scaler: true, .. })) {
+            let hint = "write `precision = \"autocast-bf16\"`";
+            self.problem(KEY, "gradients are on the host before they could be unscaled", hint);
+        }
+        if gradients && job.accumulation > 1 {
+            let hint = "write `accumulation = 1`";
+            self.problem("optimizer.offload_gradients", "gradients that are gone can't be added to", hint);
+        }
+        if job.mistakes.contains(&Mistake::KeepGradients) {
+            self.problem(KEY, "with the mistake `keep_gradients` it is not recorded", "keep one of the two");
+        }
+    }
+
+    fn check_one_device(&mut self, job: &Job) {
+        let ways = [
+            ("optimizer.state", job.optimizer.storage == OptimizerStorage::EightBit),
+            ("optimizer.offload", matches!(job.optimizer.storage, OptimizerStorage::Host { .. })),
+            ("loss", job.saving.loss_chunks.is_some()),
+            ("offload_activations", job.saving.offload_activations),
+        ];
+        for (path, _) in ways.into_iter().filter(|(_, is_set)| *is_set) {
+            self.problem(path, "on several devices it is not recorded", "leave out `parallel`, or this");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job::{Job, Keep, OptimizerStorage, Problem, RawJob};
+
+    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
+        RawJob::from_toml(text).unwrap().resolve()
+    }
+
+    /// The job of a config, which is the same when it is written out and read again.
+    #[track_caller]
+    fn job(text: &str) -> Job {
+        let job = resolve(text).unwrap();
+        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
+        job
+    }
+
+    #[track_caller]
+    fn check_problem(text: &str, problem: &str) {
+        let problems = resolve(text).unwrap_err();
+        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
+    }
+
+    #[track_caller]
+    fn check_checkpointing(text: &str, layers: &[u64], keep: Keep) {
+        let job = job(&format!("model = 'gpt2'\ncheckpointing = {text}"));
+        let chosen: Vec<_> = (0..6).filter(|layer| job.checkpointing && job.saving.checkpoints(*layer)).collect();
+        assert_eq!((chosen.as_slice(), job.saving.keep), (layers, keep), "{text}");
+    }
+
+    #[test]
+    fn checkpointing_takes_all_layers_or_every_so_many() {
+        check_checkpointing("false", &[], Keep::Nothing);
+        check_checkpointing("true", &[0, 1, 2, 3, 4, 5], Keep::Nothing);
+        check_checkpointing("{}", &[0, 1, 2, 3, 4, 5], Keep::Nothing);
+        check_checkpointing("{ every = 2 }", &[1, 3, 5], Keep::Nothing);
+        check_checkpointing("{ every = 4, keep = 'attention' }", &[3], Keep::Attention);
+        check_checkpointing("{ keep = 'matmul' }", &[0, 1, 2, 3, 4, 5], Keep::Matmul);
+    }
+
+    #[track_caller]
+    fn check_storage(text: &str, storage: OptimizerStorage) {
+        assert_eq!(job(&format!("model = 'gpt2'\noptimizer = {{ {text} }}")).optimizer.storage, storage, "{text}");
+    }
+
+    #[test]
+    fn state_is_on_the_device_unless_said() {
+        check_storage("kind = 'sgd'", OptimizerStorage::Device);
+        check_storage("state = 'full', implementation = 'fused'", OptimizerStorage::Device);
+        check_storage("state = '8bit'", OptimizerStorage::EightBit);
+        check_storage("kind = 'adam', offload = true", OptimizerStorage::Host { gradients: false });
+        check_storage("offload = true, offload_gradients = true", OptimizerStorage::Host { gradients: true });
+    }
+
+    #[test]
+    fn losses_and_activations() {
+        let plain = job("model = 'gpt2'").saving;
+        assert_eq!((plain.loss_chunks, plain.offload_activations), (None, false));
+        let saving = job("model = 'gpt2'\nloss = {}\noffload_activations = true").saving;
+        assert_eq!((saving.loss_chunks, saving.offload_activations), (Some(8), true));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_a_problem() {
+        check_problem(
+            "model = 'resnet18'\nloss = { chunks = 4 }",
+            "loss: only transformers have a loss in chunks; leave it out",
+        );
+        check_problem(
+            "model = 'gpt2'\nsequence = 4\nloss = { chunks = 5 }",
+            "loss.chunks: 5 chunks of 4 tokens; write at most 4",
+        );
+        check_problem(
+            "model = { preset = 'gpt2', attention = 'eager' }\ncheckpointing = { keep = 'attention' }",
+            "checkpointing.keep: this model's layers have no attention kernel; write keep = \"matmul\", or another \
+             `model.attention`",
+        );
+        check_problem(
+            "model = 'sd-1.5'\ncheckpointing = { every = 2 }",
+            "checkpointing: this model is checkpointed as a whole; write `checkpointing = true`",
+        );
+        check_problem(
+            "model = 'mlp'\noptimizer = { kind = 'sgd', state = '8bit' }",
+            "optimizer.state: 8-bit state is recorded for adam and adamw; choose one of them",
+        );
+        check_problem(
+            "model = 'mlp'\noptimizer = { state = '8bit', offload = true }",
+            "optimizer.offload: 8-bit state stays on the device; keep one of the two",
+        );
+        check_problem(
+            "model = 'mlp'\noptimizer = { offload_gradients = true }",
+            "optimizer.offload_gradients: nothing is offloaded; write `offload = true` beside it",
+        );
+        check_problem(
+            "model = 'mlp'\nclip_grad_norm = 1.0\noptimizer = { offload = true }",
+            "optimizer.offload: gradients are on the host before they could be clipped; leave out `clip_grad_norm`",
+        );
+        check_problem(
+            "model = 'mlp'\naccumulation = 2\noptimizer = { offload = true, offload_gradients = true }",
+            "optimizer.offload_gradients: gradients that are gone can't be added to; write `accumulation = 1`",
+        );
+        check_problem(
+            "model = 'mlp'\ncard = '2x t4-16gb'\nparallel = {}\noffload_activations = true",
+            "offload_activations: on several devices it is not recorded; leave out `parallel`, or this",
+        );
+    }
+}
