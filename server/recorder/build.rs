@@ -20,6 +20,8 @@ fn main() {
         "mistake",
         "offload",
         "parallel",
+        "fsdp",
+        "fsdp_memory",
         "results",
         "ranks",
         "ddp",

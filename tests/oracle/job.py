@@ -215,6 +215,16 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class Fsdp:
+    """One rank of several that shard a model."""
+
+    rank: int
+    ranks: int
+    reshard_after_forward: bool
+    mixed_precision: bool
+
+
+@dataclass(frozen=True)
 class Job:
     """A recording to make."""
 
@@ -237,6 +247,7 @@ class Job:
     mistakes: list[str]
     allocator: str
     memory_fraction: float | None
+    fsdp: Fsdp | None
     replicas: int
     gather: str
     ddp: Ddp | None
@@ -276,6 +287,7 @@ def from_document(document: dict[str, Any]) -> Job:
         mistakes=document.get("mistakes", []),
         allocator=document.get("allocator", ""),
         memory_fraction=document.get("memory_fraction"),
+        fsdp=fsdp_of(document.get("parallel", {})),
         replicas=document.get("parallel", {}).get("devices", 1),
         gather=document.get("parallel", {}).get("gather", "outputs"),
         ddp=ddp_of(document.get("parallel", {})),
@@ -287,6 +299,13 @@ def saving_of(document: dict[str, Any]) -> Saving:
     selected = document["checkpointing"] or {"every": 1, "keep": "nothing"}
     chunks = document.get("loss", {}).get("chunks")
     return Saving(selected["every"], selected["keep"], chunks, document["offload_activations"])
+
+
+def fsdp_of(parallel: dict[str, Any]) -> Fsdp | None:
+    """How a resolved config shards its model, if it does."""
+    if parallel.get("kind") != "fsdp":
+        return None
+    return Fsdp(**{field.name: parallel[field.name] for field in fields(Fsdp)})
 
 
 def model_of(table: dict[str, Any]) -> Model:

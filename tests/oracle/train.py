@@ -42,6 +42,7 @@ def record(job: jobs.Job, output: Path, with_modules: bool) -> dict[str, object]
     """Trains from the first allocation on under the recorder of memory history and writes the snapshot."""
     import torch
 
+    import fsdp
     import models
     import modules
     import training
@@ -50,6 +51,7 @@ def record(job: jobs.Job, output: Path, with_modules: bool) -> dict[str, object]
     if with_modules:
         modules.tag(subject.model)
     training.set_number_formats(job)
+    fsdp.join_group(job)
     # Observers stay only with devices that are there already.
     torch.cuda.init()
     if job.memory_fraction is not None:

@@ -10,6 +10,7 @@ from torch.profiler import record_function
 
 import data
 import ddp
+import fsdp
 import models
 import replicas
 import saving
@@ -39,7 +40,7 @@ class Training:
     def __init__(self, job: Job, subject: models.Subject) -> None:
         self.job = job
         self.subject = subject
-        self.model = subject.model.to(DEVICE)
+        self.model = subject.model.to(DEVICE) if job.fsdp is None else fsdp.sharded(subject.model, job.fsdp)
         if job.replicas > 1:
             self.model = replicas.wrapped(subject, job.replicas, job.gather)
         self.model = ddp.wrapped(job, self.model)

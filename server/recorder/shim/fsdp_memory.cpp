@@ -57,7 +57,10 @@ void Context::start() {
   gather = high_priority();
   reduce = high_priority();
   for (Group* group : groups) {
-    for (const auto& parameter : group->parameters_) parameter->pad();
+    for (const auto& parameter : group->parameters_) {
+      const Within within(parameter->module);
+      parameter->pad();
+    }
   }
 }
 

@@ -245,10 +245,11 @@ impl<'a> Run<'a> {
 impl Training {
     fn new(job: &Job, device: Device) -> Result<Self> {
         let kind = if job.precision == Precision::Bf16 { Kind::BFloat16 } else { Kind::Float };
-        let builder = Builder::new(device, kind).with_lora(job.lora.clone());
+        let shards = parallel::fsdp::root(job);
+        let builder = Builder::new(device, kind).with_lora(job.lora.clone()).with_shards(shards);
         let network = parallel::wrap(job, model::build(job, &builder)?, &builder)?;
         let (stepped, whole) = parallel::share(job, builder.into_parameters())?;
-        let optimizer = Optimizer::new(job.optimizer, stepped)?.with_whole(whole);
+        let optimizer = Optimizer::new(job.optimizer, stepped)?.with_whole(whole).with_shards(shards.is_some());
         let scaler = match job.precision {
             Precision::Autocast(amp) if amp.grad_scaler => Some(GradScaler::new(device)),
             _ => None,

@@ -1,6 +1,7 @@
 //! Runs on several devices.
 
 use super::ddp::Ddp;
+use super::fsdp::Fsdp;
 use super::names::Names;
 
 /// How a run uses several devices.
@@ -30,10 +31,7 @@ pub enum Parallel {
         parameters_as_bucket_view: bool,
     },
     /// `fully_shard`: each process has a part of parameters, gradients and optimizer state.
-    Fsdp {
-        /// The process that is recorded.
-        rank: Rank,
-    },
+    Fsdp(Fsdp),
     /// Tensor parallelism: each process has a part of every linear layer.
     Tensor {
         /// The process that is recorded.
@@ -71,7 +69,7 @@ impl Parallel {
             Self::DataParallel { .. } => None,
             Self::Ddp { rank, .. }
             | Self::Zero1 { rank, .. }
-            | Self::Fsdp { rank }
+            | Self::Fsdp(Fsdp { rank, .. })
             | Self::Tensor { rank }
             | Self::Pipeline { rank } => Some(rank),
         }
@@ -85,13 +83,21 @@ impl Parallel {
         }
     }
 
+    /// How parameters are sharded, where they are.
+    pub const fn fsdp(&self) -> Option<Fsdp> {
+        match *self {
+            Self::Fsdp(fsdp) => Some(fsdp),
+            _ => None,
+        }
+    }
+
     /// Which way this is.
     pub(super) const fn kind(&self) -> ParallelKind {
         match self {
             Self::DataParallel { .. } => ParallelKind::DataParallel,
             Self::Ddp { .. } => ParallelKind::Ddp,
             Self::Zero1 { .. } => ParallelKind::Zero1,
-            Self::Fsdp { .. } => ParallelKind::Fsdp,
+            Self::Fsdp(_) => ParallelKind::Fsdp,
             Self::Tensor { .. } => ParallelKind::Tensor,
             Self::Pipeline { .. } => ParallelKind::Pipeline,
         }

@@ -314,6 +314,10 @@ raw_table! {
         find_unused_parameters: bool,
         /// Whether the weights of each process are views of one tensor.
         parameters_as_bucket_view: bool,
+        /// Whether sharded parameters are freed between forward and backward.
+        reshard_after_forward: bool,
+        /// Whether sharded parameters are gathered in bfloat16.
+        mixed_precision: bool,
     }
 }
 

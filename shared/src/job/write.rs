@@ -110,6 +110,7 @@ fn raw_parallel(parallel: Parallel) -> RawParallel {
     };
     let rank = parallel.rank();
     let ddp = parallel.ddp().map(|(_, ddp)| ddp);
+    let fsdp = parallel.fsdp();
     RawParallel {
         kind: word(KINDS, &parallel.kind()),
         devices,
@@ -124,6 +125,8 @@ fn raw_parallel(parallel: Parallel) -> RawParallel {
             Parallel::Zero1 { parameters_as_bucket_view, .. } => Some(parameters_as_bucket_view),
             _ => None,
         },
+        reshard_after_forward: fsdp.map(|fsdp| fsdp.reshard_after_forward),
+        mixed_precision: fsdp.map(|fsdp| fsdp.mixed_precision),
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Optimizer {
     parameters: Vec<Parameter>,
     /// What is on the host instead.
     offload: Option<Offload>,
+    /// Whether each parameter is a part of one that several processes have.
+    sharded: bool,
     whole: Option<Whole>,
 }
 
@@ -81,7 +83,7 @@ impl Optimizer {
             }
         };
         let (module, implementation) = (Module::named(name), config.implementation);
-        Ok(Self { module, rule, implementation, parameters, offload, whole: None })
+        Ok(Self { module, rule, implementation, parameters, offload, sharded: false, whole: None })
     }
 
     /// The same optimizer, which clips and clears the gradients of other parameters too.
@@ -92,6 +94,11 @@ impl Optimizer {
     /// The parameters whose gradients are clipped and cleared.
     fn all(&self) -> &[Parameter] {
         self.whole.as_ref().map_or(&self.parameters, |whole| &whole.parameters)
+    }
+
+    /// The same optimizer, whose parameters are shards or not.
+    pub fn with_shards(self, sharded: bool) -> Self {
+        Self { sharded, ..self }
     }
 
     /// Changes the parameters that have a gradient.
@@ -148,7 +155,7 @@ impl Optimizer {
     ///
     /// An operation fails.
     pub fn clip_grad_norm(&self, max_norm: f64) -> Result<()> {
-        Module::named("clip_grad_norm").run(|| clip::clip_grad_norm(&self.gradients()?, max_norm))
+        Module::named("clip_grad_norm").run(|| clip::clip_grad_norm(&self.gradients()?, max_norm, self.sharded))
     }
 
     /// The gradients that there are, as a script would name them.

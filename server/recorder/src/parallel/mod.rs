@@ -5,6 +5,7 @@
 
 mod copies;
 mod ddp;
+pub mod fsdp;
 mod traffic;
 mod zero;
 
@@ -47,6 +48,9 @@ struct Returned {
 pub(crate) fn wrap(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Result<Box<dyn Network>> {
     if let Some((rank, config)) = job.parallel.and_then(|parallel| parallel.ddp()) {
         return Ok(Box::new(ddp::Ddp::new(job, rank, config, network, builder)?));
+    }
+    if let Some(root) = builder.shards() {
+        return Ok(Box::new(fsdp::FullyShard::new(job, root, network)));
     }
     Ok(replicated(job, network, builder))
 }

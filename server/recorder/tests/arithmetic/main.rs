@@ -6,6 +6,7 @@ mod recorded;
 
 mod data;
 mod encoder;
+mod fsdp;
 mod lora;
 mod mistakes;
 mod mlp;

@@ -5,6 +5,7 @@ mod attention;
 mod data;
 mod ddp;
 mod encoder;
+mod fsdp;
 mod lora;
 mod mistake;
 mod model;

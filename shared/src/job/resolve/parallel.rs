@@ -11,7 +11,7 @@ use super::Resolver;
 const DEFAULT_RANKS: u64 = 8;
 
 /// The kinds that are resolved and not recorded.
-const NOT_RECORDED: &[ParallelKind] = &[ParallelKind::Fsdp, ParallelKind::Tensor, ParallelKind::Pipeline];
+const NOT_RECORDED: &[ParallelKind] = &[ParallelKind::Tensor, ParallelKind::Pipeline];
 
 impl Resolver {
     /// How a config uses several devices.
@@ -19,6 +19,7 @@ impl Resolver {
         let parallel = raw.parallel.as_ref()?;
         let kind = self.choice("parallel.kind", parallel.kind.as_deref(), ParallelKind::DataParallel, KINDS);
         self.only_of_ddp(kind, parallel);
+        self.only_of_fsdp(kind, parallel);
         if kind == ParallelKind::DataParallel {
             self.only_of_ranks("ranks", parallel.ranks);
             self.only_of_ranks("rank", parallel.rank);
@@ -34,7 +35,7 @@ impl Resolver {
                 ddp: self.ddp(parallel),
                 parameters_as_bucket_view: parallel.parameters_as_bucket_view.unwrap_or(false),
             },
-            ParallelKind::Fsdp => Parallel::Fsdp { rank },
+            ParallelKind::Fsdp => Parallel::Fsdp(self.fsdp(rank, parallel)),
             ParallelKind::Tensor => Parallel::Tensor { rank },
             ParallelKind::Pipeline => Parallel::Pipeline { rank },
         })
@@ -85,6 +86,7 @@ impl Resolver {
     pub(super) fn check_parallel(&mut self, job: &Job) {
         let Some(parallel) = job.parallel else { return };
         self.check_ddp(job);
+        self.check_fsdp(job);
         if NOT_RECORDED.contains(&parallel.kind()) {
             self.problem("parallel.kind", "it is not recorded", "write `data_parallel`");
         }
