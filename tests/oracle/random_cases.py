@@ -41,7 +41,25 @@ def random_case(dice: random.Random, name: str) -> Case:
     if dice.random() < 0.3:
         no_grad = dice.random() < 0.7
         config["evaluation"] = {"every": dice.choice([1, 2]), "batches": 2, "batch": 2, "no_grad": no_grad}
+    if dice.random() < 0.4:
+        config["data"] = data(dice, family)
     return Case(f"{name}, {family.__name__}, {config['precision']}", dice.choice(CARDS), config)
+
+
+def data(dice: random.Random, family: Any) -> dict[str, Any]:
+    """What feeds a training of a family."""
+    table: dict[str, Any] = {"seed": dice.randrange(1000), "pin_memory": dice.random() < 0.5}
+    table |= dice.choice([{"prefetch": dice.choice([0, 1, 3])}, {"reuse_buffer": True}])
+    if family in (gpt2, llama, qwen2, bert, rnn, resnet):
+        table |= {"lengths": dice.choice(["uniform", "long-tailed"]), "pad_to_multiple_of": dice.choice([1, 8])}
+    if family is resnet:
+        table["shortest"] = 64
+    if family in (resnet, vit):
+        table["normalize"] = dice.choice(["on-host", "in-place", "out-of-place"])
+    # A hidden state that is carried needs batches of one size.
+    if family is not rnn:
+        table |= dice.choice([{"batches": "uniform"}, {"samples": dice.choice([2, 5])}])
+    return table
 
 
 def gpt2(dice: random.Random) -> dict[str, Any]:
