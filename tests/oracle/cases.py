@@ -9,12 +9,25 @@ from virtual import ROOT
 GPT2 = {"preset": "gpt2"}
 TINY_LLAMA = {"preset": "tinyllama-1.1b"}
 LLAMA_3 = {"preset": "llama-3.2-1b"}
+MIXTRAL = {"preset": "mixtral-8x7b", "hidden": 1024, "heads": 16, "kv_heads": 4, "intermediate": 3584, "layers": 4}
 QWEN_2 = {"preset": "qwen2.5-0.5b"}
+SKEWED = {"experts_implementation": "eager", "routing": [8, 4, 2, 1, 1, 0, 0, 0]}
 BERT = {"preset": "bert-base"}
 VIT = {"preset": "vit-b-16"}
 RESNET_18 = {"preset": "resnet18"}
 RESNET_50 = {"preset": "resnet50"}
 RESNET_101 = {"preset": "resnet101"}
+SD_15 = {"preset": "sd-1.5"}
+VGG_16 = {"preset": "vgg16"}
+SMALL_CNN = {
+    "family": "cnn",
+    "image_size": 64,
+    "layers": [
+        "conv 64 3 padding 1 no_bias", "norm", "relu", "conv 64 3 groups 4", "gelu", "pool 3 stride 2 padding 1",
+        "conv 128 3 dilation 2", "tanh", "avgpool 2", "dropout 0.2", "conv 64 1", "relu inplace", "adaptive 4", "flatten",
+        "linear 256 no_bias", "norm", "sigmoid", "dropout 0.5", "linear 100",
+    ],
+}
 SD_15 = {"preset": "sd-1.5"}
 LSTM = {"preset": "lstm-medium"}
 MLP = {"preset": "mlp"}
@@ -97,6 +110,10 @@ CASES = [
     language("Llama 3.2 1B, bf16 autocast", LLAMA_3, precision="autocast-bf16", batch=4),
     language("Llama 3.2 1B, bf16 autocast, checkpointing", LLAMA_3, precision="autocast-bf16", checkpointing=True),
     language("Qwen2.5 0.5B, bf16 autocast", QWEN_2, precision="autocast-bf16"),
+    language("Mixtral, small, bf16 weights", MIXTRAL, precision="bf16"),
+    language("Mixtral, small, bf16 autocast, A100, checkpointing", MIXTRAL, card="a100-80gb", precision="autocast-bf16",
+             checkpointing=True),
+    language("Mixtral, small, experts in a loop, skewed", MIXTRAL | SKEWED, precision="autocast-bf16"),
     language("BERT, fp32", BERT, batch=16, sequence=512),
     language("BERT, bf16 autocast, checkpointing", BERT, batch=16, sequence=512, precision="autocast-bf16",
              checkpointing=True),
@@ -110,6 +127,14 @@ CASES = [
     images("ResNet-101, bf16 autocast", RESNET_101, precision="autocast-bf16"),
     images("ResNet-18, fp32", RESNET_18),
     images("ResNet-18, bf16 weights, evaluation", RESNET_18, precision="bf16", evaluation=EVALUATION | {"batch": 64}),
+    images("SD 1.5 U-Net, fp32", SD_15, batch=4, optimizer={"kind": "adamw"}),
+    images("SD 1.5 U-Net, fp16 autocast, checkpointing", SD_15, batch=16, precision="autocast-fp16",
+           checkpointing=True, clip_grad_norm=1.0, optimizer={"kind": "adamw"}),
+    images("SD 1.5 U-Net, bf16 weights, evaluation", SD_15, batch=4, precision="bf16", evaluation=EVALUATION,
+           optimizer={"kind": "adamw"}),
+    images("VGG-16, fp32", VGG_16, batch=32),
+    images("CNN, fp16 autocast, NHWC, evaluation", SMALL_CNN | {"channels_last": True}, precision="autocast-fp16",
+           evaluation=EVALUATION),
     images("SD 1.5 U-Net, fp32", SD_15, batch=4, optimizer={"kind": "adamw"}),
     images("SD 1.5 U-Net, fp16 autocast, checkpointing", SD_15, batch=16, precision="autocast-fp16",
            checkpointing=True, clip_grad_norm=1.0, optimizer={"kind": "adamw"}),

@@ -44,6 +44,10 @@ class Transformer:
     dropout: Dropout
     attention: str
     use_cache: bool
+    experts: int | None
+    experts_per_token: int
+    experts_implementation: str
+    routing: str | list[float]
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,16 @@ class Mlp:
 
 
 @dataclass(frozen=True)
+class Cnn:
+    """A list of layers."""
+
+    layers: list[str]
+    input: int
+    image_size: int
+    channels_last: bool
+
+
+@dataclass(frozen=True)
 class Rnn:
     """A recurrent language model."""
 
@@ -131,7 +145,7 @@ class Rnn:
     carry_hidden: str
 
 
-Model = Transformer | Bert | ResNet | Vit | Unet | Mlp | Rnn
+Model = Transformer | Bert | ResNet | Vit | Unet | Mlp | Rnn | Cnn
 
 
 @dataclass(frozen=True)
@@ -321,6 +335,8 @@ def model_of(table: dict[str, Any]) -> Model:
         return Vit(encoder_of(table), *sizes, qkv_bias=table["qkv_bias"])
     if table["family"] == "unet":
         return Unet(**{field.name: table[field.name] for field in fields(Unet)})
+    if table["family"] == "cnn":
+        return Cnn(**{field.name: table[field.name] for field in fields(Cnn)})
     if table["family"] == "rnn":
         return Rnn(**{field.name: table[field.name] for field in fields(Rnn)})
     hidden = table["hidden"]
@@ -365,6 +381,10 @@ def transformer_of(table: dict[str, Any]) -> Transformer:
         dropout=Dropout(table["embedding_dropout"], table["attention_dropout"], table["residual_dropout"]),
         attention=table["attention"],
         use_cache=table["use_cache"],
+        experts=table.get("experts"),
+        experts_per_token=table.get("experts_per_token", 0),
+        experts_implementation=table.get("experts_implementation", ""),
+        routing=table.get("routing", "even"),
     )
 
 

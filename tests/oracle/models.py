@@ -22,10 +22,12 @@ from transformers import (
 )
 
 import adapters
+import convolutional
 import encoders
+import experts
 import recurrent
 import saving
-from job import Bert, Job, Mlp, ResNet, Rnn, Transformer, Unet, Vit
+from job import Bert, Cnn, Job, Mlp, ResNet, Rnn, Transformer, Unet, Vit
 
 Batch = tuple[Tensor, Tensor]
 
@@ -66,12 +68,16 @@ def build(job: Job) -> Subject:
             return rnn(job, job.model)
         case ResNet():
             return resnet(job, job.model)
+        case Cnn():
+            return cnn(job, job.model)
         case Mlp():
             return mlp(job, job.model)
 
 
 def transformer(job: Job, shape: Transformer) -> Subject:
     """Hugging Face's implementation with random weights."""
+    if shape.experts_implementation == "eager":
+        experts.route(shape)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(
             transformer_config(shape),
@@ -132,6 +138,8 @@ def transformer_config(shape: Transformer) -> PreTrainedConfig:
         "tie_word_embeddings": shape.tied_head,
         "use_cache": shape.use_cache,
     }
+    if shape.experts is not None:
+        return experts.config(shape, common)
     if shape.qkv_bias == shape.attention_bias:
         return LlamaConfig(attention_bias=shape.attention_bias, mlp_bias=shape.mlp_bias, **common)
     if shape.mlp_bias or not shape.qkv_bias:
@@ -209,6 +217,18 @@ def checkpointed(
 ) -> Tensor:
     """What a block makes of its input."""
     return checkpoint(forward, features, **options) if block.training else forward(features)
+
+
+def cnn(job: Job, shape: Cnn) -> Subject:
+    """A list of layers on random images."""
+    layout = torch.channels_last if shape.channels_last else torch.contiguous_format
+    model = convolutional.model_of(shape, weight_dtype(job), layout)
+
+    def batch(samples: int) -> Batch:
+        images = torch.empty(samples, shape.input, shape.image_size, shape.image_size, dtype=weight_dtype(job))
+        return images.to(memory_format=layout), torch.zeros(samples, dtype=torch.long)
+
+    return Subject(materialized(model), batch, classify)
 
 
 def mlp(job: Job, shape: Mlp) -> Subject:

@@ -28,7 +28,10 @@ MODULES = [
     (r"\.patch_embeddings\.projection$", ".patches"),
     (r"^(transformer\.h|model\.layers)\.(\d+)", r"layers.\2"),
     (r"^(linear|activation|dropout)(\d+)$", r"layers.\2.\1"),
+    (r"^(conv|norm|relu|gelu|sigmoid|tanh|pool|avgpool|adaptive|flatten)(\d+)$", r"layers.\2.\1"),
     (r"\.attn\.c_proj$", ".attention.out"),
+    (r"\.mlp\.gate$", ".mlp.router"),
+    (r"\.mlp\.experts\.act_fn$", ".mlp.experts.activation"),
     (r"\.mlp\.c_proj$", ".mlp.down"),
 ]
 PARTS = {

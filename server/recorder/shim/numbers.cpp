@@ -24,13 +24,16 @@ enum Operation : int {
   kMultiply,
   kMultiplyInPlace,
   kDivide,
+  kFloorDivide,
   kPower,
   kAtMost,
   kEqual,
   kNotEqual,
+  kGreater,
   kLerpInPlace,
   kWhere,
   kFillInPlace,
+  kCountBelow,
 };
 
 Tensor compute(int operation, Tensor& tensor, const Tensor* other, const at::Scalar& number) {
@@ -41,13 +44,16 @@ Tensor compute(int operation, Tensor& tensor, const Tensor* other, const at::Sca
     case kMultiply: return at::mul(tensor, number);
     case kMultiplyInPlace: return tensor.mul_(number);
     case kDivide: return at::div(tensor, number);
+    case kFloorDivide: return at::floor_divide(tensor, number);
     case kPower: return at::pow(tensor, number);
     case kAtMost: return at::clamp_max(tensor, number);
     case kEqual: return at::eq(tensor, number);
     case kNotEqual: return at::ne(tensor, number);
+    case kGreater: return at::gt(tensor, number);
     case kLerpInPlace: return tensor.lerp_(*other, number);
     case kWhere: return at::where(*other, tensor, number);
     case kFillInPlace: return tensor.fill_(number);
+    case kCountBelow: return at::histc(tensor, number.toLong(), 0, number.toLong() - 1);
     default: TORCH_CHECK(false, "there is no operation ", operation);
   }
 }

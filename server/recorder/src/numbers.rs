@@ -41,13 +41,16 @@ enum Operation {
     Multiply,
     MultiplyInPlace,
     Divide,
+    FloorDivide,
     Power,
     AtMost,
     Equal,
     NotEqual,
+    Greater,
     LerpInPlace,
     Where,
     FillInPlace,
+    CountBelow,
 }
 
 unsafe extern "C" {
@@ -75,6 +78,8 @@ pub trait Numbers: Sized {
     fn multiply_number_(&self, number: impl Into<Number>) -> Result<()>;
     /// `tensor / number`
     fn divide_number(&self, number: impl Into<Number>) -> Result<Self>;
+    /// `tensor // number`
+    fn floor_divide_number(&self, number: impl Into<Number>) -> Result<Self>;
     /// `tensor ** number`
     fn power_number(&self, number: impl Into<Number>) -> Result<Self>;
     /// `torch.clamp(tensor, max=number)`
@@ -83,12 +88,16 @@ pub trait Numbers: Sized {
     fn equal_number(&self, number: impl Into<Number>) -> Result<Self>;
     /// `tensor != number`
     fn not_equal_number(&self, number: impl Into<Number>) -> Result<Self>;
+    /// `torch.greater(tensor, number)`
+    fn greater_number(&self, number: impl Into<Number>) -> Result<Self>;
     /// `tensor.lerp_(end, number)`
     fn lerp_number_(&self, end: &Self, number: impl Into<Number>) -> Result<()>;
     /// `torch.where(condition, tensor, number)`
     fn where_number(&self, condition: &Self, number: impl Into<Number>) -> Result<Self>;
     /// `tensor.fill_(number)`
     fn fill_number_(&self, number: impl Into<Number>) -> Result<()>;
+    /// `torch.histc(tensor, bins=number, min=0, max=number - 1)`: how often each whole number below it occurs.
+    fn count_below(&self, number: i64) -> Result<Self>;
 }
 
 impl Numbers for Tensor {
@@ -116,6 +125,10 @@ impl Numbers for Tensor {
         compute(Operation::Divide, self, None, number.into())
     }
 
+    fn floor_divide_number(&self, number: impl Into<Number>) -> Result<Self> {
+        compute(Operation::FloorDivide, self, None, number.into())
+    }
+
     fn power_number(&self, number: impl Into<Number>) -> Result<Self> {
         compute(Operation::Power, self, None, number.into())
     }
@@ -132,6 +145,10 @@ impl Numbers for Tensor {
         compute(Operation::NotEqual, self, None, number.into())
     }
 
+    fn greater_number(&self, number: impl Into<Number>) -> Result<Self> {
+        compute(Operation::Greater, self, None, number.into())
+    }
+
     fn lerp_number_(&self, end: &Self, number: impl Into<Number>) -> Result<()> {
         compute(Operation::LerpInPlace, self, Some(end), number.into()).map(drop)
     }
@@ -142,6 +159,10 @@ impl Numbers for Tensor {
 
     fn fill_number_(&self, number: impl Into<Number>) -> Result<()> {
         compute(Operation::FillInPlace, self, None, number.into()).map(drop)
+    }
+
+    fn count_below(&self, number: i64) -> Result<Self> {
+        compute(Operation::CountBelow, self, None, number.into())
     }
 }
 

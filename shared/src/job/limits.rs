@@ -55,6 +55,8 @@ const LIMITS: &[Limit] = &[
     limit("model.vocabulary", 2, 1 << 22, NO_MODEL),
     limit("model.embedding", 1, 1 << 18, NO_MODEL),
     limit("model.intermediate", 1, 1 << 20, NO_MODEL),
+    limit("model.experts", 1, 1024, NO_MODEL),
+    limit("model.experts_per_token", 1, 1024, NO_MODEL),
     limit("model.heads", 1, 4096, NO_MODEL),
     limit("model.kv_heads", 1, 4096, NO_MODEL),
     limit("model.head_dim", 1, 4096, NO_MODEL),

@@ -78,11 +78,14 @@ impl LoraTarget {
     pub(super) fn of(model: &Transformer) -> impl Iterator<Item = Self> {
         let joined = model.family == TransformerFamily::Gpt2;
         let gated = model.activation == Activation::SwiGlu;
+        // peft adapts linear layers, and experts are none.
+        let has_one = model.experts.is_none();
         TARGETS.iter().map(|(_, target)| *target).filter(move |target| match target {
             Self::Query | Self::Key | Self::Value => !joined,
             Self::Joined => joined,
-            Self::Gate => gated,
-            Self::Out | Self::Up | Self::Down => true,
+            Self::Gate => gated && has_one,
+            Self::Up | Self::Down => has_one,
+            Self::Out => true,
         })
     }
 

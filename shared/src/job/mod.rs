@@ -5,10 +5,12 @@
 //! Nothing here knows PyTorch: the recorder carries a job out.
 
 mod card;
+mod cnn;
 mod data;
 mod ddp;
 mod document;
 mod encoder;
+mod experts;
 mod fsdp;
 mod huggingface;
 mod limits;
@@ -36,10 +38,12 @@ mod unet;
 mod write;
 
 pub use card::{Card, CardError, Cards, ComputeCapability};
+pub use cnn::{Cnn, CnnLayer, Conv, Features, Layers, Window};
 pub use data::{BatchSize, Data, Normalize, Spread};
 pub use ddp::Ddp;
 pub use document::Format;
 pub use encoder::{Bert, Encoder, Vit};
+pub use experts::{Experts, ExpertsImplementation, RawRouting, Routing};
 pub use fsdp::Fsdp;
 pub use huggingface::{Import, ImportNote, Source};
 pub use lora::{Lora, LoraTarget};

@@ -1,6 +1,8 @@
 //! The models that a job can train, with every size resolved.
 
+use super::cnn::Cnn;
 use super::encoder::{Bert, Vit};
+use super::experts::Experts;
 use super::recurrent::Rnn;
 use super::unet::Unet;
 
@@ -21,17 +23,30 @@ pub enum Model {
     Unet(Unet),
     /// A recurrent language model on random tokens.
     Rnn(Rnn),
+    /// A list of layers on random images.
+    Cnn(Cnn),
 }
 
 impl Model {
     /// The longest sequence that the model reads, in tokens; `None` where a job has no say in it.
     pub const fn max_positions(&self) -> Option<u64> {
         match self {
-            Self::Mlp(_) | Self::ResNet(_) | Self::Unet(_) | Self::Vit(_) => None,
+            Self::Mlp(_) | Self::ResNet(_) | Self::Unet(_) | Self::Vit(_) | Self::Cnn(_) => None,
             Self::Transformer(transformer) => Some(transformer.max_positions),
             Self::Bert(bert) => Some(bert.max_positions),
             // Nothing is learned of positions.
             Self::Rnn(_) => Some(u64::MAX),
+        }
+    }
+}
+
+impl Model {
+    /// Whether images and weights are in `torch.channels_last`.
+    pub(super) const fn is_channels_last(&self) -> bool {
+        match self {
+            Self::ResNet(resnet) => resnet.channels_last,
+            Self::Cnn(cnn) => cnn.channels_last,
+            _ => false,
         }
     }
 }
@@ -122,6 +137,8 @@ pub struct Transformer {
     pub hidden: u64,
     /// Features inside the feed-forward network.
     pub intermediate: u64,
+    /// The experts in place of each feed-forward network, each of so many features.
+    pub experts: Option<Experts>,
     /// Attention heads of the queries.
     pub heads: u64,
     /// Attention heads of keys and values; it divides `heads`.

@@ -22,6 +22,7 @@ pub(super) enum Family {
     Vit,
     Unet,
     Rnn,
+    Cnn,
 }
 
 pub(super) const FAMILIES: Names<Family> = &[
@@ -32,6 +33,7 @@ pub(super) const FAMILIES: Names<Family> = &[
     ("vit", Family::Vit),
     ("unet", Family::Unet),
     ("rnn", Family::Rnn),
+    ("cnn", Family::Cnn),
 ];
 
 pub(super) const ARCHITECTURES: Names<TransformerFamily> =

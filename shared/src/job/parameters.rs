@@ -1,5 +1,6 @@
 //! How many parameters a model has, by arithmetic.
 
+mod cnn;
 mod encoder;
 mod recurrent;
 mod unet;
@@ -38,6 +39,7 @@ impl Model {
             Self::Vit(vit) => encoder::of_vit(vit),
             Self::Unet(unet) => unet::of_unet(unet),
             Self::Rnn(rnn) => recurrent::of_rnn(rnn),
+            Self::Cnn(cnn) => cnn::of_cnn(cnn),
         };
         u64::try_from(parameters).unwrap_or(u64::MAX)
     }
@@ -80,6 +82,10 @@ fn of_attention(model: &Transformer) -> u128 {
 }
 
 fn of_feed_forward(model: &Transformer) -> u128 {
+    if let Some(experts) = &model.experts {
+        let of_each = 3 * linear(model.hidden, model.intermediate, false);
+        return u128::from(experts.count) * of_each + linear(model.hidden, experts.count, false);
+    }
     let ups = if model.activation == Activation::SwiGlu { 2 } else { 1 };
     ups * linear(model.hidden, model.intermediate, model.mlp_bias)
         + linear(model.intermediate, model.hidden, model.mlp_bias)
@@ -146,6 +152,7 @@ mod tests {
         check("llama-3.2-3b", 3_212_749_824);
         check("llama-3-70b", 70_553_706_496);
         check("mistral-7b", 7_248_023_552);
+        check("mixtral-8x7b", 46_702_792_704);
         check("qwen2.5-0.5b", 494_032_768);
         check("qwen2.5-1.5b", 1_543_714_304);
         check("qwen2.5-7b", 7_615_616_512);

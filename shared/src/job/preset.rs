@@ -1,9 +1,11 @@
 //! Models whose sizes are public.
 
+mod cnn;
 mod encoder;
 mod recurrent;
 mod unet;
 
+use super::experts::{Experts, ExpertsImplementation};
 use super::model::{
     Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
     TransformerFamily,
@@ -20,6 +22,9 @@ const PRESETS: &[(&str, Make)] = &[
     ("resnet50", || resnet(ResNetDepth::D50)),
     ("resnet101", || resnet(ResNetDepth::D101)),
     ("resnet152", || resnet(ResNetDepth::D152)),
+    ("alexnet", cnn::alexnet),
+    ("vgg16", || cnn::vgg16(false)),
+    ("vgg16-bn", || cnn::vgg16(true)),
     ("gpt2", || gpt2(12, 768, 12)),
     ("gpt2-medium", || gpt2(24, 1024, 16)),
     ("gpt2-large", || gpt2(36, 1280, 20)),
@@ -38,6 +43,7 @@ const PRESETS: &[(&str, Make)] = &[
     }),
     ("llama-3-70b", || Model::Transformer(llama3(8192, llama([80, 8192, 28_672, 64])))),
     ("mistral-7b", || Model::Transformer(mistral(llama([32, 4096, 14_336, 32])))),
+    ("mixtral-8x7b", || Model::Transformer(mixtral(8, llama([32, 4096, 14_336, 32])))),
     ("qwen2.5-0.5b", || {
         Model::Transformer(Transformer { kv_heads: 2, tied_head: true, ..qwen2(151_936, [24, 896, 4864, 14]) })
     }),
@@ -90,6 +96,7 @@ fn gpt2(layers: u64, hidden: u64, heads: u64) -> Model {
         layers,
         hidden,
         intermediate: 4 * hidden,
+        experts: None,
         heads,
         kv_heads: heads,
         head_dim: hidden / heads,
@@ -108,13 +115,14 @@ fn gpt2(layers: u64, hidden: u64, heads: u64) -> Model {
 }
 
 /// As `meta-llama/Llama-2-7b-hf` has it, with other sizes.
-const fn llama([layers, hidden, intermediate, heads]: [u64; 4]) -> Transformer {
+fn llama([layers, hidden, intermediate, heads]: [u64; 4]) -> Transformer {
     Transformer {
         family: TransformerFamily::Llama,
         vocabulary: 32_000,
         layers,
         hidden,
         intermediate,
+        experts: None,
         heads,
         kv_heads: heads,
         head_dim: hidden / heads,
@@ -133,18 +141,24 @@ const fn llama([layers, hidden, intermediate, heads]: [u64; 4]) -> Transformer {
 }
 
 /// What all models of the third generation changed.
-const fn llama3(max_positions: u64, model: Transformer) -> Transformer {
+fn llama3(max_positions: u64, model: Transformer) -> Transformer {
     Transformer { vocabulary: 128_256, kv_heads: 8, max_positions, positions: Positions::Rotary(500_000.0), ..model }
 }
 
 /// What `mistralai/Mistral-7B-v0.3` changed; unlike the first version it has no sliding window.
-const fn mistral(model: Transformer) -> Transformer {
+fn mistral(model: Transformer) -> Transformer {
     let positions = Positions::Rotary(1_000_000.0);
     Transformer { vocabulary: 32_768, kv_heads: 8, max_positions: 32_768, positions, ..model }
 }
 
+/// What `mistralai/Mixtral-8x7B-v0.1` changed.
+fn mixtral(count: u64, model: Transformer) -> Transformer {
+    let experts = Experts { count, per_token: 2, implementation: ExpertsImplementation::GroupedMm };
+    Transformer { vocabulary: 32_000, experts: Some(experts), ..mistral(model) }
+}
+
 /// What `Qwen/Qwen2.5-…` have in common: a bias of queries, keys and values.
-const fn qwen2(vocabulary: u64, sizes: [u64; 4]) -> Transformer {
+fn qwen2(vocabulary: u64, sizes: [u64; 4]) -> Transformer {
     Transformer {
         vocabulary,
         max_positions: 32_768,

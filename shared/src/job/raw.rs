@@ -4,7 +4,9 @@
 
 use serde::Serialize;
 
+use super::cnn::Layers;
 use super::document::{Format, Value};
+use super::experts::RawRouting;
 use super::problem::Problem;
 use super::reader::{FromValue, Reader};
 use super::sweep::Values;
@@ -114,8 +116,8 @@ raw_table! {
         input: u64,
         /// Features between layers; of each hidden layer for an `mlp`.
         hidden: Sizes,
-        /// How many layers.
-        layers: u64,
+        /// How many layers, or each of them.
+        layers: Layers,
         /// Classes of the output.
         classes: u64,
         /// Layers of a residual network.
@@ -138,6 +140,14 @@ raw_table! {
         embedding: u64,
         /// Features inside the feed-forward network.
         intermediate: u64,
+        /// Feed-forward networks of a layer, of which each token takes a few.
+        experts: u64,
+        /// Experts that compute a token.
+        experts_per_token: u64,
+        /// `grouped_mm` or `eager`.
+        experts_implementation: String,
+        /// Which tokens go to which expert: `even`, or shares.
+        routing: RawRouting,
         /// Attention heads of the queries.
         heads: u64,
         /// Attention heads of keys and values.

@@ -4,7 +4,7 @@ use super::mistake::MISTAKES;
 use super::names::Family;
 use super::raw::RawSelected;
 use super::resolve::keys_of;
-use super::{Card, Model, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawOptimizer, RawParallel, RawSweep};
+use super::{Card, CnnLayer, Model, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawOptimizer, RawParallel, RawSweep};
 
 const README: &str = include_str!("README.md");
 
@@ -63,6 +63,9 @@ fn every_key_has_a_row() {
     assert_eq!(keys("### `vit`"), keys_of(Family::Vit));
     assert_eq!(keys("### `unet`"), keys_of(Family::Unet));
     assert_eq!(keys("### `rnn`"), keys_of(Family::Rnn));
+    assert_eq!(keys("### `cnn`"), keys_of(Family::Cnn));
+    let layers = keys("#### Layers of a `cnn`").into_iter().filter_map(|form| form.split(' ').next());
+    assert_eq!(layers.collect::<Vec<_>>(), CnnLayer::names().collect::<Vec<_>>());
 }
 
 #[test]
@@ -81,6 +84,7 @@ fn defaults_are_as_documented() {
     check_defaults("### `vit`", "model = { family = 'vit' }", Some("model"));
     check_defaults("### `unet`", "model = { family = 'unet' }", Some("model"));
     check_defaults("### `rnn`", "model = { family = 'rnn' }", Some("model"));
+    check_defaults("### `cnn`", "model = { family = 'cnn' }", Some("model"));
 }
 
 #[test]
@@ -100,6 +104,7 @@ fn limits_are_as_documented() {
         ("### `vit`", "model."),
         ("### `unet`", "model."),
         ("### `rnn`", "model."),
+        ("### `cnn`", "model."),
     ] {
         for row in rows(heading) {
             let bounds = row[1].split_once(" to ").map(|(least, most)| (number(least), number(most)));

@@ -1,11 +1,14 @@
 //! From a job back to a config that says everything, and resolves to the same job.
 
 mod data;
+mod cnn;
 mod encoder;
+mod experts;
 mod recurrent;
 mod saving;
 mod unet;
 
+use super::cnn::Layers;
 use super::lora::Lora;
 use super::mistake::MISTAKES;
 use super::model::{Mlp, Model, Norm, Positions, ResNet, Transformer};
@@ -144,6 +147,7 @@ fn raw_model(model: &Model) -> RawModel {
         Model::Vit(vit) => encoder::raw_vit(vit),
         Model::Unet(unet) => unet::raw_unet(unet),
         Model::Rnn(rnn) => recurrent::raw_rnn(rnn),
+        Model::Cnn(cnn) => cnn::raw_cnn(cnn),
     };
     RawModel { family: word(FAMILIES, &family_of(model)), ..raw }
 }
@@ -182,7 +186,7 @@ fn raw_transformer(model: &Transformer) -> RawModel {
     RawModel {
         architecture: word(ARCHITECTURES, &model.family),
         vocabulary: Some(model.vocabulary),
-        layers: Some(model.layers),
+        layers: Some(Layers::Count(model.layers)),
         hidden: Some(Sizes::One(model.hidden)),
         intermediate: Some(model.intermediate),
         heads: Some(model.heads),
@@ -203,7 +207,7 @@ fn raw_transformer(model: &Transformer) -> RawModel {
         residual_dropout: Some(model.dropout.residual),
         attention: word(ATTENTIONS, &model.attention),
         use_cache: Some(model.use_cache),
-        ..RawModel::default()
+        ..experts::raw_experts(model.experts.as_ref())
     }
 }
 

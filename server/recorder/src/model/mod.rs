@@ -1,6 +1,8 @@
 //! The models, each following a Python implementation operation by operation.
 
 mod bert;
+mod cnn;
+mod experts;
 mod layer;
 mod mlp;
 mod recurrent;
@@ -10,6 +12,7 @@ mod unet;
 mod vit;
 
 pub use bert::Bert;
+pub use cnn::Cnn;
 pub use mlp::Mlp;
 pub use recurrent::Rnn;
 pub use resnet::ResNet;
@@ -90,6 +93,7 @@ pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
         job::Model::Bert(config) => Ok(Box::new(Bert::new(config, job.sequence, builder)?)),
         job::Model::Vit(config) => Ok(Box::new(Vit::new(config, builder)?)),
         job::Model::Unet(config) => Ok(Box::new(Unet::new(config, job, builder)?)),
+        job::Model::Cnn(config) => Ok(Box::new(Cnn::new(config, builder)?)),
         job::Model::Rnn(config) => Ok(Box::new(Rnn::new(config, job.sequence, builder)?)),
     }
 }

@@ -4,8 +4,10 @@ mod ddp;
 mod parallel;
 mod recorded;
 
+mod cnn;
 mod data;
 mod encoder;
+mod experts;
 mod fsdp;
 mod lora;
 mod mistakes;

@@ -1,5 +1,6 @@
 //! A model's `config.json`.
 
+use super::super::cnn::Layers;
 use super::super::document::Value;
 use super::super::nearest::did_you_mean;
 use super::super::problem::{Problem, excerpt};
@@ -28,6 +29,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "gpt2", class: "GPT2LMHeadModel", keys: "gpt2", start: start::gpt2 },
     Kind { name: "llama", class: "LlamaForCausalLM", keys: "llama", start: start::llama },
     Kind { name: "mistral", class: "MistralForCausalLM", keys: "llama", start: start::mistral },
+    Kind { name: "mixtral", class: "MixtralForCausalLM", keys: "llama", start: start::mixtral },
     Kind { name: "qwen2", class: "Qwen2ForCausalLM", keys: "llama", start: start::qwen2 },
     Kind { name: "bert", class: "BertForMaskedLM", keys: "bert", start: start::bert },
     Kind { name: "vit", class: "ViTForImageClassification", keys: "vit", start: start::vit },
@@ -148,14 +150,23 @@ impl File<'_, '_> {
             model.hidden = self.reader.value(key, value).map(Sizes::One);
             return Some("hidden");
         }
+        if let ("gpt2", "n_layer") | (_, "num_hidden_layers") = (self.architecture, key) {
+            model.layers = self.reader.value(key, value).map(Layers::Count);
+            return Some("layers");
+        }
         let (field, slot) = match (self.architecture, key) {
             (_, "vocab_size") => ("vocabulary", &mut model.vocabulary),
-            ("gpt2", "n_layer") | (_, "num_hidden_layers") => ("layers", &mut model.layers),
             ("gpt2", "n_head") | (_, "num_attention_heads") => ("heads", &mut model.heads),
             ("gpt2", "n_inner") | ("llama" | "bert" | "vit", "intermediate_size") => {
                 ("intermediate", &mut model.intermediate)
             }
             ("gpt2", "n_positions") | (_, "max_position_embeddings") => ("max_positions", &mut model.max_positions),
+            ("llama", "num_local_experts" | "num_experts") if self.kind.name == "mixtral" => {
+                ("experts", &mut model.experts)
+            }
+            ("llama", "num_experts_per_tok") if self.kind.name == "mixtral" => {
+                ("experts_per_token", &mut model.experts_per_token)
+            }
             ("llama", "num_key_value_heads") => ("kv_heads", &mut model.kv_heads),
             ("llama", "head_dim") => ("head_dim", &mut model.head_dim),
             ("bert", "type_vocab_size") => ("token_types", &mut model.token_types),
@@ -294,7 +305,7 @@ impl File<'_, '_> {
     fn window(&mut self, value: &Value) {
         let note = match self.kind.name {
             "qwen2" => "off unless use_sliding_window is on".to_owned(),
-            "mistral" => {
+            "mistral" | "mixtral" => {
                 format!("sequences of more than {} tokens have a mask, which is not modelled", value.describe())
             }
             _ => notes::why_config("sliding_window").to_owned(),

@@ -20,6 +20,19 @@ pub(super) fn mistral() -> RawModel {
     }
 }
 
+/// Without a word on them there are eight experts, two of which compute a token.
+pub(super) fn mixtral() -> RawModel {
+    RawModel {
+        intermediate: Some(14_336),
+        max_positions: Some(131_072),
+        rope_theta: Some(1_000_000.0),
+        kv_heads: Some(8),
+        experts: Some(8),
+        experts_per_token: Some(2),
+        ..transformer("llama")
+    }
+}
+
 /// Queries, keys and values have a bias, whatever a config says.
 pub(super) fn qwen2() -> RawModel {
     RawModel {

@@ -49,6 +49,9 @@ fn kinds_of_llama_say_what_they_changed() {
         Model::Transformer(model) => model,
         other => panic!("{other:?} is no transformer"),
     };
+    let mixtral = transformer(r#"{"model_type": "mixtral", "num_local_experts": 4, "router_aux_loss_coef": 0.02}"#);
+    assert_eq!((mixtral.kv_heads, mixtral.intermediate, mixtral.max_positions), (8, 14_336, 131_072));
+    assert_eq!(mixtral.experts.map(|experts| (experts.count, experts.per_token)), Some((4, 2)));
     let mistral = transformer(r#"{"model_type": "mistral", "vocab_size": 32768, "attention_bias": true}"#);
     assert_eq!((mistral.kv_heads, mistral.intermediate, mistral.max_positions), (8, 14_336, 131_072));
     assert!(!mistral.qkv_bias && !mistral.attention_bias, "Mistral's code reads no such key");
@@ -177,8 +180,8 @@ fn models_that_can_not_be_recorded_are_refused() {
     check_problem(
         r#"{"model_type": "phimoe"}"#,
         None,
-        "model_type: models of the type `phimoe` can't be recorded; there are gpt2, llama, mistral, qwen2, bert, \
-        vit, resnet",
+        "model_type: models of the type `phimoe` can't be recorded; there are gpt2, llama, mistral, mixtral, qwen2, \
+        bert, vit, resnet",
     );
     check_problem(
         r#"{"model_type": "gpt"}"#,

@@ -27,7 +27,7 @@ impl Heads {
     /// Of each size that a model has heads of.
     fn all(model: &Model) -> Vec<Self> {
         let encoder = match model {
-            Model::Mlp(_) | Model::ResNet(_) | Model::Rnn(_) => return Vec::new(),
+            Model::Mlp(_) | Model::ResNet(_) | Model::Rnn(_) | Model::Cnn(_) => return Vec::new(),
             Model::Transformer(transformer) => {
                 let Dropout { attention: dropout, .. } = transformer.dropout;
                 return vec![Self { attention: transformer.attention, head_dim: transformer.head_dim, dropout }];

@@ -79,7 +79,7 @@ impl Resolver {
         let residual_dropout = everywhere.unwrap_or(base.residual_dropout);
         let attention_dropout = everywhere.unwrap_or(base.attention_dropout);
         Encoder {
-            layers: self.whole("model.layers", raw.layers, base.layers),
+            layers: self.layer_count(raw, base.layers),
             hidden,
             intermediate: self.whole("model.intermediate", raw.intermediate, usual),
             heads,

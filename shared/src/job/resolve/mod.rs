@@ -2,9 +2,11 @@
 
 mod allocator;
 mod attention;
+mod cnn;
 mod data;
 mod ddp;
 mod encoder;
+mod experts;
 mod fsdp;
 mod lora;
 mod mistake;
@@ -94,6 +96,8 @@ impl Resolver {
         };
         self.check_attention(&job);
         self.check_recurrent(&job);
+        self.check_cnn(&job);
+        self.check_experts(&job);
         self.check_data(&job);
         self.check_parallel(&job);
         self.check_saving(&job);

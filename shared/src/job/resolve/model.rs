@@ -8,6 +8,7 @@ use super::super::nearest::did_you_mean;
 use super::super::problem::excerpt;
 use super::super::raw::{RawModel, Sizes};
 use super::Resolver;
+use super::cnn::CNN_KEYS;
 use super::encoder::{BERT_KEYS, VIT_KEYS};
 use super::recurrent::RNN_KEYS;
 use super::unet::UNET_KEYS;
@@ -24,6 +25,10 @@ const KEYS: &[(Family, &[&str])] = &[
             "layers",
             "hidden",
             "intermediate",
+            "experts",
+            "experts_per_token",
+            "experts_implementation",
+            "routing",
             "heads",
             "kv_heads",
             "head_dim",
@@ -49,6 +54,7 @@ const KEYS: &[(Family, &[&str])] = &[
     (Family::Vit, VIT_KEYS),
     (Family::Unet, UNET_KEYS),
     (Family::Rnn, RNN_KEYS),
+    (Family::Cnn, CNN_KEYS),
 ];
 
 /// The keys that models of a family have.
@@ -73,6 +79,7 @@ impl Resolver {
             Model::Vit(base) => Model::Vit(self.vit(raw, &base)),
             Model::Unet(base) => Model::Unet(self.unet(raw, &base)),
             Model::Rnn(base) => Model::Rnn(self.rnn(raw, &base)),
+            Model::Cnn(base) => Model::Cnn(self.cnn(raw, &base)),
         })
     }
 
@@ -119,6 +126,7 @@ impl Resolver {
             (Some(Family::Vit), _) => "vit-b-16",
             (Some(Family::Unet), _) => "sd-1.5",
             (Some(Family::Rnn), _) => "lstm-medium",
+            (Some(Family::Cnn), _) => "alexnet",
             (None, _) => {
                 self.problem("model", "neither `preset` nor `family`", "write for example preset = \"gpt2\"");
                 return None;
@@ -153,10 +161,10 @@ impl Resolver {
     /// A list of sizes, or one size as often as `layers` says.
     fn hidden_features(&mut self, raw: &RawModel, base: &[u64]) -> Vec<u64> {
         let usual = base.len() as u64;
-        let layers = self.whole("model.layers", raw.layers, usual);
+        let layers = self.layer_count(raw, usual);
         match &raw.hidden {
             Some(Sizes::Each(sizes)) => {
-                if raw.layers.is_some_and(|layers| layers != sizes.len() as u64) {
+                if raw.layers.is_some() && layers != sizes.len() as u64 {
                     self.problem("model.layers", "`hidden` lists another number of layers", "leave it out");
                 }
                 if !sizes.is_empty() {
@@ -202,9 +210,10 @@ impl Resolver {
         let model = Transformer {
             family: base.family,
             vocabulary: self.whole("model.vocabulary", raw.vocabulary, base.vocabulary),
-            layers: self.whole("model.layers", raw.layers, base.layers),
+            layers: self.layer_count(raw, base.layers),
             hidden,
             intermediate: self.whole("model.intermediate", raw.intermediate, intermediate),
+            experts: self.experts(raw, base.experts.as_ref()),
             heads,
             kv_heads: self.whole("model.kv_heads", raw.kv_heads, kv_heads),
             head_dim: self.whole("model.head_dim", raw.head_dim, head_dim),
@@ -221,6 +230,7 @@ impl Resolver {
             use_cache: raw.use_cache.unwrap_or(base.use_cache && !checkpointing),
         };
         self.check_heads(raw, &model);
+        self.check_expert_model(&model);
         if checkpointing && model.use_cache {
             self.problem(
                 "model.use_cache",
@@ -311,6 +321,7 @@ pub(in crate::job) const fn family_of(model: &Model) -> Family {
         Model::Vit(_) => Family::Vit,
         Model::Unet(_) => Family::Unet,
         Model::Rnn(_) => Family::Rnn,
+        Model::Cnn(_) => Family::Cnn,
     }
 }
 

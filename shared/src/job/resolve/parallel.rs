@@ -93,7 +93,7 @@ impl Resolver {
         if !matches!(parallel, Parallel::DataParallel { .. }) {
             return;
         }
-        if matches!(&job.model, Model::ResNet(resnet) if resnet.channels_last) {
+        if job.model.is_channels_last() {
             let hint = "write `channels_last = false`";
             self.problem("parallel", "replicas of weights in `channels_last` are not recorded", hint);
         }

@@ -17,7 +17,7 @@ impl Resolver {
             cell: self.choice("model.cell", raw.cell.as_deref(), base.cell, CELLS),
             vocabulary: self.whole("model.vocabulary", raw.vocabulary, base.vocabulary),
             embedding: self.whole("model.embedding", raw.embedding, usual),
-            layers: self.whole("model.layers", raw.layers, base.layers),
+            layers: self.layer_count(raw, base.layers),
             hidden,
             dropout: self.real("model.dropout", raw.dropout, base.dropout),
             tied_head: raw.tied_head.unwrap_or(base.tied_head),

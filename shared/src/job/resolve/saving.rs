@@ -82,9 +82,7 @@ impl Resolver {
         if let OptimizerStorage::Host { gradients } = job.optimizer.storage {
             self.check_offload(job, gradients);
         }
-        if job.optimizer.storage == OptimizerStorage::EightBit
-            && matches!(&job.model, Model::ResNet(resnet) if resnet.channels_last)
-        {
+        if job.optimizer.storage == OptimizerStorage::EightBit && job.model.is_channels_last() {
             let hint = "write `channels_last = false`";
             self.problem("optimizer.state", "8-bit state beside `channels_last` is not recorded", hint);
         }

@@ -97,7 +97,7 @@ fn all_problems_come_at_once() {
         &[
             "batch: expected a whole number, not -1",
             "model.hiden: unknown key; did you mean `hidden`?",
-            "model.layers: expected a whole number, not `many`",
+            "model.layers: expected a whole number or a list of layers, not `many`",
             "modle: unknown key; did you mean `model`?",
             "optimizer.lr: unknown key; the keys here are kind, implementation, learning_rate, weight_decay, momentum, \
          nesterov, betas, epsilon, state, offload, offload_gradients",

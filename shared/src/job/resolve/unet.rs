@@ -16,7 +16,7 @@ impl Resolver {
     pub(super) fn unet(&mut self, raw: &RawModel, base: &Unet) -> Unet {
         let unet = Unet {
             channels: self.channels(raw, &base.channels),
-            layers: self.whole("model.layers", raw.layers, base.layers),
+            layers: self.layer_count(raw, base.layers),
             image_size: self.whole("model.image_size", raw.image_size, base.image_size),
             heads: self.whole("model.heads", raw.heads, base.heads),
             cross_attention_dim: self.whole(

@@ -1,6 +1,7 @@
 //! Whether a job as a whole is within reason, each number of it being within its own limits.
 
 use super::super::card::ComputeCapability;
+use super::super::cnn::Features;
 use super::super::encoder::{Bert, Encoder, Vit};
 use super::super::limits::{MOST_BATCH_BYTES, MOST_EVENTS, MOST_PARAMETERS, MOST_TENSOR_BYTES};
 use super::super::model::{Attention, Mlp, Model, ResNet, Transformer};
@@ -44,12 +45,16 @@ fn largest(model: &Model, sequence: u128) -> u128 {
         Model::ResNet(ResNet { image_size, .. }) => 16 * u128::from(*image_size) * u128::from(*image_size),
         Model::Transformer(transformer) => {
             let Transformer { vocabulary, hidden, intermediate, heads, attention, .. } = *transformer;
-            of_attention(attention, heads, sequence, vocabulary.max(intermediate).max(hidden))
+            // A token's experts have their gates and features side by side.
+            let inner =
+                transformer.experts.as_ref().map_or(intermediate, |experts| 2 * experts.per_token * intermediate);
+            of_attention(attention, heads, sequence, vocabulary.max(inner).max(hidden))
         }
         Model::Bert(Bert { encoder, vocabulary, .. }) => of_encoder(encoder, sequence, *vocabulary),
         Model::Vit(vit) => of_encoder(&vit.encoder, u128::from(vit.tokens()), 0),
         Model::Unet(unet) => of_unet(unet),
         Model::Rnn(rnn) => sequence * of_rnn(rnn),
+        Model::Cnn(cnn) => cnn.features().into_iter().map(Features::count).max().unwrap_or(0),
     }
 }
 
@@ -94,6 +99,7 @@ fn host_batch(job: &Job) -> Option<Problem> {
         Model::ResNet(resnet) => 3 * u128::from(resnet.image_size) * u128::from(resnet.image_size),
         Model::Vit(vit) => 3 * u128::from(vit.image_size) * u128::from(vit.image_size),
         Model::Unet(unet) => data_of_unet(unet),
+        Model::Cnn(cnn) => cnn.images().count(),
         Model::Transformer(_) | Model::Bert(_) | Model::Rnn(_) => 2 * u128::from(job.sequence),
     };
     let bytes = samples(job) * numbers * 4;
@@ -124,7 +130,11 @@ fn events(job: &Job) -> Option<Problem> {
         Model::Mlp(mlp) => 200 * (mlp.hidden_features.len() as u128 + 1),
         Model::ResNet(resnet) => 110 * u128::from(resnet.depth.blocks().iter().sum::<u64>()),
         Model::Rnn(rnn) => events_of_rnn(rnn, job),
+        Model::Cnn(cnn) => 100 + 40 * cnn.layers.len() as u128,
         Model::Unet(unet) => events_of_unet(unet),
+        Model::Transformer(Transformer { layers, experts: Some(experts), .. }) => {
+            (400 + 100 * u128::from(experts.count)) * (u128::from(*layers) + 1)
+        }
         Model::Transformer(Transformer { layers, .. })
         | Model::Bert(Bert { encoder: Encoder { layers, .. }, .. })
         | Model::Vit(Vit { encoder: Encoder { layers, .. }, .. }) => 300 * (u128::from(*layers) + 1),

@@ -1,5 +1,6 @@
 //! Encoders as configs that say everything.
 
+use super::super::cnn::Layers;
 use super::super::encoder::{Bert, Encoder, Vit};
 use super::super::names::{ATTENTIONS, ENCODER_ACTIVATIONS};
 use super::super::raw::{RawModel, Sizes};
@@ -26,7 +27,7 @@ pub(super) fn raw_vit(vit: &Vit) -> RawModel {
 
 fn raw_encoder(encoder: &Encoder) -> RawModel {
     RawModel {
-        layers: Some(encoder.layers),
+        layers: Some(Layers::Count(encoder.layers)),
         hidden: Some(Sizes::One(encoder.hidden)),
         intermediate: Some(encoder.intermediate),
         heads: Some(encoder.heads),

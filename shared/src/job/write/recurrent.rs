@@ -1,5 +1,6 @@
 //! Recurrent models as configs that say everything.
 
+use super::super::cnn::Layers;
 use super::super::names::{CARRIES, CELLS};
 use super::super::raw::{RawModel, Sizes};
 use super::super::recurrent::Rnn;
@@ -10,7 +11,7 @@ pub(super) fn raw_rnn(rnn: &Rnn) -> RawModel {
         cell: word(CELLS, &rnn.cell),
         vocabulary: Some(rnn.vocabulary),
         embedding: Some(rnn.embedding),
-        layers: Some(rnn.layers),
+        layers: Some(Layers::Count(rnn.layers)),
         hidden: Some(Sizes::One(rnn.hidden)),
         dropout: Some(rnn.dropout),
         tied_head: Some(rnn.tied_head),

@@ -1,5 +1,6 @@
 //! U-Nets as configs that say everything.
 
+use super::super::cnn::Layers;
 use super::super::names::SDPA_ATTENTIONS;
 use super::super::raw::{RawModel, Sizes};
 use super::super::unet::Unet;
@@ -8,7 +9,7 @@ use super::word;
 pub(super) fn raw_unet(unet: &Unet) -> RawModel {
     RawModel {
         channels: Some(Sizes::Each(unet.channels.clone())),
-        layers: Some(unet.layers),
+        layers: Some(Layers::Count(unet.layers)),
         image_size: Some(unet.image_size),
         heads: Some(unet.heads),
         cross_attention_dim: Some(unet.cross_attention_dim),

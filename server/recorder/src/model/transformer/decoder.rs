@@ -5,7 +5,7 @@ use tch::Tensor;
 
 use super::attention::Attention;
 use super::cache::Cache;
-use super::mlp::Mlp;
+use super::feed_forward::FeedForward;
 use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
@@ -21,7 +21,7 @@ pub(super) struct Decoder {
     attention_norm: Norm,
     attention: Attention,
     mlp_norm: Norm,
-    mlp: Mlp,
+    mlp: FeedForward,
 }
 
 impl Decoder {
@@ -30,7 +30,7 @@ impl Decoder {
         let (module, family) = (builder.module(), config.family);
         let norm = |name| Norm::new(&builder.child(name), config.norm, config.hidden.cast_signed());
         let attention = || Attention::new(&builder.child("attention"), config);
-        let mlp = || Mlp::new(&builder.child("mlp"), config);
+        let mlp = || FeedForward::new(&builder.child("mlp"), config);
         // Fields are made in the order in which they stand here.
         match family {
             TransformerFamily::Gpt2 => Ok(Self {

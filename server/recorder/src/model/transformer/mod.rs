@@ -4,6 +4,7 @@ mod attention;
 mod cache;
 mod decoder;
 mod dense;
+mod feed_forward;
 mod loss;
 mod mask;
 mod mlp;

@@ -1,0 +1,100 @@
+//! A mixture of experts as transformers 5.23 computes it: `MixtralSparseMoeBlock`.
+
+mod grouped;
+mod looped;
+mod router;
+
+use shared::job::{self, ExpertsImplementation, Routing};
+use tch::Tensor;
+
+use self::router::Router;
+use super::layer::Activation;
+use crate::Result;
+use crate::builder::{Builder, Init};
+use crate::place::Module;
+
+/// The deviation of new weights, Hugging Face's `initializer_range`.
+const DEVIATION: f64 = 0.02;
+
+/// The experts of a decoder layer, and what chooses among them.
+#[derive(Debug)]
+pub(super) struct Mixture {
+    module: Module,
+    router: Router,
+    experts: Experts,
+}
+
+/// The weights of all experts of a layer: `MixtralExperts`.
+#[derive(Debug)]
+struct Experts {
+    module: Module,
+    config: job::Experts,
+    /// Of shape (experts, 2 × inner features, features).
+    gate_up: Tensor,
+    /// Of shape (experts, features, inner features).
+    down: Tensor,
+    activation: Activation,
+}
+
+/// What a router has chosen.
+#[derive(Debug)]
+struct Chosen {
+    /// The weight of each token's experts, of shape (tokens, experts of a token).
+    weights: Tensor,
+    /// Their numbers, of the same shape.
+    experts: Tensor,
+}
+
+impl Mixture {
+    /// The experts of a layer, where a transformer has them; `builder` is their own.
+    pub(super) fn new(builder: &Builder, model: &job::Transformer, config: &job::Experts) -> Result<Self> {
+        let [count, hidden, inner] = [config.count, model.hidden, model.intermediate].map(u64::cast_signed);
+        let router = Router::new(&builder.child("router"), config, hidden)?;
+        let inside = builder.child("experts");
+        let weight = |name: &str, shape: [i64; 3]| inside.parameter(name, &shape, Init::Normal(DEVIATION));
+        let experts = Experts {
+            module: inside.module(),
+            config: config.clone(),
+            gate_up: weight("gate_up", [count, 2 * inner, hidden])?,
+            down: weight("down", [count, hidden, inner])?,
+            activation: Activation::new(&inside.child("activation"), model.activation),
+        };
+        Ok(Self { module: builder.module(), router, experts })
+    }
+
+    /// What the experts make of features of shape (samples, tokens, features).
+    pub(super) fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        self.module.run(|| {
+            let shape = input.size();
+            let features = shape.last().copied().unwrap_or_default();
+            let rows = input.f_view([-1, features])?;
+            // The logits live until the block returns, under a name that nobody reads.
+            let (logits, chosen) = self.router.forward(&rows)?;
+            let output = self.experts.forward(&rows, &chosen)?.f_reshape(&shape)?;
+            drop((logits, chosen));
+            Ok(output)
+        })
+    }
+}
+
+impl Experts {
+    fn forward(&self, rows: &Tensor, chosen: &Chosen) -> Result<Tensor> {
+        self.module.run(|| match &self.config.implementation {
+            ExpertsImplementation::GroupedMm => self.grouped(rows, chosen),
+            ExpertsImplementation::Eager(routing) => self.looped(rows, chosen, routing),
+        })
+    }
+
+    /// The activation of the first half of features, times the second.
+    fn gated(&self, both: &Tensor) -> Result<Tensor> {
+        let halves = both.f_chunk(2, -1)?;
+        let [gate, up] = &halves[..] else { unreachable!("two halves") };
+        self.activation.forward(gate.shallow_clone())?.f_mul(up)
+    }
+
+    /// The tokens of each expert, of so many.
+    fn tokens_of_each(&self, routing: &Routing, tokens: i64) -> Vec<i64> {
+        let counts = self.config.tokens_of_each(routing, tokens.cast_unsigned());
+        counts.into_iter().map(u64::cast_signed).collect()
+    }
+}

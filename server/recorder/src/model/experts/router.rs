@@ -1,0 +1,42 @@
+//! What chooses the experts of a token: `MixtralTopKRouter`.
+
+use shared::job;
+use tch::{Kind, Tensor};
+
+use super::{Chosen, DEVIATION};
+use crate::Result;
+use crate::builder::Builder;
+use crate::model::layer::Linear;
+use crate::place::Module;
+
+/// A linear layer with a number for each expert, the highest of which are taken.
+#[derive(Debug)]
+pub(super) struct Router {
+    module: Module,
+    linear: Linear,
+    per_token: i64,
+}
+
+impl Router {
+    /// A router of so many features; `builder` is its own.
+    pub(super) fn new(builder: &Builder, config: &job::Experts, hidden: i64) -> Result<Self> {
+        let linear = Linear::normal(builder, hidden, config.count.cast_signed(), false, DEVIATION)?;
+        Ok(Self { module: builder.module(), linear, per_token: config.per_token.cast_signed() })
+    }
+
+    /// The logits, and what they choose.
+    pub(super) fn forward(&self, rows: &Tensor) -> Result<(Tensor, Chosen)> {
+        self.module.run(|| {
+            // A view of its own, as in Python: gradients are added up where it was made.
+            let rows = rows.f_reshape([-1, rows.size()[1]])?;
+            let logits = self.linear.forward(&rows)?;
+            let probabilities = logits.f_to_kind(Kind::Float)?.f_softmax(-1, None)?;
+            let (mut weights, experts) = probabilities.f_topk(self.per_token, -1, true, true)?;
+            let sum = weights.f_sum_dim_intlist(-1, true, None)?;
+            let _ = weights.f_div_(&sum)?;
+            drop(sum);
+            drop(probabilities);
+            Ok((logits, Chosen { weights, experts }))
+        })
+    }
+}

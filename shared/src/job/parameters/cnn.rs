@@ -1,0 +1,41 @@
+//! How many parameters a list of layers has.
+
+use super::super::cnn::{Cnn, CnnLayer, Conv, Features};
+use super::linear;
+
+/// Those of its convolutions, norms and linear layers.
+pub(super) fn of_cnn(cnn: &Cnn) -> u128 {
+    cnn.layers.iter().zip(cnn.features()).map(|(layer, before)| of_layer(layer, before)).sum()
+}
+
+fn of_layer(layer: &CnnLayer, before: Features) -> u128 {
+    let inputs = match before {
+        Features::Image { channels, .. } => channels,
+        Features::Vector(features) => features,
+    };
+    match *layer {
+        CnnLayer::Conv(Conv { channels, window, groups, bias, .. }) => {
+            linear(inputs / groups * window.kernel * window.kernel, channels, bias)
+        }
+        CnnLayer::Norm => 2 * u128::from(inputs),
+        CnnLayer::Linear { features, bias } => linear(inputs, features, bias),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Model;
+
+    #[track_caller]
+    fn check(preset: &str, parameters: u64) {
+        assert_eq!(Model::preset(preset).unwrap().parameters(), parameters);
+    }
+
+    #[test]
+    fn presets_have_their_published_sizes() {
+        check("alexnet", 61_100_840);
+        check("vgg16", 138_357_544);
+        check("vgg16-bn", 138_365_992);
+    }
+}

@@ -1,0 +1,219 @@
+//! Lists of layers: each read, and its place checked.
+
+use super::super::cnn::{Cnn, CnnLayer, Fault, Features, Layers};
+use super::super::limits::of_whole;
+use super::super::model::Model;
+use super::super::problem::excerpt;
+use super::super::raw::RawModel;
+use super::super::training::Job;
+use super::Resolver;
+
+/// The keys of models that are a list of layers, after `family` and `preset`.
+pub(super) const CNN_KEYS: &[&str] = &["layers", "input", "image_size", "channels_last"];
+
+/// Images smaller than those of other models, such as 28 pixels of handwritten digits.
+const LEAST_IMAGE_SIZE: u64 = 1;
+
+/// A layer with its number, from 1, and its text.
+struct Numbered<'a> {
+    number: usize,
+    text: &'a str,
+    layer: CnnLayer,
+}
+
+impl Resolver {
+    pub(super) fn cnn(&mut self, raw: &RawModel, base: &Cnn) -> Cnn {
+        let before = self.problems.len();
+        let cnn = Cnn {
+            input_channels: self.whole("model.input", raw.input, base.input_channels),
+            image_size: self.small_image_size(raw.image_size, base.image_size),
+            channels_last: raw.channels_last.unwrap_or(base.channels_last),
+            layers: base.layers.clone(),
+        };
+        let texts = match &raw.layers {
+            Some(Layers::Each(texts)) => texts.clone(),
+            Some(Layers::Count(_)) => {
+                let hint = "write for example [\"conv 64 3\", \"relu\", \"flatten\", \"linear 10\"]";
+                self.problem("model.layers", "this model lists its layers", hint);
+                return cnn;
+            }
+            None => base.layers.iter().map(ToString::to_string).collect(),
+        };
+        let layers = self.layers(&texts);
+        if self.problems.len() == before {
+            self.check_places(&cnn, &layers);
+        }
+        let fits = self.problems.len() == before;
+        if fits { Cnn { layers: layers.iter().map(|numbered| numbered.layer).collect(), ..cnn } } else { cnn }
+    }
+
+    /// How many layers a model of layers that are all alike has.
+    pub(super) fn layer_count(&mut self, raw: &RawModel, usual: u64) -> u64 {
+        match &raw.layers {
+            Some(Layers::Count(count)) => self.whole("model.layers", Some(*count), usual),
+            Some(Layers::Each(_)) => {
+                let hint = "write how many, or family = \"cnn\"";
+                self.problem("model.layers", "the layers of this model are all alike", hint);
+                usual
+            }
+            None => usual,
+        }
+    }
+
+    fn small_image_size(&mut self, raw: Option<u64>, base: u64) -> u64 {
+        match raw {
+            Some(size) if (LEAST_IMAGE_SIZE..of_whole("model.image_size").least).contains(&size) => size,
+            other => self.whole("model.image_size", other, base),
+        }
+    }
+
+    /// The layers that can be read.
+    fn layers<'a>(&mut self, texts: &'a [String]) -> Vec<Numbered<'a>> {
+        self.whole("model.layers", Some(texts.len() as u64), 1);
+        let mut layers = Vec::new();
+        for (number, text) in (1..).zip(texts) {
+            match CnnLayer::parse(text) {
+                Ok(layer) => layers.push(Numbered { number, text, layer }),
+                Err(fault) => self.fault(number, text, fault),
+            }
+        }
+        layers
+    }
+
+    /// Follows a sample through the layers, as far as they fit.
+    fn check_places(&mut self, cnn: &Cnn, layers: &[Numbered<'_>]) {
+        let mut features = cnn.images();
+        for Numbered { number, text, layer } in layers {
+            match layer.after(features) {
+                Ok(after) => features = after,
+                Err(fault) => return self.fault(*number, text, fault),
+            }
+        }
+        if !matches!(features, Features::Vector(2..)) {
+            let hint = "end with \"flatten\" and for example \"linear 1000\"";
+            self.problem("model.layers", "the last layer leaves no classes", hint);
+        }
+        let learns = |layer: &CnnLayer| matches!(layer, CnnLayer::Conv(_) | CnnLayer::Norm | CnnLayer::Linear { .. });
+        if !layers.iter().any(|numbered| learns(&numbered.layer)) {
+            self.problem("model.layers", "no layer has weights that can be trained", "add a `conv` or a `linear`");
+        }
+        self.check_in_place(layers);
+    }
+
+    /// What PyTorch finds in backward only: a layer in place whose input another one has kept.
+    fn check_in_place(&mut self, layers: &[Numbered<'_>]) {
+        let mut kept: Option<&Numbered<'_>> = None;
+        for numbered in layers {
+            if numbered.layer == (CnnLayer::Relu { inplace: true })
+                && let Some(keeper) = kept
+            {
+                let message = format!("it would overwrite what layer {}, `{}`, keeps", keeper.number, keeper.layer);
+                self.fault(numbered.number, numbered.text, Fault { message, hint: "write `relu`".to_owned() });
+            }
+            if !numbered.layer.hands_on() {
+                kept = numbered.layer.keeps_its_output().then_some(numbered);
+            }
+        }
+    }
+
+    fn fault(&mut self, number: usize, text: &str, Fault { message, hint }: Fault) {
+        self.problem("model.layers", format!("layer {number}, `{}`: {message}", excerpt(text)), hint);
+    }
+
+    /// What a list of layers can't be trained with.
+    pub(super) fn check_cnn(&mut self, job: &Job) {
+        if !matches!(job.model, Model::Cnn(_)) {
+            return;
+        }
+        if job.checkpointing {
+            self.problem("checkpointing", "layers of a list are too small to compute again", "leave it out");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job::{Job, Model, Problem, RawJob};
+
+    fn resolve(layers: &[&str], rest: &str) -> Result<Job, Vec<Problem>> {
+        let text = format!("{rest}\n[model]\nfamily = 'cnn'\nimage_size = 28\ninput = 1\nlayers = {layers:?}");
+        RawJob::from_toml(&text).unwrap().resolve()
+    }
+
+    #[track_caller]
+    fn check_problems(layers: &[&str], rest: &str, problems: &[&str]) {
+        let actual = resolve(layers, rest).unwrap_err();
+        assert_eq!(actual.iter().map(Problem::to_string).collect::<Vec<_>>(), problems);
+    }
+
+    #[test]
+    fn a_list_is_a_model() {
+        let layers = ["conv 32 3", "norm", "relu inplace", "pool 2", "dropout 0.25", "flatten", "linear 10 no_bias"];
+        let job = resolve(&layers, "batch = 64").unwrap();
+        let Model::Cnn(cnn) = &job.model else { panic!("{:?} is no list of layers", job.model) };
+        assert_eq!(cnn.layers.iter().map(ToString::to_string).collect::<Vec<_>>(), layers);
+        assert_eq!((cnn.classes(), cnn.input_channels, cnn.image_size), (10, 1, 28));
+        assert_eq!(job.parameters(), (9 + 1) * 32 + 2 * 32 + 32 * 13 * 13 * 10);
+        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
+    }
+
+    #[test]
+    fn every_layer_that_cannot_be_read_is_named() {
+        check_problems(
+            &["conf 32 3", "relu", "linear"],
+            "",
+            &[
+                "model.layers: layer 1, `conf 32 3`: no layer is called `conf`; did you mean `conv`?",
+                "model.layers: layer 3, `linear`: features is missing; write for example `linear 1000`",
+            ],
+        );
+        check_problems(&[], "", &["model.layers: 0 is not between 1 and 1,024"]);
+    }
+
+    #[test]
+    fn the_first_layer_that_does_not_fit_is_named() {
+        check_problems(
+            &["conv 32 3 stride 4", "pool 2", "conv 64 5", "linear 10"],
+            "",
+            &["model.layers: layer 3, `conv 64 5`: an image of 3 × 3 pixels shrinks to nothing under 5 × 5; \
+               write a smaller kernel, or padding, or a larger `image_size`"],
+        );
+        check_problems(
+            &["conv 32 3"],
+            "",
+            &["model.layers: the last layer leaves no classes; end with \"flatten\" and for example \"linear 1000\""],
+        );
+        check_problems(
+            &["flatten", "relu"],
+            "",
+            &["model.layers: no layer has weights that can be trained; add a `conv` or a `linear`"],
+        );
+    }
+
+    #[test]
+    fn nothing_that_backward_reads_is_overwritten() {
+        let message =
+            "model.layers: layer 4, `relu inplace`: it would overwrite what layer 2, `tanh`, keeps; write `relu`";
+        check_problems(&["flatten", "tanh", "dropout 0", "relu inplace", "linear 10"], "", &[message]);
+        resolve(&["flatten", "tanh", "dropout 0.1", "relu inplace", "linear 10"], "").unwrap();
+        resolve(&["flatten", "gelu", "relu inplace", "linear 10"], "").unwrap();
+    }
+
+    #[test]
+    fn what_does_not_fit_a_list_is_a_problem() {
+        check_problems(
+            &["flatten", "linear 10"],
+            "checkpointing = true",
+            &["checkpointing: layers of a list are too small to compute again; leave it out"],
+        );
+        let text = "model = { preset = 'gpt2', layers = ['relu'] }";
+        let problems = RawJob::from_toml(text).unwrap().resolve().unwrap_err();
+        assert_eq!(
+            problems[0].to_string(),
+            "model.layers: the layers of this model are all alike; write how many, or family = \"cnn\""
+        );
+        let text = "model = { preset = 'vgg16', layers = 3 }";
+        let problems = RawJob::from_toml(text).unwrap().resolve().unwrap_err();
+        assert!(problems[0].to_string().starts_with("model.layers: this model lists its layers; write for example"));
+    }
+}

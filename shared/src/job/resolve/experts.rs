@@ -1,0 +1,185 @@
+//! Experts: of models that are like Llama, and routed where their shapes ask how.
+
+use super::super::card::{Card, ComputeCapability};
+use super::super::experts::{Experts, ExpertsImplementation, IMPLEMENTATIONS, RawRouting, Routing};
+use super::super::model::{Activation, Model, Transformer, TransformerFamily};
+use super::super::raw::RawModel;
+use super::super::training::{Device, Job};
+use super::Resolver;
+
+/// The keys of experts, among those of transformers.
+pub(super) const EXPERTS_KEYS: [&str; 4] = ["experts", "experts_per_token", "experts_implementation", "routing"];
+
+/// Mixtral's.
+const PER_TOKEN: u64 = 2;
+
+/// The first card that `grouped_mm` runs on.
+const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
+
+impl Resolver {
+    /// The experts of a transformer, where it has some.
+    pub(super) fn experts(&mut self, raw: &RawModel, base: Option<&Experts>) -> Option<Experts> {
+        let Some(usual) = raw.experts.or(base.map(|base| base.count)) else {
+            for key in raw.keys_set().filter(|key| EXPERTS_KEYS.contains(key)) {
+                self.problem(&format!("model.{key}"), "the model has no experts", "write for example experts = 8");
+            }
+            return None;
+        };
+        let count = self.whole("model.experts", raw.experts, usual);
+        let usual = base.map_or(PER_TOKEN, |base| base.per_token).min(count);
+        let per_token = self.whole("model.experts_per_token", raw.experts_per_token, usual);
+        if per_token > count {
+            let message = format!("{per_token} experts for a token, but there are {count}");
+            self.problem("model.experts_per_token", message, format!("write at most {count}"));
+        }
+        let is_grouped = base.is_none_or(|base| base.implementation == ExpertsImplementation::GroupedMm);
+        let name = raw.experts_implementation.as_deref();
+        let is_grouped = self.choice("model.experts_implementation", name, is_grouped, IMPLEMENTATIONS);
+        let implementation = if is_grouped {
+            self.no_routing(raw);
+            ExpertsImplementation::GroupedMm
+        } else {
+            ExpertsImplementation::Eager(self.routing(raw.routing.as_ref(), count, per_token))
+        };
+        Some(Experts { count, per_token, implementation })
+    }
+
+    fn no_routing(&mut self, raw: &RawModel) {
+        if raw.routing.is_some() {
+            let hint = "write experts_implementation = \"eager\", or leave it out";
+            self.problem("model.routing", "`grouped_mm` takes the same memory for any routing", hint);
+        }
+    }
+
+    fn routing(&mut self, raw: Option<&RawRouting>, count: u64, per_token: u64) -> Routing {
+        let shares = match raw {
+            None => return Routing::Even,
+            Some(RawRouting::Word(word)) => {
+                self.choice("model.routing", Some(word), (), &[("even", ())]);
+                return Routing::Even;
+            }
+            Some(RawRouting::Shares(shares)) => shares,
+        };
+        let sum = shares.iter().sum::<f64>();
+        if shares.len() as u64 != count {
+            let message = format!("{} shares for {count} experts", shares.len());
+            self.problem("model.routing", message, "write a number for each");
+        } else if shares.iter().any(|share| !(0.0..=1e9).contains(share)) || sum <= 0.0 {
+            self.problem("model.routing", "shares are numbers from 0 to 10^9, and not all 0", "write for example 1");
+        } else if shares.iter().any(|share| share / sum * per_token as f64 > 1.0 + 1e-9) {
+            let message = format!("a share is more than 1 of {per_token}, and no expert computes a token twice");
+            self.problem("model.routing", message, "write a smaller one");
+        } else {
+            return Routing::Shares(shares.clone());
+        }
+        Routing::Even
+    }
+
+    /// What a transformer with experts must be like.
+    pub(super) fn check_expert_model(&mut self, model: &Transformer) {
+        if model.experts.is_none() {
+            return;
+        }
+        if model.family == TransformerFamily::Gpt2 {
+            self.problem("model.experts", "gpt2 has no experts", "leave it out, or write architecture = \"llama\"");
+            return;
+        }
+        if model.activation != Activation::SwiGlu {
+            self.problem("model.activation", "experts have a gate", "write `swiglu`");
+        }
+        if model.mlp_bias {
+            self.problem("model.mlp_bias", "experts have no bias", "leave it out");
+        }
+    }
+
+    /// Whether the card computes experts in groups.
+    pub(super) fn check_experts(&mut self, job: &Job) {
+        let Model::Transformer(Transformer { experts: Some(experts), .. }) = &job.model else { return };
+        let Device::Virtual(cards) = &job.device else { return };
+        let is_old = |card: &&Card| card.capability < AMPERE;
+        if experts.implementation == ExpertsImplementation::GroupedMm
+            && let Some(card) = cards.0.iter().find(is_old)
+        {
+            let message = format!("a {} has no `grouped_mm`", card.name);
+            let hint = "name a card of capability 8.0 or later, or write experts_implementation = \"eager\"";
+            self.problem("card", message, hint);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job::{ExpertsImplementation, Job, Model, Problem, RawJob, Routing};
+
+    const SMALL: &str = "family = 'transformer', architecture = 'llama', hidden = 64, heads = 4, experts = 4";
+
+    fn resolve(keys: &str, rest: &str) -> Result<Job, Vec<Problem>> {
+        RawJob::from_toml(&format!("model = {{ {keys} }}\n{rest}")).unwrap().resolve()
+    }
+
+    #[track_caller]
+    fn check(keys: &str, implementation: &ExpertsImplementation) {
+        let job = resolve(&format!("{SMALL}{keys}"), "").unwrap();
+        let Model::Transformer(model) = &job.model else { panic!("a transformer") };
+        assert_eq!(model.experts.as_ref().map(|experts| &experts.implementation), Some(implementation));
+        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
+    }
+
+    #[track_caller]
+    fn check_problem(keys: &str, rest: &str, problem: &str) {
+        let problems = resolve(keys, rest).unwrap_err();
+        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
+    }
+
+    #[test]
+    fn experts_are_grouped_unless_a_config_says_otherwise() {
+        check("", &ExpertsImplementation::GroupedMm);
+        check(", experts_implementation = 'eager'", &ExpertsImplementation::Eager(Routing::Even));
+        check(
+            ", experts_implementation = 'eager', routing = [4, 2, 1, 1]",
+            &ExpertsImplementation::Eager(Routing::Shares(vec![4.0, 2.0, 1.0, 1.0])),
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_a_problem() {
+        let with = |keys: &str| format!("{SMALL}, {keys}");
+        check_problem(
+            "preset = 'gpt2', experts = 4",
+            "",
+            "model.experts: gpt2 has no experts; leave it out, or write architecture = \"llama\"",
+        );
+        check_problem(
+            "preset = 'llama-2-7b', routing = 'even'",
+            "",
+            "model.routing: the model has no experts; write for example experts = 8",
+        );
+        check_problem(
+            &with("experts_per_token = 5"),
+            "",
+            "model.experts_per_token: 5 experts for a token, but there are 4; write at most 4",
+        );
+        check_problem(
+            &with("routing = 'even'"),
+            "",
+            "model.routing: `grouped_mm` takes the same memory for any routing; \
+             write experts_implementation = \"eager\", or leave it out",
+        );
+        check_problem(
+            &with("experts_implementation = 'eager', routing = [1, 1]"),
+            "",
+            "model.routing: 2 shares for 4 experts; write a number for each",
+        );
+        check_problem(
+            &with("experts_implementation = 'eager', routing = [3, 1, 1, 0]"),
+            "",
+            "model.routing: a share is more than 1 of 2, and no expert computes a token twice; write a smaller one",
+        );
+        check_problem(
+            SMALL,
+            "card = 't4-16gb'",
+            "card: a t4-16gb has no `grouped_mm`; \
+             name a card of capability 8.0 or later, or write experts_implementation = \"eager\"",
+        );
+    }
+}

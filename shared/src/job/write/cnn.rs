@@ -1,0 +1,14 @@
+//! Lists of layers as configs that say everything.
+
+use super::super::cnn::{Cnn, Layers};
+use super::super::raw::RawModel;
+
+pub(super) fn raw_cnn(cnn: &Cnn) -> RawModel {
+    RawModel {
+        input: Some(cnn.input_channels),
+        layers: Some(Layers::Each(cnn.layers.iter().map(ToString::to_string).collect())),
+        image_size: Some(cnn.image_size),
+        channels_last: Some(cnn.channels_last),
+        ..RawModel::default()
+    }
+}
