@@ -28,7 +28,6 @@ SMALL_CNN = {
         "linear 256 no_bias", "norm", "sigmoid", "dropout 0.5", "linear 100",
     ],
 }
-SD_15 = {"preset": "sd-1.5"}
 LSTM = {"preset": "lstm-medium"}
 MLP = {"preset": "mlp"}
 
@@ -135,11 +134,6 @@ CASES = [
     images("VGG-16, fp32", VGG_16, batch=32),
     images("CNN, fp16 autocast, NHWC, evaluation", SMALL_CNN | {"channels_last": True}, precision="autocast-fp16",
            evaluation=EVALUATION),
-    images("SD 1.5 U-Net, fp32", SD_15, batch=4, optimizer={"kind": "adamw"}),
-    images("SD 1.5 U-Net, fp16 autocast, checkpointing", SD_15, batch=16, precision="autocast-fp16",
-           checkpointing=True, clip_grad_norm=1.0, optimizer={"kind": "adamw"}),
-    images("SD 1.5 U-Net, bf16 weights, evaluation", SD_15, batch=4, precision="bf16", evaluation=EVALUATION,
-           optimizer={"kind": "adamw"}),
     language("LSTM, fp32", LSTM, batch=20, sequence=35, clip_grad_norm=5.0),
     language("LSTM, fp16 autocast, T4, evaluation", LSTM, card="t4-16gb", batch=20, sequence=35,
              precision="autocast-fp16", evaluation=EVALUATION),
