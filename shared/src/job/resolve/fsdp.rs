@@ -4,7 +4,6 @@ use super::super::fsdp::Fsdp;
 use super::super::model::Model;
 use super::super::parallel::{ParallelKind, Rank};
 use super::super::raw::RawParallel;
-use super::super::saving::{Keep, OptimizerStorage, Saving};
 use super::super::training::{Job, Precision};
 use super::Resolver;
 
@@ -48,20 +47,6 @@ impl Resolver {
         if fsdp.mixed_precision && job.precision == Precision::Bf16 {
             let hint = "write `precision = \"fp32\"`, or leave out `mixed_precision`";
             self.problem("parallel.mixed_precision", "the weights are in bfloat16 already", hint);
-        }
-        self.check_saving_of_shards(job);
-    }
-
-    fn check_saving_of_shards(&mut self, job: &Job) {
-        let Saving { keep, loss_chunks, offload_activations, .. } = job.saving;
-        let not_recorded = [
-            ("optimizer", job.optimizer.storage != OptimizerStorage::Device, "leave out `state` and `offload`"),
-            ("checkpointing.keep", keep != Keep::Nothing, "write `keep = \"nothing\"`"),
-            ("loss", loss_chunks.is_some(), "leave out `loss`"),
-            ("offload_activations", offload_activations, "leave it out"),
-        ];
-        for (key, _, hint) in not_recorded.into_iter().filter(|(_, given, _)| *given) {
-            self.problem(key, "this is not recorded of a sharded model", hint);
         }
     }
 }
@@ -126,10 +111,6 @@ mod tests {
         check_problem(
             "model = 'gpt2'\nlora = {}\nparallel = { kind = 'fsdp' }",
             "parallel.kind: adapters are not recorded sharded; leave out `lora`",
-        );
-        check_problem(
-            "model = 'gpt2'\noptimizer = { kind = 'adamw', state = '8bit' }\nparallel = { kind = 'fsdp' }",
-            "optimizer: this is not recorded of a sharded model; leave out `state` and `offload`",
         );
     }
 }
