@@ -1,20 +1,20 @@
 //! Pinned host memory: real memory, and what PyTorch has registered as pinned.
+//!
+//! Pages that nobody writes take no memory, and zeros from a device write none: what a model of any size leaves on the
+//! host costs next to nothing.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
+use std::ffi::c_void;
 
 use crate::error::{Error, Result};
-
-/// Alignment of pinned memory, in bytes: a page of the host.
-const ALIGNMENT: usize = 4096;
 
 /// One range of pinned memory.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     size: usize,
     device: usize,
-    /// The layout of memory that was allocated here; nothing where the program registered its own.
-    layout: Option<Layout>,
+    /// Whether it was allocated here, rather than registered by the program.
+    is_own: bool,
 }
 
 /// All pinned ranges, by address.
@@ -32,13 +32,15 @@ impl PinnedMemory {
         if size == 0 {
             return Ok(0);
         }
-        let layout = Layout::from_size_align(size, ALIGNMENT).map_err(|_| Error::OutOfMemory)?;
-        // SAFETY: the layout has a size.
-        let address = unsafe { alloc_zeroed(layout) } as usize;
-        if address == 0 {
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+        // SAFETY: a mapping that replaces none.
+        let mapped = unsafe { libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0) };
+        if mapped == libc::MAP_FAILED {
             return Err(Error::OutOfMemory);
         }
-        self.ranges.insert(address, Range { size, device, layout: Some(layout) });
+        let address = mapped as usize;
+        self.ranges.insert(address, Range { size, device, is_own: true });
         Ok(address)
     }
 
@@ -50,10 +52,10 @@ impl PinnedMemory {
         if address == 0 {
             return Ok(());
         }
-        let layout = self.ranges.get(&address).and_then(|range| range.layout).ok_or(Error::InvalidValue)?;
+        let size = self.ranges.get(&address).filter(|range| range.is_own).ok_or(Error::InvalidValue)?.size;
         self.ranges.remove(&address);
-        // SAFETY: the address came from `alloc_zeroed` with this layout, and was still in the table.
-        unsafe { dealloc(address as *mut u8, layout) };
+        // SAFETY: the address came from `mmap` with this size, and was still in the table.
+        unsafe { libc::munmap(address as *mut c_void, size) };
         Ok(())
     }
 
@@ -70,7 +72,7 @@ impl PinnedMemory {
         if before.is_some_and(|(start, range)| start + range.size > address) {
             return Err(Error::HostMemoryAlreadyRegistered);
         }
-        self.ranges.insert(address, Range { size, device, layout: None });
+        self.ranges.insert(address, Range { size, device, is_own: false });
         Ok(())
     }
 
@@ -79,11 +81,17 @@ impl PinnedMemory {
     /// # Errors
     /// Memory that was not registered.
     pub(crate) fn unregister(&mut self, address: usize) -> Result<()> {
-        if self.ranges.get(&address).is_none_or(|range| range.layout.is_some()) {
+        if self.ranges.get(&address).is_none_or(|range| range.is_own) {
             return Err(Error::HostMemoryNotRegistered);
         }
         self.ranges.remove(&address);
         Ok(())
+    }
+
+    /// Whether so many bytes at an address were allocated here.
+    pub(crate) fn is_own(&self, address: usize, size: usize) -> bool {
+        let before = self.ranges.range(..=address).next_back();
+        before.is_some_and(|(start, range)| range.is_own && address - start + size <= range.size)
     }
 
     /// The device that was current when the memory at an address was pinned.
@@ -101,7 +109,8 @@ mod tests {
     fn pinned_memory_is_real_and_aligned() {
         let mut pinned = PinnedMemory::default();
         let address = pinned.allocate(100, 1).expect("a hundred bytes");
-        assert_eq!(address % ALIGNMENT, 0);
+        assert_eq!(address % 4096, 0);
+        assert!(pinned.is_own(address + 50, 50) && !pinned.is_own(address + 50, 51));
         assert_eq!((pinned.device_of(address + 99), pinned.device_of(address + 100)), (Some(1), None));
         assert_eq!(pinned.free(address), Ok(()));
         assert_eq!(pinned.free(address), Err(Error::InvalidValue));
@@ -112,6 +121,7 @@ mod tests {
     fn registered_memory_must_not_overlap() {
         let mut pinned = PinnedMemory::default();
         assert_eq!(pinned.register(1000, 100, 0), Ok(()));
+        assert!(!pinned.is_own(1000, 100));
         assert_eq!(pinned.register(1099, 10, 0), Err(Error::HostMemoryAlreadyRegistered));
         assert_eq!(pinned.register(990, 11, 0), Err(Error::HostMemoryAlreadyRegistered));
         assert_eq!(pinned.register(1100, 10, 0), Ok(()));

@@ -35,6 +35,7 @@ pub(crate) fn copy(machine: &Machine, to: *mut c_void, from: *const c_void, size
         // SAFETY: as above.
         (_, true) if is_kept => unsafe { ptr::copy(from.cast::<u8>(), to.cast::<u8>(), size) },
         (_, true) => {}
+        (true, false) if !is_kept && size > SMALL && machine.pinned().is_own(to as usize, size) => clear(to, size),
         (true, false) => read(to, from, size, is_kept),
     }
 }
@@ -56,6 +57,19 @@ pub(crate) fn fill(machine: &Machine, to: *mut c_void, value: u8, size: usize) {
         // SAFETY: memory of the host that the caller says holds `size` bytes, or of a device in shadow mode.
         _ => unsafe { ptr::write_bytes(to.cast::<u8>(), value, size) },
     }
+}
+
+/// Fills pinned memory that was allocated here with zeros: its whole pages are given back instead of written.
+fn clear(to: *mut c_void, size: usize) {
+    const HOST_PAGE: usize = 4096;
+    let (start, end) = (to as usize, to as usize + size);
+    let (first, last) = (start.next_multiple_of(HOST_PAGE), end / HOST_PAGE * HOST_PAGE);
+    // SAFETY: the caller says that `size` bytes can be written, more than two pages.
+    unsafe {
+        ptr::write_bytes(to.cast::<u8>(), 0, first - start);
+        ptr::write_bytes(last as *mut u8, 0, end - last);
+    }
+    backing::forget_inside(start as u64, size as u64);
 }
 
 /// What the host finds on a device.
