@@ -111,7 +111,7 @@ fn flattened(image: Features) -> Result<Features, Fault> {
 
 impl Conv {
     fn after(&self, channels: u64, size: u64) -> Result<Features, Fault> {
-        if channels % self.groups != 0 || self.channels % self.groups != 0 {
+        if !channels.is_multiple_of(self.groups) || !self.channels.is_multiple_of(self.groups) {
             let message = format!("{} groups don't divide {channels} and {} channels", self.groups, self.channels);
             return Err(Fault::new(message, "write a divisor of both"));
         }
