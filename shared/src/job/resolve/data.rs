@@ -217,6 +217,19 @@ mod tests {
     }
 
     #[test]
+    fn outputs_are_collected_where_there_are_some() {
+        let table = "model = 'gpt2'\nmistakes = ['allocate_in_loop']\n";
+        check_problem(
+            &format!("{table}loss = {{ chunks = 8 }}"),
+            "mistakes: `allocate_in_loop`: a loss in chunks leaves no logits; leave out `loss`",
+        );
+        check_problem(
+            &format!("{table}card = '2x t4-16gb'\nparallel = {{}}"),
+            "mistakes: `allocate_in_loop`: on several devices it is not recorded; leave out `parallel`",
+        );
+    }
+
+    #[test]
     fn ways_to_the_device_go_together() {
         check_problem(
             "model = 'mlp'\ndata = { prefetch = 1, reuse_buffer = true }",

@@ -30,6 +30,9 @@ impl Resolver {
             Mistake::AllocateInLoop if raw.parallel.is_some() => {
                 Some(("on several devices it is not recorded", "leave out `parallel`"))
             }
+            Mistake::AllocateInLoop if raw.loss.is_some() => {
+                Some(("a loss in chunks leaves no logits", "leave out `loss`"))
+            }
             Mistake::BackwardOnce if raw.accumulation.unwrap_or(1) == 1 => {
                 Some(("a step has one micro batch", "write for example `accumulation = 4`"))
             }
