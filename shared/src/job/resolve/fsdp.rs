@@ -4,6 +4,7 @@ use super::super::fsdp::Fsdp;
 use super::super::model::Model;
 use super::super::parallel::{ParallelKind, Rank};
 use super::super::raw::RawParallel;
+use super::super::saving::Keep;
 use super::super::training::{Job, Precision};
 use super::Resolver;
 
@@ -39,6 +40,10 @@ impl Resolver {
         }
         if job.lora.is_some() {
             self.problem("parallel.kind", "adapters are not recorded sharded", "leave out `lora`");
+        }
+        if job.saving.keep != Keep::Nothing {
+            let hint = "write `keep = \"nothing\"`";
+            self.problem("checkpointing.keep", "what sharded layers keep is not recorded", hint);
         }
         if matches!(job.precision, Precision::Autocast(_)) {
             let hint = "write `precision = \"fp32\"` and `parallel.mixed_precision = true`";
