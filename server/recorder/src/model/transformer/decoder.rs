@@ -10,13 +10,13 @@ use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Attended, Norm};
+use crate::parallel::fsdp::Block;
 use crate::pass::Pass;
-use crate::place::Module;
 
 /// A decoder layer of either family.
 #[derive(Debug)]
 pub(super) struct Decoder {
-    module: Module,
+    block: Block,
     family: TransformerFamily,
     attention_norm: Norm,
     attention: Attention,
@@ -27,14 +27,15 @@ pub(super) struct Decoder {
 impl Decoder {
     /// A layer whose parameters come into being in the family's order; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
-        let (module, family) = (builder.module(), config.family);
+        let (builder, block) = builder.block();
+        let family = config.family;
         let norm = |name| Norm::new(&builder.child(name), config.norm, config.hidden.cast_signed());
         let attention = || Attention::new(&builder.child("attention"), config);
         let mlp = || FeedForward::new(&builder.child("mlp"), config);
         // Fields are made in the order in which they stand here.
         match family {
             TransformerFamily::Gpt2 => Ok(Self {
-                module,
+                block,
                 family,
                 attention_norm: norm("attention_norm")?,
                 attention: attention()?,
@@ -42,7 +43,7 @@ impl Decoder {
                 mlp: mlp()?,
             }),
             TransformerFamily::Llama => Ok(Self {
-                module,
+                block,
                 family,
                 attention: attention()?,
                 mlp: mlp()?,
@@ -59,7 +60,7 @@ impl Decoder {
         cache: Option<&mut Cache>,
         pass: &Pass,
     ) -> Result<Tensor> {
-        self.module.run(|| match self.family {
+        self.block.run(input, |input| match self.family {
             TransformerFamily::Gpt2 => self.gpt2(input, surroundings, cache, pass),
             TransformerFamily::Llama => self.llama(input, surroundings, cache, pass),
         })
