@@ -16,5 +16,6 @@ mod optimizer;
 mod recurrent;
 mod resnet;
 mod saving;
+mod saving_table;
 mod transformer;
 mod unet;

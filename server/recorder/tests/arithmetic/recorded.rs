@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use shared::api::RecorderLine;
+use shared::api::{Finished, RecorderLine};
 use shared::base::frame_rules::RECORDED_OPERATOR;
 use shared::import::Importer;
 use shared::trace::{Action, BlockState, StackId, Trace};
@@ -41,6 +41,21 @@ fn round(bytes: u64) -> u64 {
 /// Runs a config, given as JSON.
 #[track_caller]
 pub(crate) fn record(config: &serde_json::Value) -> Recorded {
+    let mut importer = Importer::new();
+    importer.push(&run(config).1).expect("a snapshot");
+    Recorded { trace: importer.finish().expect("a snapshot") }
+}
+
+/// The highest bytes of blocks in use while a config runs, and those of segments, as PyTorch counts them.
+#[track_caller]
+pub(crate) fn peaks(config: &serde_json::Value) -> (u64, u64) {
+    let finished = run(config).0;
+    (finished.peak_allocated_bytes, finished.peak_reserved_bytes)
+}
+
+/// What the recorder says in the end, and its snapshot.
+#[track_caller]
+fn run(config: &serde_json::Value) -> (Finished, Vec<u8>) {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
     let libraries = [target.join("virtual-gpu"), target.join("libtorch/lib")];
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -59,10 +74,8 @@ pub(crate) fn record(config: &serde_json::Value) -> Recorded {
     let output = recorder.wait_with_output().expect("the recorder to end");
     let said = String::from_utf8(output.stdout).expect("text");
     let last = said.lines().last().and_then(|line| serde_json::from_str(line).ok());
-    let Some(RecorderLine::Finished(_)) = last else { panic!("{config}: {said}") };
-    let mut importer = Importer::new();
-    importer.push(&std::fs::read(&snapshot).expect("the snapshot")).expect("a snapshot");
-    Recorded { trace: importer.finish().expect("a snapshot") }
+    let Some(RecorderLine::Finished(finished)) = last else { panic!("{config}: {said}") };
+    (finished, std::fs::read(&snapshot).expect("the snapshot"))
 }
 
 impl Recorded {
