@@ -11,6 +11,7 @@ from torch.profiler import record_function
 import data
 import ddp
 import fsdp
+import mistakes
 import models
 import replicas
 import saving
@@ -44,7 +45,8 @@ class Training:
         if job.replicas > 1:
             self.model = replicas.wrapped(subject, job.replicas, job.gather)
         self.model = ddp.wrapped(job, self.model)
-        self.run_model = replicas.run_of(subject, job.gather)
+        self.run_model = mistakes.judged(replicas.run_of(subject, job.gather), job)
+        mistakes.prepare(self.model, job)
         self.optimizer = optimizer(job, self.model)
         self.scaler = torch.amp.GradScaler("cuda", enabled=job.grad_scaler)
         transfer = data.Transfer(job, subject.batch, models.weight_dtype(job))
@@ -52,6 +54,7 @@ class Training:
         self.batches.start(data.training_sizes(job))
         self.kept: list[Any] = []
         self.predictions: Tensor | None = None
+        self.total: Any = 0
 
     def run(self) -> None:
         """All steps of the job."""
@@ -73,6 +76,9 @@ class Training:
             self.loss = self.loss + share if micro_batch > 0 and self.makes("backward_once") else share
             del loss, share
             self.keep("keep_losses", self.loss)
+            self.keep("keep_grad_fns", self.loss.grad_fn)
+            if self.makes("sum_losses"):
+                self.total += self.loss
             if micro_batch + 1 == self.job.accumulation or not self.makes("backward_once"):
                 self.scaler.scale(self.loss).backward(retain_graph=self.makes("retain_graph"))
         if self.job.clip_grad_norm is not None:
@@ -116,16 +122,26 @@ class Training:
 
     def forward(self, keep_output: bool) -> tuple[Any, Tensor]:
         """The output, unless it goes as soon as the loss is there, and the loss of the batch."""
+        if self.makes("loss_outside_autocast"):
+            with autocast(self.job):
+                output = self.model(self.inputs)
+            loss = mistakes.loss_of(output, self.labels)
+            self.keep_output(output)
+            return output if keep_output else None, loss
         with autocast(self.job), saving.activations(self.job) if self.model.training else nullcontext():
             output, loss = self.run_model(self.model, self.inputs, self.labels)
             # Models that compute their loss themselves do so on each device.
             loss = loss.mean() if loss.dim() > 0 else loss
-            if self.model.training:
-                self.keep("keep_outputs_forever", output)
-                self.collect(output)
+            self.keep_output(output)
             if not keep_output:
                 output = None
             return output, loss
+
+    def keep_output(self, output: Any) -> None:
+        """Keeps an output of the training for good, where that is a mistake of the script."""
+        if self.model.training:
+            self.keep("keep_outputs_forever", output)
+            self.collect(output)
 
 
 def optimizer(job: Job, model: nn.Module) -> torch.optim.Optimizer:

@@ -10,6 +10,7 @@ use shared::job::Lora;
 use tch::{Device, Kind, Tensor};
 
 use crate::Result;
+use crate::mistake::Inside;
 use crate::numbers::Numbers as _;
 use crate::parallel::{Copies, fsdp};
 use crate::place::Module;
@@ -52,6 +53,7 @@ pub struct Builder {
     device: Device,
     kind: Kind,
     lora: Option<Rc<Lora>>,
+    inside: Inside,
     frozen: bool,
     parameters: Rc<RefCell<Vec<Parameter>>>,
     buffers: Rc<RefCell<Vec<Parameter>>>,
@@ -67,6 +69,7 @@ impl Builder {
             device,
             kind,
             lora: None,
+            inside: Inside::default(),
             frozen: false,
             parameters: Rc::default(),
             buffers: Rc::default(),
@@ -94,6 +97,16 @@ impl Builder {
     pub fn block(&self) -> (Self, fsdp::Block) {
         let block = fsdp::Block::new(self.shards, self.module());
         (Self { shards: block.group(), ..self.clone() }, block)
+    }
+
+    /// The builder of a model whose layers make some mistakes.
+    pub fn with_inside(self, inside: Inside) -> Self {
+        Self { inside, ..self }
+    }
+
+    /// The mistakes that the layers make.
+    pub fn inside(&self) -> &Inside {
+        &self.inside
     }
 
     /// A builder of trained parts of this module, whose parameters have this number format.

@@ -1,6 +1,6 @@
 //! A pass through a model: what the layers need to know besides their input.
 
-use shared::job::{Job, Keep, Precision, Saving};
+use shared::job::{Job, Keep, Mistake, Precision, Saving};
 use tch::Tensor;
 
 use crate::Result;
@@ -23,12 +23,20 @@ pub struct Pass {
     pub precision: Precision,
     /// Which layers checkpointing takes, what it keeps, and what waits on the host.
     pub saving: Saving,
+    /// Whether the loss is computed behind the region of autocast.
+    pub loss_outside: bool,
 }
 
 impl Pass {
     /// The pass of a training step.
     pub fn of_training(job: &Job) -> Self {
-        Self { training: true, checkpointing: job.checkpointing, precision: job.precision, saving: job.saving }
+        Self {
+            training: true,
+            checkpointing: job.checkpointing,
+            precision: job.precision,
+            saving: job.saving,
+            loss_outside: job.mistakes.contains(&Mistake::LossOutsideAutocast),
+        }
     }
 
     /// The pass of an evaluation.
@@ -48,9 +56,23 @@ impl Pass {
     /// Those of `work`.
     pub fn run<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         if self.training && self.saving.offload_activations {
-            return self.in_its_formats(|| saving::with_activations_on_host(work));
+            return self.with_loss(|| saving::with_activations_on_host(work));
         }
-        self.in_its_formats(work)
+        self.with_loss(work)
+    }
+
+    /// Runs the forward pass of a batch, which has a region of autocast of its own where the loss is outside.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`.
+    pub fn forward<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        if self.loss_outside { self.in_its_formats(work) } else { work() }
+    }
+
+    /// Runs forward and loss under autocast, where the job has both in one region.
+    fn with_loss<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        if self.loss_outside { work() } else { self.in_its_formats(work) }
     }
 
     /// Runs `work` under autocast, where the job has it.

@@ -13,7 +13,7 @@ use tch::{Device, Kind, TchError, Tensor};
 use crate::Result;
 use crate::builder::Builder;
 use crate::data::{Loader, Predictions};
-use crate::mistake::Mistakes;
+use crate::mistake::{Inside, Mistakes};
 use crate::model::{self, Batch, Network, Output};
 use crate::numbers::Numbers as _;
 use crate::optimizer::{GradScaler, Optimizer};
@@ -180,8 +180,9 @@ impl<'a> Run<'a> {
             training.mistakes.see_batch(&training.batch);
             // One region of autocast: what it has cast lives until the loss is there.
             let passes = || {
-                let mut output = self.phase(Phase::Forward, || training.network.forward(&training.batch, &pass))?;
-                let loss = self.phase(Phase::Loss, || training.network.loss(&output, &training.batch))?;
+                let mut output =
+                    self.phase(Phase::Forward, || pass.forward(|| training.network.forward(&training.batch, &pass)))?;
+                let loss = self.phase(Phase::Loss, || training.loss(&output))?;
                 output.locals.clear();
                 let loss = training.network.hand_on(&mut output, loss)?;
                 training.predictions.add(&output.logits)?;
@@ -215,8 +216,8 @@ impl<'a> Run<'a> {
                 training.loader.load_evaluation(&*training.network, &mut training.batch)?;
                 let loss = || {
                     pass.run(|| {
-                        let mut output = training.network.forward(&training.batch, &pass)?;
-                        let loss = training.network.loss(&output, &training.batch)?;
+                        let mut output = pass.forward(|| training.network.forward(&training.batch, &pass))?;
+                        let loss = training.loss(&output)?;
                         output.locals.clear();
                         training.network.hand_on(&mut output, loss)
                     })
@@ -246,7 +247,7 @@ impl Training {
     fn new(job: &Job, device: Device) -> Result<Self> {
         let kind = if job.precision == Precision::Bf16 { Kind::BFloat16 } else { Kind::Float };
         let shards = parallel::fsdp::root(job);
-        let builder = Builder::new(device, kind).with_lora(job.lora.clone()).with_shards(shards);
+        let builder = Builder::new(device, kind).with_lora(job.lora.clone()).with_shards(shards).with_inside(Inside::new(&job.mistakes));
         let network = parallel::wrap(job, model::build(job, &builder)?, &builder)?;
         let (stepped, whole) = parallel::share(job, builder.into_parameters())?;
         let optimizer = Optimizer::new(job.optimizer, stepped)?.with_whole(whole).with_shards(shards.is_some());
@@ -266,6 +267,11 @@ impl Training {
         self.loader.load(&*self.network, &mut self.batch)
     }
 
+    /// The loss of the batch's output.
+    fn loss(&self, output: &Output) -> Result<Tensor> {
+        self.mistakes.loss(&*self.network, output, &self.batch)
+    }
+
     /// Keeps the whole loss as long as Python's output object does.
     fn hold_undivided(&mut self, loss: Option<Tensor>) {
         if let Some(output) = self.output.as_mut().filter(|_| self.network.output_holds_loss()) {
@@ -281,8 +287,7 @@ impl Training {
             }
             _ => Some(loss.shallow_clone()),
         };
-        self.mistakes.see_loss(self.loss.as_ref());
-        Ok(())
+        self.loss.as_ref().map_or(Ok(()), |loss| self.mistakes.see_loss(loss))
     }
 
     fn backward(&mut self) -> Result<()> {

@@ -11,6 +11,7 @@ mod experts;
 mod fsdp;
 mod lora;
 mod mistakes;
+mod mistakes_inside;
 mod mlp;
 mod optimizer;
 mod recurrent;

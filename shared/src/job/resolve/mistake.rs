@@ -1,8 +1,15 @@
 //! The mistakes of a job: known, each once, and such that they show.
 
 use super::super::mistake::{MISTAKES, Mistake};
+use super::super::model::Model;
+use super::super::names::name_of;
 use super::super::raw::{RawCheckpointing, RawJob};
+use super::super::recurrent::CarryHidden;
+use super::super::training::{Amp, Device, Job, OptimizerImplementation, Precision};
 use super::Resolver;
+
+/// Why a mistake does not fit, and what to write.
+type Misfit = (&'static str, &'static str);
 
 impl Resolver {
     /// The mistakes that a config names.
@@ -44,8 +51,162 @@ impl Resolver {
             }
             _ => None,
         };
-        if let Some((because, hint)) = problem {
+        self.misfit(name, problem);
+    }
+
+    /// What mistakes need of the model, the number formats and the devices.
+    pub(super) fn check_mistakes(&mut self, job: &Job) {
+        for mistake in &job.mistakes {
+            let problem = match mistake {
+                Mistake::ChainHiddenState => chain_misfit(job),
+                Mistake::CacheActivations => of_layers(job, is_transformer(&job.model)),
+                Mistake::HookActivations => of_layers(job, has_layers(&job.model)),
+                Mistake::LossOutsideAutocast if !matches!(job.precision, Precision::Autocast(_)) => {
+                    Some(("there is no autocast", "write for example `precision = \"autocast-bf16\"`"))
+                }
+                Mistake::LossOutsideAutocast if job.saving.offload_activations => {
+                    Some(("with activations on the host it is not recorded", "leave out `offload_activations`"))
+                }
+                Mistake::LossOutsideAutocast => of_losses(job),
+                Mistake::TargetOnOtherDevice => target_misfit(job).or_else(|| of_losses(job)),
+                _ => None,
+            };
+            self.misfit(name_of(MISTAKES, mistake), problem);
+        }
+    }
+
+    fn misfit(&mut self, name: &str, misfit: Option<Misfit>) {
+        if let Some((because, hint)) = misfit {
             self.problem("mistakes", format!("`{name}`: {because}"), hint);
         }
+    }
+}
+
+/// Whether the layers are those of a transformer, which have attention.
+const fn is_transformer(model: &Model) -> bool {
+    matches!(model, Model::Transformer(_) | Model::Bert(_) | Model::Vit(_))
+}
+
+/// Whether hooks of layers are recorded.
+const fn has_layers(model: &Model) -> bool {
+    is_transformer(model) || matches!(model, Model::Mlp(_) | Model::ResNet(_))
+}
+
+/// What hooks of layers need: layers, and the same ones in each step.
+fn of_layers(job: &Job, has_layers: bool) -> Option<Misfit> {
+    if !has_layers {
+        return Some(("this model has no such layers", "train for example `gpt2`"));
+    }
+    job.parallel.map(|_| ("on several devices it is not recorded", "leave out `parallel`"))
+}
+
+/// What a loss behind the model needs.
+fn of_losses(job: &Job) -> Option<Misfit> {
+    if !matches!(job.model, Model::Mlp(_) | Model::ResNet(_) | Model::Rnn(_)) {
+        return Some(("this model computes its loss itself", "train for example `resnet50`"));
+    }
+    job.parallel.map(|_| ("on several devices it is not recorded", "leave out `parallel`"))
+}
+
+/// Backward through all batches needs their graphs, and weights that no optimizer has touched: PyTorch looks at the
+/// versions of tensors, which a fused optimizer leaves as they are; under autocast it looks at those of the casts.
+fn chain_misfit(job: &Job) -> Option<Misfit> {
+    if !matches!(&job.model, Model::Rnn(rnn) if rnn.carry_hidden == CarryHidden::Detach) {
+        return Some(("no hidden state is carried", "train `lstm-medium`, and leave out `carry_hidden`"));
+    }
+    if !job.mistakes.contains(&Mistake::RetainGraph) {
+        let because = "PyTorch stops in the second backward, as the first has freed the graph";
+        return Some((because, "add `retain_graph`"));
+    }
+    let is_cast = matches!(job.precision, Precision::Autocast(_));
+    let is_fused = job.optimizer.implementation == OptimizerImplementation::Fused;
+    let because = "PyTorch stops in the second backward, as the optimizer has changed the weights";
+    (!is_cast && !is_fused).then_some((because, "write for example `precision = \"autocast-fp16\"`"))
+}
+
+/// A second device, and a scale that is on the first.
+fn target_misfit(job: &Job) -> Option<Misfit> {
+    let has_two = match &job.device {
+        Device::Virtual(cards) => cards.0.len() > 1,
+        Device::Cuda(index) => *index == 0,
+    };
+    if !has_two {
+        return Some(("there is no second device", "write for example `card = \"2x a100-80gb\"`"));
+    }
+    matches!(job.precision, Precision::Autocast(Amp { grad_scaler: true, .. }))
+        .then_some(("with a gradient scaler it is not recorded", "write `grad_scaler = false`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job::{Problem, RawJob};
+
+    #[track_caller]
+    fn check_problem(text: &str, problem: &str) {
+        let problems = RawJob::from_toml(text).unwrap().resolve().unwrap_err();
+        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [format!("mistakes: {problem}")]);
+    }
+
+    #[track_caller]
+    fn check(text: &str) {
+        let job = RawJob::from_toml(text).unwrap().resolve().unwrap();
+        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
+    }
+
+    #[test]
+    fn a_chain_needs_graphs_and_weights_that_stay() {
+        let chain = "mistakes = ['chain_hidden_state', 'retain_graph']";
+        check(&format!("model = 'lstm-medium'\nprecision = 'autocast-fp16'\n{chain}"));
+        check(&format!("model = 'lstm-medium'\noptimizer = {{ implementation = 'fused' }}\n{chain}"));
+        check_problem(
+            &format!("model = 'lstm-medium'\n{chain}"),
+            "`chain_hidden_state`: PyTorch stops in the second backward, as the optimizer has changed the weights; \
+             write for example `precision = \"autocast-fp16\"`",
+        );
+        check_problem(
+            "model = 'lstm-medium'\nprecision = 'autocast-fp16'\nmistakes = ['chain_hidden_state']",
+            "`chain_hidden_state`: PyTorch stops in the second backward, as the first has freed the graph; \
+             add `retain_graph`",
+        );
+        check_problem(
+            &format!("model = 'gpt2'\n{chain}"),
+            "`chain_hidden_state`: no hidden state is carried; train `lstm-medium`, and leave out `carry_hidden`",
+        );
+    }
+
+    #[test]
+    fn hooks_need_layers() {
+        check("model = 'resnet18'\nmistakes = ['hook_activations']");
+        check("model = 'bert-base'\nmistakes = ['cache_activations', 'hook_activations']");
+        check_problem(
+            "model = 'mlp'\nmistakes = ['cache_activations']",
+            "`cache_activations`: this model has no such layers; train for example `gpt2`",
+        );
+        check_problem(
+            "model = 'mlp'\ncard = '2x t4-16gb'\nparallel = {}\nmistakes = ['hook_activations']",
+            "`hook_activations`: on several devices it is not recorded; leave out `parallel`",
+        );
+    }
+
+    #[test]
+    fn a_loss_behind_the_model_needs_one_that_has_none() {
+        check("model = 'mlp'\nprecision = 'autocast-fp16'\nmistakes = ['loss_outside_autocast']");
+        check("model = 'mlp'\ncard = '2x t4-16gb'\nmistakes = ['target_on_other_device']");
+        check_problem(
+            "model = 'gpt2'\nprecision = 'autocast-fp16'\nmistakes = ['loss_outside_autocast']",
+            "`loss_outside_autocast`: this model computes its loss itself; train for example `resnet50`",
+        );
+        check_problem(
+            "model = 'mlp'\nmistakes = ['loss_outside_autocast']",
+            "`loss_outside_autocast`: there is no autocast; write for example `precision = \"autocast-bf16\"`",
+        );
+        check_problem(
+            "model = 'mlp'\nmistakes = ['target_on_other_device']",
+            "`target_on_other_device`: there is no second device; write for example `card = \"2x a100-80gb\"`",
+        );
+        check_problem(
+            "model = 'mlp'\ncard = '2x t4-16gb'\nprecision = 'autocast-fp16'\nmistakes = ['target_on_other_device']",
+            "`target_on_other_device`: with a gradient scaler it is not recorded; write `grad_scaler = false`",
+        );
     }
 }

@@ -101,6 +101,7 @@ impl Resolver {
         self.check_data(&job);
         self.check_parallel(&job);
         self.check_saving(&job);
+        self.check_mistakes(&job);
         self.check_no_ranges(raw);
         Some(job)
     }

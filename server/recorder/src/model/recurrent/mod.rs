@@ -28,6 +28,7 @@ pub struct Rnn {
     vocabulary: i64,
     sequence: i64,
     carries: bool,
+    chains: bool,
     /// What the last batch of training ended with, where the next begins with it.
     state: RefCell<Option<Vec<Tensor>>>,
 }
@@ -58,6 +59,7 @@ impl Rnn {
             vocabulary,
             sequence: sequence.cast_signed(),
             carries: config.carry_hidden == CarryHidden::Detach,
+            chains: builder.inside().chains_hidden_state(),
             state: RefCell::new(None),
         })
     }
@@ -69,11 +71,12 @@ impl Rnn {
         Some(state.iter().map(Tensor::shallow_clone).collect())
     }
 
-    /// Keeps what a batch of training ended with, without its graph.
+    /// Keeps what a batch of training ended with, without its graph unless that is the mistake.
     fn carry(&self, state: &[Tensor], pass: &Pass) -> Result<()> {
         if self.carries && pass.training {
-            let detached = state.iter().map(Tensor::f_detach).collect::<Result<_>>()?;
-            *self.state.borrow_mut() = Some(detached);
+            let carry = |part: &Tensor| if self.chains { Ok(part.shallow_clone()) } else { part.f_detach() };
+            let carried = state.iter().map(carry).collect::<Result<_>>()?;
+            *self.state.borrow_mut() = Some(carried);
         }
         Ok(())
     }

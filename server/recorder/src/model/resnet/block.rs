@@ -5,6 +5,7 @@ use tch::Tensor;
 use super::super::layer::{BatchNorm2d, Conv2d, Conv2dShape, Layout};
 use crate::Result;
 use crate::builder::Builder;
+use crate::mistake::Hook;
 use crate::pass::Pass;
 use crate::place::Module;
 
@@ -43,6 +44,7 @@ impl BlockKind {
 #[derive(Debug)]
 pub(super) struct Block {
     module: Module,
+    hook: Hook,
     relu: Module,
     /// `conv1` with `bn1`, and so on.
     convolutions: Vec<(Conv2d, BatchNorm2d)>,
@@ -74,11 +76,12 @@ impl Block {
             let convolution = Conv2d::new(&builder.child("0"), shape, layout)?;
             downsample = Some((convolution, BatchNorm2d::new(&builder.child("1"), outputs)?));
         }
-        Ok(Self { module: builder.module(), relu: builder.child("relu").module(), convolutions, downsample })
+        let (module, hook) = (builder.module(), builder.inside().hook_of_layer());
+        Ok(Self { module, hook, relu: builder.child("relu").module(), convolutions, downsample })
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
-        self.module.run(|| {
+        let output = self.module.run(|| {
             let mut features = input.shallow_clone();
             for (index, (convolution, norm)) in self.convolutions.iter().enumerate() {
                 if index > 0 {
@@ -95,6 +98,8 @@ impl Block {
             let _ = features.f_add_(&identity)?;
             let _ = self.relu.run(|| features.f_relu_())?;
             Ok(features)
-        })
+        })?;
+        self.hook.see(&output);
+        Ok(output)
     }
 }

@@ -9,6 +9,7 @@ use super::positions::rotate;
 use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
+use crate::mistake::Hook;
 use crate::model::layer::{Attended, AttentionKernel, Dropout};
 use crate::pass::Pass;
 use crate::place::Module;
@@ -17,6 +18,7 @@ use crate::place::Module;
 #[derive(Debug)]
 pub(super) struct Attention {
     module: Module,
+    hook: Hook,
     projections: Projections,
     heads: Heads,
     kernel: AttentionKernel,
@@ -56,6 +58,7 @@ impl Attention {
         let widths = heads.widths();
         Ok(Self {
             module: builder.module(),
+            hook: builder.inside().hook_of_attention(),
             projections: match config.family {
                 TransformerFamily::Gpt2 => Projections::Joined(dense("qkv", [hidden, widths.iter().sum()])?),
                 TransformerFamily::Llama => Projections::Separate(Box::new([
@@ -79,7 +82,7 @@ impl Attention {
         cache: Option<&mut Cache>,
         pass: &Pass,
     ) -> Result<Attended> {
-        self.module.run(|| {
+        let attended = self.module.run(|| {
             let (mut query, mut key, mut value) = self.projections.forward(input, self.heads, pass)?;
             if let Some(angles) = surroundings.angles {
                 (query, key) = rotate(&query, &key, angles)?;
@@ -94,7 +97,9 @@ impl Attention {
             output = self.dropout.forward(&output, pass)?;
             drop((query, key, value));
             Ok(Attended { output, probabilities })
-        })
+        })?;
+        self.hook.see(&attended.output);
+        Ok(attended)
     }
 }
 

@@ -9,6 +9,7 @@ use super::feed_forward::FeedForward;
 use super::surroundings::Surroundings;
 use crate::Result;
 use crate::builder::Builder;
+use crate::mistake::Hook;
 use crate::model::layer::{Attended, Norm};
 use crate::parallel::fsdp::Block;
 use crate::pass::Pass;
@@ -17,6 +18,7 @@ use crate::pass::Pass;
 #[derive(Debug)]
 pub(super) struct Decoder {
     block: Block,
+    hook: Hook,
     family: TransformerFamily,
     attention_norm: Norm,
     attention: Attention,
@@ -28,7 +30,7 @@ impl Decoder {
     /// A layer whose parameters come into being in the family's order; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
         let (builder, block) = builder.block();
-        let family = config.family;
+        let (hook, family) = (builder.inside().hook_of_layer(), config.family);
         let norm = |name| Norm::new(&builder.child(name), config.norm, config.hidden.cast_signed());
         let attention = || Attention::new(&builder.child("attention"), config);
         let mlp = || FeedForward::new(&builder.child("mlp"), config);
@@ -36,6 +38,7 @@ impl Decoder {
         match family {
             TransformerFamily::Gpt2 => Ok(Self {
                 block,
+                hook,
                 family,
                 attention_norm: norm("attention_norm")?,
                 attention: attention()?,
@@ -44,6 +47,7 @@ impl Decoder {
             }),
             TransformerFamily::Llama => Ok(Self {
                 block,
+                hook,
                 family,
                 attention: attention()?,
                 mlp: mlp()?,
@@ -60,10 +64,12 @@ impl Decoder {
         cache: Option<&mut Cache>,
         pass: &Pass,
     ) -> Result<Tensor> {
-        self.block.run(input, |input| match self.family {
+        let output = self.block.run(input, |input| match self.family {
             TransformerFamily::Gpt2 => self.gpt2(input, surroundings, cache, pass),
             TransformerFamily::Llama => self.llama(input, surroundings, cache, pass),
-        })
+        })?;
+        self.hook.see(&output);
+        Ok(output)
     }
 
     /// `GPT2Block.forward`, whose variables hold what was added until it returns.

@@ -1,28 +1,62 @@
 //! What a script with mistakes does beyond the plain loop, and what it keeps.
 
-use shared::job::Mistake;
-use tch::Tensor;
+mod hooks;
+mod node;
 
-use crate::model::{Batch, Output};
+pub use hooks::{Hook, Inside};
+
+use shared::job::Mistake;
+use tch::{Device, Tensor};
+
+use self::node::Node;
+use crate::model::{Batch, Network, Output};
+use crate::numbers::Numbers as _;
 use crate::optimizer::Optimizer;
+use crate::place::Module;
 use crate::{Result, shim};
+
+/// The device that a loss is computed on by mistake.
+const OTHER_DEVICE: Device = Device::Cuda(1);
 
 /// The mistakes of a job, and what they have kept so far: lists of a script that only grow.
 #[derive(Debug)]
 pub struct Mistakes {
     made: Vec<Mistake>,
     kept: Vec<Tensor>,
+    nodes: Vec<Node>,
+    total: Option<Tensor>,
 }
 
 impl Mistakes {
     /// These mistakes, with nothing kept yet.
     pub fn new(made: &[Mistake]) -> Self {
-        Self { made: made.to_vec(), kept: Vec::new() }
+        if made.contains(&Mistake::TargetOnOtherDevice) {
+            shim::use_devices(2);
+        }
+        Self { made: made.to_vec(), kept: Vec::new(), nodes: Vec::new(), total: None }
     }
 
     /// Whether the script makes a mistake.
     pub fn make(&self, mistake: Mistake) -> bool {
         self.made.contains(&mistake)
+    }
+
+    /// The loss of an output, on the second device where that is the mistake.
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    pub fn loss(&self, network: &dyn Network, output: &Output, batch: &Batch) -> Result<Tensor> {
+        if !self.make(Mistake::TargetOnOtherDevice) {
+            return network.loss(output, batch);
+        }
+        let moved = |name, tensor: &Tensor| Module::named(name).run(|| tensor.f_to_device(OTHER_DEVICE));
+        let logits = moved("logits", &output.logits)?;
+        let mut batch: Batch = batch.iter().map(|(name, tensor)| (*name, tensor.shallow_clone())).collect();
+        for (name, tensor) in batch.iter_mut().filter(|(name, _)| *name == "labels") {
+            *tensor = moved(name, tensor)?;
+        }
+        network.loss(&Output { locals: Vec::new(), logits, kept: Vec::new() }, &batch)
     }
 
     /// After a batch is on the device.
@@ -40,10 +74,30 @@ impl Mistakes {
     }
 
     /// After a micro batch has its loss, before backward.
-    pub fn see_loss(&mut self, loss: Option<&Tensor>) {
+    ///
+    /// # Errors
+    ///
+    /// An operation fails.
+    pub fn see_loss(&mut self, loss: &Tensor) -> Result<()> {
         if self.make(Mistake::KeepLosses) {
-            self.keep(loss);
+            self.keep([loss]);
         }
+        if self.make(Mistake::KeepGradFns) {
+            self.nodes.push(Node::of(loss)?);
+        }
+        if self.make(Mistake::SumLosses) {
+            Module::named("total_loss").run(|| self.add_to_total(loss))?;
+        }
+        Ok(())
+    }
+
+    /// `total_loss += loss`, from `total_loss = 0` on.
+    fn add_to_total(&mut self, loss: &Tensor) -> Result<()> {
+        match &mut self.total {
+            Some(total) => drop(total.f_add_(loss)?),
+            None => self.total = Some(loss.add_number(0)?),
+        }
+        Ok(())
     }
 
     /// After a batch of the evaluation.
