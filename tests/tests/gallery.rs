@@ -165,7 +165,9 @@ fn a_mistake_shows_and_its_repair_does_not() {
             assert_eq!(good_ends[last], good_ends[1], "{}: the repair keeps nothing", repair.name);
         }
         let is_worse = |key: &str| bad[key].as_u64() > good[key].as_u64();
-        let peaks = is_worse("peak_allocated_bytes") || is_worse("peak_reserved_bytes");
+        // A loss outside of autocast takes less: what it costs are digits.
+        let is_other = |key: &str| bad[key] != good[key];
+        let peaks = is_other("peak_allocated_bytes") || is_other("peak_reserved_bytes");
         assert!(bad_ends[last] > good_ends[last] || peaks || is_worse("events"), "{}: it shows", mistake.name);
         if mistake.has_varying_batches() {
             continue;

@@ -247,7 +247,10 @@ impl Training {
     fn new(job: &Job, device: Device) -> Result<Self> {
         let kind = if job.precision == Precision::Bf16 { Kind::BFloat16 } else { Kind::Float };
         let shards = parallel::fsdp::root(job);
-        let builder = Builder::new(device, kind).with_lora(job.lora.clone()).with_shards(shards).with_inside(Inside::new(&job.mistakes));
+        let builder = Builder::new(device, kind)
+            .with_lora(job.lora.clone())
+            .with_shards(shards)
+            .with_inside(Inside::new(&job.mistakes));
         let network = parallel::wrap(job, model::build(job, &builder)?, &builder)?;
         let (stepped, whole) = parallel::share(job, builder.into_parameters())?;
         let optimizer = Optimizer::new(job.optimizer, stepped)?.with_whole(whole).with_shards(shards.is_some());
