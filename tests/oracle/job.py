@@ -54,6 +54,7 @@ class Transformer:
 class ResNet:
     """A residual network."""
 
+    architecture: str
     depth: int
     classes: int
     image_size: int
@@ -327,7 +328,8 @@ def model_of(table: dict[str, Any]) -> Model:
     if table["family"] == "transformer":
         return transformer_of(table)
     if table["family"] == "resnet":
-        return ResNet(table["depth"], table["classes"], table["image_size"], table["channels_last"])
+        sizes = (table["depth"], table["classes"], table["image_size"])
+        return ResNet(table["architecture"], *sizes, channels_last=table["channels_last"])
     if table["family"] == "bert":
         return Bert(encoder_of(table), table["vocabulary"], table["max_positions"], table["token_types"])
     if table["family"] == "vit":

@@ -6,11 +6,8 @@ from functools import partial
 from typing import Any, Callable
 
 import torch
-import torchvision
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from torch.utils.checkpoint import checkpoint
-from torchvision.models.resnet import BasicBlock, Bottleneck
 from transformers import (
     AutoModelForCausalLM,
     AutoModelForImageClassification,
@@ -26,6 +23,7 @@ import convolutional
 import encoders
 import experts
 import recurrent
+import residual
 import saving
 from job import Bert, Cnn, Job, Mlp, ResNet, Rnn, Transformer, Unet, Vit
 
@@ -188,35 +186,18 @@ def rnn(job: Job, shape: Rnn) -> Subject:
 
 
 def resnet(job: Job, shape: ResNet) -> Subject:
-    """torchvision's residual network on random images."""
-    build_model = getattr(torchvision.models, f"resnet{shape.depth}")
+    """A residual network on random images."""
     layout = torch.channels_last if shape.channels_last else torch.contiguous_format
     with torch.device("meta"):
-        model = build_model(num_classes=shape.classes).to(dtype=weight_dtype(job), memory_format=layout)
+        model = residual.network(shape).to(dtype=weight_dtype(job), memory_format=layout)
     if job.checkpointing:
-        checkpoint_blocks(model, job)
+        residual.checkpoint_blocks(model, job)
 
     def batch(samples: int) -> Batch:
         images = torch.empty(samples, 3, shape.image_size, shape.image_size, dtype=weight_dtype(job))
         return images.to(memory_format=layout), torch.zeros(samples, dtype=torch.long)
 
-    return Subject(materialized(model), batch, classify)
-
-
-def checkpoint_blocks(model: nn.Module, job: Job) -> None:
-    """Makes the job's choice of blocks compute their activations again in backward, while they are trained."""
-    options = saving.checkpointing(job)
-    blocks = (block for block in model.modules() if isinstance(block, BasicBlock | Bottleneck))
-    for index, block in enumerate(blocks):
-        if saving.takes(job, index):
-            block.forward = partial(checkpointed, block, block.forward, options)
-
-
-def checkpointed(
-    block: nn.Module, forward: Callable[[Tensor], Tensor], options: dict[str, Any], features: Tensor
-) -> Tensor:
-    """What a block makes of its input."""
-    return checkpoint(forward, features, **options) if block.training else forward(features)
+    return Subject(materialized(model), batch, classify if shape.architecture == "torchvision" else encoders.run)
 
 
 def cnn(job: Job, shape: Cnn) -> Subject:

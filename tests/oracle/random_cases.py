@@ -162,6 +162,7 @@ def resnet(dice: random.Random) -> dict[str, Any]:
     """A residual network on small images."""
     return {
         "preset": dice.choice(["resnet18", "resnet34", "resnet50"]),
+        "architecture": dice.choice(["torchvision", "transformers"]),
         "classes": dice.choice([10, 1000]),
         "image_size": dice.choice([64, 97]),
         "channels_last": dice.random() < 0.5,

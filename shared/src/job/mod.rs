@@ -49,8 +49,8 @@ pub use huggingface::{Import, ImportNote, Source};
 pub use lora::{Lora, LoraTarget};
 pub use mistake::Mistake;
 pub use model::{
-    Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
-    TransformerFamily,
+    Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, ResNetFamily,
+    Transformer, TransformerFamily,
 };
 pub use overrides::Overrides;
 pub use parallel::{Gather, Parallel, Rank};

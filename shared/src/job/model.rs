@@ -79,9 +79,11 @@ pub enum MlpActivation {
     Tanh,
 }
 
-/// A residual network, as torchvision builds it.
+/// A residual network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResNet {
+    /// Whose implementation is followed.
+    pub family: ResNetFamily,
     /// How many layers, and which block.
     pub depth: ResNetDepth,
     /// Classes of the last linear layer.
@@ -90,6 +92,15 @@ pub struct ResNet {
     pub image_size: u64,
     /// Whether images and weights are in `torch.channels_last`.
     pub channels_last: bool,
+}
+
+/// Whose implementation of residual networks is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResNetFamily {
+    /// torchvision: activations overwrite what they read.
+    Torchvision,
+    /// transformers: activations are new tensors, and the last features live until the loss is there.
+    Transformers,
 }
 
 /// The depths of [`ResNet`] that there are.

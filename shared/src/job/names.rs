@@ -1,6 +1,6 @@
 //! The words of a config and what they stand for; both directions read these tables.
 
-use super::model::{Activation, Attention, MlpActivation, ResNetDepth, TransformerFamily};
+use super::model::{Activation, Attention, MlpActivation, ResNetDepth, ResNetFamily, TransformerFamily};
 use super::recurrent::{CarryHidden, RecurrentCell};
 use super::training::{Amp, OptimizerImplementation, Precision};
 
@@ -38,6 +38,9 @@ pub(super) const FAMILIES: Names<Family> = &[
 
 pub(super) const ARCHITECTURES: Names<TransformerFamily> =
     &[("gpt2", TransformerFamily::Gpt2), ("llama", TransformerFamily::Llama)];
+
+pub(super) const RESNET_ARCHITECTURES: Names<ResNetFamily> =
+    &[("torchvision", ResNetFamily::Torchvision), ("transformers", ResNetFamily::Transformers)];
 
 pub(super) const MLP_ACTIVATIONS: Names<MlpActivation> =
     &[("relu", MlpActivation::Relu), ("gelu", MlpActivation::Gelu), ("tanh", MlpActivation::Tanh)];

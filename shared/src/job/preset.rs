@@ -7,8 +7,8 @@ mod unet;
 
 use super::experts::{Experts, ExpertsImplementation};
 use super::model::{
-    Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, Transformer,
-    TransformerFamily,
+    Activation, Attention, Dropout, Mlp, MlpActivation, Model, Norm, Positions, ResNet, ResNetDepth, ResNetFamily,
+    Transformer, TransformerFamily,
 };
 
 /// Makes a model.
@@ -85,7 +85,8 @@ fn mlp() -> Model {
 
 /// As `torchvision.models` builds it for ImageNet.
 fn resnet(depth: ResNetDepth) -> Model {
-    Model::ResNet(ResNet { depth, classes: 1000, image_size: 224, channels_last: false })
+    let family = ResNetFamily::Torchvision;
+    Model::ResNet(ResNet { family, depth, classes: 1000, image_size: 224, channels_last: false })
 }
 
 /// As `openai-community/gpt2…` on Hugging Face have it, all alike but for three sizes.

@@ -1,7 +1,7 @@
 //! From a job back to a config that says everything, and resolves to the same job.
 
-mod data;
 mod cnn;
+mod data;
 mod encoder;
 mod experts;
 mod recurrent;
@@ -13,8 +13,8 @@ use super::lora::Lora;
 use super::mistake::MISTAKES;
 use super::model::{Mlp, Model, Norm, Positions, ResNet, Transformer};
 use super::names::{
-    ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, MLP_ACTIVATIONS, NORMS, POSITIONS, PRECISIONS, RULES,
-    Rule, name_of,
+    ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, MLP_ACTIVATIONS, NORMS, POSITIONS, PRECISIONS,
+    RESNET_ARCHITECTURES, RULES, Rule, name_of,
 };
 use super::parallel::{GATHERS, KINDS, Parallel};
 use super::raw::{Betas, RawEvaluation, RawJob, RawLora, RawLoss, RawModel, RawOptimizer, RawParallel, Sizes};
@@ -166,6 +166,7 @@ fn raw_mlp(mlp: &Mlp) -> RawModel {
 
 fn raw_resnet(resnet: &ResNet) -> RawModel {
     RawModel {
+        architecture: word(RESNET_ARCHITECTURES, &resnet.family),
         depth: DEPTHS.iter().find(|(_, depth)| *depth == resnet.depth).map(|(number, _)| *number),
         classes: Some(resnet.classes),
         image_size: Some(resnet.image_size),

@@ -81,8 +81,7 @@ fn kind(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Opti
     let known = KINDS.iter().find(|kind| name == kind.name || name == kind.class);
     if let Some(Kind { class, keys, .. }) = known {
         let field = if matches!(*keys, "gpt2" | "llama") { "architecture" } else { "family" };
-        let trained = if *keys == "resnet" { "torchvision's network" } else { class };
-        import.understood(key, format!("model.{field} = \"{keys}\", trained as {trained}"));
+        import.understood(key, format!("model.{field} = \"{keys}\", trained as {class}"));
     } else {
         let kinds = KINDS.iter().map(|kind| kind.name);
         let hint = did_you_mean(name, kinds.clone());

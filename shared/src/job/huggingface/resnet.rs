@@ -1,12 +1,11 @@
-//! Residual networks of transformers, which are recorded as torchvision's.
+//! Residual networks of transformers: those that torchvision has too.
 
 use super::super::document::Value;
 use super::super::raw::RawModel;
 use super::super::reader::Reader;
 
-/// What transformers' own code would change, as a note.
-pub(super) const NOTE: &str = "depth of torchvision's network, which keeps the same for backward; transformers' own \
-    reserves some percent less, since its activations are not in place";
+/// What became of each of [`SHAPE_KEYS`].
+pub(super) const NOTE: &str = "part of model.depth";
 
 /// Keys that decide together which network it is.
 pub(super) const SHAPE_KEYS: &[&str] = &["depths", "layer_type", "hidden_sizes", "embedding_size"];

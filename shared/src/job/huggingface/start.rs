@@ -58,7 +58,12 @@ pub(super) fn vit() -> RawModel {
 
 /// Without names of classes there are two.
 pub(super) fn resnet() -> RawModel {
-    RawModel { family: Some("resnet".to_owned()), classes: Some(2), ..RawModel::default() }
+    RawModel {
+        family: Some("resnet".to_owned()),
+        architecture: Some("transformers".to_owned()),
+        classes: Some(2),
+        ..RawModel::default()
+    }
 }
 
 fn encoder(family: &str) -> RawModel {

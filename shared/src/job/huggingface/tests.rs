@@ -1,7 +1,7 @@
 //! Hugging Face's files and the jobs that they are.
 
 use super::*;
-use crate::job::{Job, Model, OptimizerImplementation, OptimizerKind, Precision, ResNetDepth};
+use crate::job::{Job, Model, OptimizerImplementation, OptimizerKind, Precision, ResNetDepth, ResNetFamily};
 
 const GPT2: &str = r#"{"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 2}"#;
 const LLAMA: &str = r#"{"model_type": "llama", "hidden_size": 4096, "torch_dtype": "bfloat16", "use_cache": true}"#;
@@ -79,9 +79,12 @@ fn encoders_have_their_own_keys() {
 }
 
 #[test]
-fn residual_networks_are_those_of_torchvision() {
+fn residual_networks_are_those_of_transformers() {
     let depth = |config| match job(config, None).model {
-        Model::ResNet(resnet) => (resnet.depth, resnet.classes),
+        Model::ResNet(resnet) => {
+            assert_eq!(resnet.family, ResNetFamily::Transformers);
+            (resnet.depth, resnet.classes)
+        }
         other => panic!("{other:?} is no residual network"),
     };
     assert_eq!(depth(r#"{"model_type": "resnet", "embedding_size": 64, "hidden_act": "relu"}"#), (ResNetDepth::D50, 2));

@@ -1,7 +1,7 @@
 //! The mistakes of a job: known, each once, and such that they show.
 
 use super::super::mistake::{MISTAKES, Mistake};
-use super::super::model::Model;
+use super::super::model::{Model, ResNetFamily};
 use super::super::names::name_of;
 use super::super::raw::{RawCheckpointing, RawJob};
 use super::super::recurrent::CarryHidden;
@@ -102,7 +102,12 @@ fn of_layers(job: &Job, has_layers: bool) -> Option<Misfit> {
 
 /// What a loss behind the model needs.
 fn of_losses(job: &Job) -> Option<Misfit> {
-    if !matches!(job.model, Model::Mlp(_) | Model::ResNet(_) | Model::Rnn(_)) {
+    let is_behind = match &job.model {
+        Model::Mlp(_) | Model::Rnn(_) => true,
+        Model::ResNet(resnet) => resnet.family == ResNetFamily::Torchvision,
+        _ => false,
+    };
+    if !is_behind {
         return Some(("this model computes its loss itself", "train for example `resnet50`"));
     }
     job.parallel.map(|_| ("on several devices it is not recorded", "leave out `parallel`"))

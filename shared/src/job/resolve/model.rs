@@ -2,7 +2,8 @@
 
 use super::super::model::{Activation, Dropout, Mlp, Model, Norm, Positions, ResNet, Transformer, TransformerFamily};
 use super::super::names::{
-    ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, Family, MLP_ACTIVATIONS, NORMS, POSITIONS, name_of,
+    ACTIVATIONS, ARCHITECTURES, ATTENTIONS, DEPTHS, FAMILIES, Family, MLP_ACTIVATIONS, NORMS, POSITIONS,
+    RESNET_ARCHITECTURES, name_of,
 };
 use super::super::nearest::did_you_mean;
 use super::super::problem::excerpt;
@@ -16,7 +17,7 @@ use super::unet::UNET_KEYS;
 /// The keys of each family, after `family` and `preset`.
 const KEYS: &[(Family, &[&str])] = &[
     (Family::Mlp, &["input", "hidden", "layers", "classes", "activation", "bias", "dropout"]),
-    (Family::ResNet, &["depth", "classes", "image_size", "channels_last"]),
+    (Family::ResNet, &["architecture", "depth", "classes", "image_size", "channels_last"]),
     (
         Family::Transformer,
         &[
@@ -88,13 +89,11 @@ impl Resolver {
         let before = self.problems.len();
         let family =
             raw.family.as_deref().map(|family| self.choice("model.family", Some(family), Family::Mlp, FAMILIES));
-        let architecture = raw.architecture.as_deref();
-        let architecture = self.choice("model.architecture", architecture, TransformerFamily::Gpt2, ARCHITECTURES);
         if self.problems.len() > before {
             return None;
         }
         let Some(preset) = raw.preset.as_deref() else {
-            return self.usual(family, architecture);
+            return self.usual(family, raw);
         };
         let Some(model) = Model::preset(preset) else {
             let hint = did_you_mean(preset, Model::presets());
@@ -107,8 +106,7 @@ impl Resolver {
             self.problem("model.family", message, "leave it out");
         }
         if let Model::Transformer(transformer) = &model
-            && raw.architecture.is_some()
-            && transformer.family != architecture
+            && self.architecture(raw, transformer.family) != transformer.family
         {
             let message = format!("`{preset}` has the architecture {}", name_of(ARCHITECTURES, &transformer.family));
             self.problem("model.architecture", message, "leave it out");
@@ -116,18 +114,25 @@ impl Resolver {
         Some(model)
     }
 
-    fn usual(&mut self, family: Option<Family>, architecture: TransformerFamily) -> Option<Model> {
-        let preset = match (family, architecture) {
-            (Some(Family::Mlp), _) => "mlp",
-            (Some(Family::ResNet), _) => "resnet50",
-            (Some(Family::Transformer), TransformerFamily::Gpt2) => "gpt2",
-            (Some(Family::Transformer), TransformerFamily::Llama) => "llama-2-7b",
-            (Some(Family::Bert), _) => "bert-base",
-            (Some(Family::Vit), _) => "vit-b-16",
-            (Some(Family::Unet), _) => "sd-1.5",
-            (Some(Family::Rnn), _) => "lstm-medium",
-            (Some(Family::Cnn), _) => "alexnet",
-            (None, _) => {
+    /// The architecture of a transformer.
+    fn architecture(&mut self, raw: &RawModel, default: TransformerFamily) -> TransformerFamily {
+        self.choice("model.architecture", raw.architecture.as_deref(), default, ARCHITECTURES)
+    }
+
+    fn usual(&mut self, family: Option<Family>, raw: &RawModel) -> Option<Model> {
+        let preset = match family {
+            Some(Family::Mlp) => "mlp",
+            Some(Family::ResNet) => "resnet50",
+            Some(Family::Transformer) => match self.architecture(raw, TransformerFamily::Gpt2) {
+                TransformerFamily::Gpt2 => "gpt2",
+                TransformerFamily::Llama => "llama-2-7b",
+            },
+            Some(Family::Bert) => "bert-base",
+            Some(Family::Vit) => "vit-b-16",
+            Some(Family::Unet) => "sd-1.5",
+            Some(Family::Rnn) => "lstm-medium",
+            Some(Family::Cnn) => "alexnet",
+            None => {
                 self.problem("model", "neither `preset` nor `family`", "write for example preset = \"gpt2\"");
                 return None;
             }
@@ -191,6 +196,7 @@ impl Resolver {
             known.map_or(base.depth, |(_, depth)| *depth)
         });
         ResNet {
+            family: self.choice("model.architecture", raw.architecture.as_deref(), base.family, RESNET_ARCHITECTURES),
             depth: depth.unwrap_or(base.depth),
             classes: self.whole("model.classes", raw.classes, base.classes),
             image_size: self.whole("model.image_size", raw.image_size, base.image_size),

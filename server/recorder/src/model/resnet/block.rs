@@ -1,8 +1,10 @@
 //! The residual blocks: convolutions whose result is added to their input.
 
+use shared::job::ResNetFamily;
 use tch::Tensor;
 
 use super::super::layer::{BatchNorm2d, Conv2d, Conv2dShape, Layout};
+use super::relu::Relu;
 use crate::Result;
 use crate::builder::Builder;
 use crate::mistake::Hook;
@@ -40,55 +42,85 @@ impl BlockKind {
     }
 }
 
+/// What a block is made for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockShape {
+    pub(super) kind: BlockKind,
+    /// Channels before the block.
+    pub(super) inputs: i64,
+    /// Channels inside the block.
+    pub(super) width: i64,
+    /// Pixels from one to the next that is kept.
+    pub(super) stride: i64,
+}
+
+/// A convolution and the norm of what it computes.
+type Normed = (Conv2d, BatchNorm2d);
+
+impl BlockShape {
+    /// `conv1` with `bn1`, and so on.
+    fn convolutions(self, builder: &Builder, layout: Layout) -> Result<Vec<Normed>> {
+        let shapes = self.kind.convolutions(self.inputs, self.width, self.stride);
+        let convolution = |(number, shape): (usize, Conv2dShape)| {
+            let convolution = Conv2d::new(&builder.child(&format!("conv{number}")), shape, layout)?;
+            Ok((convolution, BatchNorm2d::new(&builder.child(&format!("bn{number}")), shape.outputs)?))
+        };
+        (1..).zip(shapes).map(convolution).collect()
+    }
+
+    /// What gives the input the shape of the output, where it has another.
+    fn downsample(self, builder: &Builder, layout: Layout) -> Result<Option<Normed>> {
+        let outputs = self.kind.outputs(self.width);
+        if self.stride == 1 && self.inputs == outputs {
+            return Ok(None);
+        }
+        let builder = builder.child("downsample");
+        let shape = Conv2dShape { inputs: self.inputs, outputs, kernel: 1, stride: self.stride };
+        let convolution = Conv2d::new(&builder.child("0"), shape, layout)?;
+        Ok(Some((convolution, BatchNorm2d::new(&builder.child("1"), outputs)?)))
+    }
+}
+
 /// `BasicBlock` or `Bottleneck`.
 #[derive(Debug)]
 pub(super) struct Block {
     module: Module,
     hook: Hook,
-    relu: Module,
-    /// `conv1` with `bn1`, and so on.
-    convolutions: Vec<(Conv2d, BatchNorm2d)>,
-    /// What gives the input the shape of the output.
-    downsample: Option<(Conv2d, BatchNorm2d)>,
+    relu: Relu,
+    convolutions: Vec<Normed>,
+    downsample: Option<Normed>,
 }
 
 impl Block {
     /// A block; `builder` is its own.
-    pub(super) fn new(
-        builder: &Builder,
-        kind: BlockKind,
-        inputs: i64,
-        width: i64,
-        stride: i64,
-        layout: Layout,
-    ) -> Result<Self> {
-        let mut convolutions = Vec::new();
-        for (index, shape) in kind.convolutions(inputs, width, stride).into_iter().enumerate() {
-            let convolution = Conv2d::new(&builder.child(&format!("conv{}", index + 1)), shape, layout)?;
-            let norm = BatchNorm2d::new(&builder.child(&format!("bn{}", index + 1)), shape.outputs)?;
-            convolutions.push((convolution, norm));
-        }
-        let outputs = kind.outputs(width);
-        let mut downsample = None;
-        if stride != 1 || inputs != outputs {
-            let builder = builder.child("downsample");
-            let shape = Conv2dShape { inputs, outputs, kernel: 1, stride };
-            let convolution = Conv2d::new(&builder.child("0"), shape, layout)?;
-            downsample = Some((convolution, BatchNorm2d::new(&builder.child("1"), outputs)?));
-        }
+    pub(super) fn new(builder: &Builder, shape: BlockShape, layout: Layout, family: ResNetFamily) -> Result<Self> {
+        let (convolutions, downsample) = match family {
+            ResNetFamily::Torchvision => {
+                let convolutions = shape.convolutions(builder, layout)?;
+                (convolutions, shape.downsample(builder, layout)?)
+            }
+            ResNetFamily::Transformers => {
+                let downsample = shape.downsample(builder, layout)?;
+                (shape.convolutions(builder, layout)?, downsample)
+            }
+        };
+        let relu = Relu::new(&builder.child("relu"), family);
         let (module, hook) = (builder.module(), builder.inside().hook_of_layer());
-        Ok(Self { module, hook, relu: builder.child("relu").module(), convolutions, downsample })
+        Ok(Self { module, hook, relu, convolutions, downsample })
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
         let output = self.module.run(|| {
             let mut features = input.shallow_clone();
             for (index, (convolution, norm)) in self.convolutions.iter().enumerate() {
-                if index > 0 {
-                    let _ = self.relu.run(|| features.f_relu_())?;
-                }
+                // transformers has a module of the three, whose caller holds what they read.
+                let held = (!self.relu.is_in_place()).then(|| features.shallow_clone());
                 features = convolution.forward(&features)?;
                 features = norm.forward(&features, pass)?;
+                if index + 1 < self.convolutions.len() {
+                    features = self.relu.forward(features)?;
+                }
+                drop(held);
             }
             // It lives as long as the block, like Python's variable.
             let identity = match &self.downsample {
@@ -96,8 +128,9 @@ impl Block {
                 None => input.shallow_clone(),
             };
             let _ = features.f_add_(&identity)?;
-            let _ = self.relu.run(|| features.f_relu_())?;
-            Ok(features)
+            let output = self.relu.forward(features)?;
+            drop(identity);
+            Ok(output)
         })?;
         self.hook.see(&output);
         Ok(output)

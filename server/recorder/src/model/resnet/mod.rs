@@ -1,8 +1,9 @@
-//! Residual networks as torchvision 0.26 computes them: `torchvision/models/resnet.py`.
+//! Residual networks: torchvision 0.26's `models/resnet.py`, and transformers 5.23's `modeling_resnet.py`.
 
 mod block;
+mod relu;
 
-use shared::job::{self, ResNetDepth};
+use shared::job::{self, ResNetFamily};
 use tch::{Device, Kind, Tensor};
 
 use super::layer::{BatchNorm2d, Conv2d, Conv2dShape, CrossEntropy, Layout, Linear};
@@ -11,7 +12,8 @@ use crate::Result;
 use crate::builder::Builder;
 use crate::pass::{Pass, Shared};
 use crate::place::Module;
-use block::{Block, BlockKind};
+use block::{Block, BlockKind, BlockShape};
+use relu::Relu;
 
 /// Colours of a pixel.
 const COLOURS: i64 = 3;
@@ -23,13 +25,14 @@ const STEM_CHANNELS: i64 = 64;
 pub struct ResNet {
     conv1: Conv2d,
     bn1: BatchNorm2d,
-    relu: Module,
+    relu: Relu,
     maxpool: Module,
     /// The blocks of `layer1` to `layer4`.
     layers: Vec<Vec<Shared<Block>>>,
     avgpool: Module,
     fc: Linear,
     loss: CrossEntropy,
+    family: ResNetFamily,
     data: Images,
 }
 
@@ -54,34 +57,36 @@ impl ResNet {
         let stem = Conv2dShape { inputs: COLOURS, outputs: STEM_CHANNELS, kernel: 7, stride: 2 };
         let conv1 = Conv2d::new(&builder.child("conv1"), stem, layout)?;
         let bn1 = BatchNorm2d::new(&builder.child("bn1"), STEM_CHANNELS)?;
-        let (layers, features) = layers(config.depth, builder, layout)?;
+        let (layers, features) = layers(config, builder, layout)?;
         let (size, classes) = (config.image_size.cast_signed(), config.classes.cast_signed());
         Ok(Self {
             conv1,
             bn1,
-            relu: builder.child("relu").module(),
+            relu: Relu::new(&builder.child("relu"), config.family),
             maxpool: builder.child("maxpool").module(),
             layers,
             avgpool: builder.child("avgpool").module(),
             fc: Linear::new(&builder.child("fc"), features, classes, true)?,
             loss: CrossEntropy::new(&builder.child("cross_entropy")),
+            family: config.family,
             data: Images { size, classes, layout, kind: builder.kind() },
         })
     }
 }
 
 /// `layer1` to `layer4`, and the channels behind them.
-fn layers(depth: ResNetDepth, builder: &Builder, layout: Layout) -> Result<(Vec<Vec<Shared<Block>>>, i64)> {
-    let kind = if depth.has_bottlenecks() { BlockKind::Bottleneck } else { BlockKind::Basic };
+fn layers(config: &job::ResNet, builder: &Builder, layout: Layout) -> Result<(Vec<Vec<Shared<Block>>>, i64)> {
+    let kind = if config.depth.has_bottlenecks() { BlockKind::Bottleneck } else { BlockKind::Basic };
     let mut layers = Vec::new();
     let mut inputs = STEM_CHANNELS;
-    for (index, count) in depth.blocks().into_iter().enumerate() {
+    for (index, count) in config.depth.blocks().into_iter().enumerate() {
         let builder = builder.child(&format!("layer{}", index + 1));
         let width = STEM_CHANNELS << index;
         let mut blocks = Vec::new();
         for number in 0..count {
             let stride = if index > 0 && number == 0 { 2 } else { 1 };
-            let block = Block::new(&builder.child(&number.to_string()), kind, inputs, width, stride, layout)?;
+            let shape = BlockShape { kind, inputs, width, stride };
+            let block = Block::new(&builder.child(&number.to_string()), shape, layout, config.family)?;
             blocks.push(Shared::new(block));
             inputs = kind.outputs(width);
         }
@@ -103,16 +108,24 @@ impl Network for ResNet {
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
         let mut features = self.conv1.forward(&batch[0].1)?;
         features = self.bn1.forward(&features, pass)?;
-        let _ = self.relu.run(|| features.f_relu_())?;
+        features = self.relu.forward(features)?;
         features = self.maxpool.run(|| features.f_max_pool2d([3, 3], [2, 2], [1, 1], [1, 1], false))?;
+        // In transformers it has a name until the last features are pooled.
+        let embedded = self.output_holds_loss().then(|| features.shallow_clone());
         let mut before = 0;
         for blocks in &self.layers {
             features = layer(blocks, before, &features, pass)?;
             before += blocks.len();
         }
-        features = self.avgpool.run(|| features.f_adaptive_avg_pool2d([1, 1]))?;
-        features = features.f_flatten(1, -1)?;
-        Ok(Output { locals: Vec::new(), logits: self.fc.forward(&features)?, kept: Vec::new() })
+        let pooled = self.avgpool.run(|| features.f_adaptive_avg_pool2d([1, 1]))?;
+        drop(embedded);
+        let logits = self.fc.forward(&pooled.f_flatten(1, -1)?)?;
+        let locals = if self.output_holds_loss() { vec![features, pooled] } else { Vec::new() };
+        Ok(Output { locals, logits, kept: Vec::new() })
+    }
+
+    fn output_holds_loss(&self) -> bool {
+        self.family == ResNetFamily::Transformers
     }
 
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
