@@ -4,7 +4,9 @@ use super::mistake::MISTAKES;
 use super::names::Family;
 use super::raw::RawSelected;
 use super::resolve::keys_of;
-use super::{Card, CnnLayer, Model, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawOptimizer, RawParallel, RawSweep};
+use super::{
+    Card, CnnLayer, Model, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawOptimizer, RawParallel, RawSweep,
+};
 
 const README: &str = include_str!("README.md");
 
