@@ -50,10 +50,12 @@ pub(crate) fn weight(weight: &Tensor) -> Result<Tensor> {
         None => Ok(weight.shallow_clone()),
         Some((_, Some(cast))) => Ok(cast),
         Some((kind, None)) if weight.kind() == Kind::Float => {
-            let cast = weight.f_to_kind(kind)?;
             if !(weight.requires_grad() && weight.is_leaf()) {
-                return Ok(cast);
+                return weight.f_to_kind(kind);
             }
+            // PyTorch records what it keeps even under `no_grad`, as the region may go on with gradients; a product
+            // of such a cast folds the batch of its other operand.
+            let cast = tch::with_grad(|| weight.f_to_kind(kind))?;
             REGION.with_borrow_mut(|region| region.as_mut().map(|region| region.keep(weight, &cast)));
             Ok(cast)
         }
@@ -61,7 +63,7 @@ pub(crate) fn weight(weight: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// An activation as a matrix product under autocast reads it.
+/// An activation, or a view of a weight, as a matrix product under autocast reads it: cast each time.
 ///
 /// # Errors
 ///

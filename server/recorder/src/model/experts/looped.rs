@@ -88,7 +88,7 @@ fn found(condition: &Tensor, rows: i64) -> Result<Tensor> {
 
 /// `torch.nn.functional.linear` with a weight that is a part of another, which autocast casts anew each time.
 fn linear(input: &Tensor, weight: &Tensor) -> Result<Tensor> {
-    let weight = autocast::weight(weight)?;
+    let weight = autocast::activation(weight)?;
     let input = autocast::activation(input)?;
     input.f_linear::<&Tensor>(&weight, None)
 }

@@ -119,8 +119,10 @@ impl Network for ResNet {
         }
         let pooled = self.avgpool.run(|| features.f_adaptive_avg_pool2d([1, 1]))?;
         drop(embedded);
+        // In torchvision the next result takes the name of the last.
+        let mut locals = Vec::from_iter(self.output_holds_loss().then_some(features));
         let logits = self.fc.forward(&pooled.f_flatten(1, -1)?)?;
-        let locals = if self.output_holds_loss() { vec![features, pooled] } else { Vec::new() };
+        locals.extend(self.output_holds_loss().then_some(pooled));
         Ok(Output { locals, logits, kept: Vec::new() })
     }
 
