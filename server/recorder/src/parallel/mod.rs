@@ -1,5 +1,9 @@
-//! `nn.DataParallel`: each device runs a replica of the model on its part of the batch, in one process.
+//! Several devices: a network wrapped as PyTorch wraps it for them.
 //!
+//! `ddp` averages gradients among processes, `zero` gives each a share of the optimizer's state, and `fsdp` a part of
+//! each parameter; one of the processes is recorded.
+//!
+//! `nn.DataParallel` is here: each device runs a replica of the model on its part of the batch, in one process.
 //! Weights, gradients, optimizer and loss are on the first device, which therefore needs the most memory.
 //! Python runs the replicas on threads of their own; here they take turns, which is the same to each device.
 
