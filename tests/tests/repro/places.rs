@@ -8,7 +8,7 @@ use shared::analysis::Timeline;
 use shared::base::frame_rules::{RECORDED_MODULE, RECORDED_OPERATOR, RECORDED_PHASE};
 use shared::import::import;
 use shared::job::{Import, Job, Overrides, Source};
-use shared::trace::{Action, Event, StackId, Trace};
+use shared::trace::{Action, Device, Event, StackId, Trace};
 use testkit::repro::{Audience, built_recorder, config};
 use testkit::server::root;
 
@@ -121,10 +121,12 @@ fn no_frame_is_of_the_recorder_itself() {
 
 /// The peaks of a stored snapshot of a run in Python: live and reserved.
 fn stored(name: &str) -> (u64, u64) {
+    peaks(&read_stored(name))[0]
+}
+
+fn read_stored(name: &str) -> Trace {
     let path = root().join("tests/data/snapshots").join(name);
-    let trace = import(&std::fs::read(path).expect("a stored snapshot")).expect("a snapshot");
-    let timeline = Timeline::new(&trace, &trace.devices[0]);
-    (timeline.live_peak().1, timeline.reserved_peak().1)
+    import(&std::fs::read(path).expect("a stored snapshot")).expect("a snapshot")
 }
 
 #[test]
@@ -152,4 +154,44 @@ fn a_resnet_takes_what_torchvisions_took() {
     let off = recording.peak_live_bytes.abs_diff(live) as f64 / live as f64;
     assert!(off < 0.001, "live: {} here, {live} in Python", recording.peak_live_bytes);
     assert_eq!(recording.peak_reserved_bytes, reserved);
+}
+
+/// The peaks of each device: live and reserved.
+fn peaks(trace: &Trace) -> Vec<(u64, u64)> {
+    let timelines = trace.devices.iter().map(|device| Timeline::new(trace, device));
+    timelines.map(|timeline| (timeline.live_peak().1, timeline.reserved_peak().1)).collect()
+}
+
+#[track_caller]
+fn check_near(ours: u64, python: u64, most: f64) {
+    let off = ours.abs_diff(python) as f64 / python as f64;
+    assert!(off < most, "{ours} here, {python} in Python");
+}
+
+#[test]
+fn replicas_take_what_data_parallel_took() {
+    let text = "batch = 64\nsteps = 3\noptimizer = \"adam\"\ncard = \"4x h100-80gb\"\n\
+                parallel = { kind = \"data_parallel\", devices = 4 }\n\
+                [model]\nfamily = \"mlp\"\ninput = 1024\nhidden = [4096]\nclasses = 1024";
+    let ours = peaks(&record(&config(text)).1);
+    let python = read_stored("virtual-py-dataparallel4.pickle.gz");
+    // Before it trains, that run puts a tensor of its own on each device.
+    let first =
+        |device: &Device| device.events.iter().find(|event| event.action == Action::Alloc).expect("one").size_bytes;
+    let own = python.devices.iter().map(first);
+    for ((ours, python), own) in ours.into_iter().zip(peaks(&python)).zip(own) {
+        check_near(ours.0, python.0 - own, 0.03);
+        check_near(ours.1, python.1 - own, 0.05);
+    }
+}
+
+#[test]
+fn a_rank_takes_what_fsdp_took() {
+    let text = "batch = 4\nsequence = 512\nsteps = 3\nkeep_outputs = false\noptimizer = \"adamw\"\n\
+                card = \"h100-80gb\"\nparallel = { kind = \"fsdp\", mixed_precision = true }\n[model]\npreset = \"gpt2\"\nlayers = 6";
+    let (_, trace) = record(&config(text));
+    let (live, reserved) = stored("virtual-py-fsdp2-gpt2-rank0of8.pickle.gz");
+    let [(ours_live, ours_reserved)] = peaks(&trace)[..] else { panic!("one device") };
+    check_near(ours_live, live, 0.03);
+    check_near(ours_reserved, reserved, 0.05);
 }
