@@ -101,3 +101,13 @@ fn the_head_reads_a_copy_and_writes_logits_of_every_token() {
     let bytes = 4 * SAMPLES * TOKENS * (features + VOCABULARY) + WORKSPACE_BYTES;
     assert_eq!(train(&json!({}), &json!({})).peak_bytes("head · forward"), bytes);
 }
+
+#[test]
+fn an_evaluation_copies_features_for_the_head_under_autocast() {
+    let evaluation = json!({ "every": 2, "batches": 1, "batch": SAMPLES });
+    let recorded = train(&json!({}), &json!({ "precision": "autocast-fp16", "evaluation": evaluation }));
+    // PyTorch casts weights with gradients even here, and a product with such a one folds samples and tokens.
+    let [bias, weight] = [VOCABULARY, VOCABULARY * HIDDEN];
+    let elements = [bias, weight, SAMPLES * TOKENS * HIDDEN, SAMPLES * TOKENS * VOCABULARY];
+    assert_eq!(recorded.requested_bytes(0, "head · evaluation"), elements.map(|count| 2 * count));
+}
