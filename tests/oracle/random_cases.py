@@ -43,7 +43,11 @@ def random_case(dice: random.Random, name: str) -> Case:
         config["evaluation"] = {"every": dice.choice([1, 2]), "batches": 2, "batch": 2, "no_grad": no_grad}
     if dice.random() < 0.4:
         config["data"] = data(dice, family)
-    return Case(f"{name}, {family.__name__}, {config['precision']}", dice.choice(CARDS), config)
+    card = dice.choice(CARDS)
+    # PyTorch 2.11 raises an exception: its cuDNN has no recurrent layers for a V100.
+    if family is rnn and card == "v100-32gb":
+        card = "t4-16gb"
+    return Case(f"{name}, {family.__name__}, {config['precision']}", card, config)
 
 
 def data(dice: random.Random, family: Any) -> dict[str, Any]:
