@@ -96,6 +96,13 @@ uint64_t forward_key(uint64_t thread, int64_t sequence) {
   return thread << 48 | static_cast<uint64_t>(sequence);
 }
 
+// The engine at work on a node is no operation: backward names the node, and what a checkpoint computes again in the
+// midst of it is not the node's.
+bool is_operation(const at::RecordFunction& function) {
+  return function.scope() != at::RecordScope::BACKWARD_FUNCTION &&
+         std::string_view(function.name()).substr(0, 18) != "autograd::engine::";
+}
+
 void enter_operation(const at::RecordFunction& function) {
   // Some names live only as long as their operation, such as those of the autograd engine.
   here.operations.push_back(interned(function.name()));
@@ -124,7 +131,7 @@ void enter_node(const at::RecordFunction& function) {
 std::unique_ptr<at::ObserverContext> on_enter(const at::RecordFunction& function) {
   if (function.scope() == at::RecordScope::BACKWARD_FUNCTION) {
     enter_node(function);
-  } else {
+  } else if (is_operation(function)) {
     enter_operation(function);
   }
   return nullptr;
@@ -132,7 +139,7 @@ std::unique_ptr<at::ObserverContext> on_enter(const at::RecordFunction& function
 
 // A node stays in place after its end: the engine adds up gradients between nodes, and those sums are of the last one.
 void on_leave(const at::RecordFunction& function, at::ObserverContext*) {
-  if (function.scope() != at::RecordScope::BACKWARD_FUNCTION && !here.operations.empty()) here.operations.pop_back();
+  if (is_operation(function) && !here.operations.empty()) here.operations.pop_back();
 }
 
 // Makes room, and says nothing about why.
