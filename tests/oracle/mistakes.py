@@ -26,7 +26,8 @@ def prepare(model: nn.Module, job: Job) -> None:
         for attention in modules_of(model, ATTENTION):
             attention.register_forward_hook(lambda layer, inputs, output: setattr(layer, "attended", first(output)))
     if "chain_hidden_state" in job.mistakes:
-        model.chains = True
+        # Other processes may be joined around it.
+        getattr(model, "module", model).chains = True
 
 
 def modules_of(model: nn.Module, names: set[str]) -> list[nn.Module]:
