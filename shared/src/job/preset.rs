@@ -14,61 +14,68 @@ use super::model::{
 /// Makes a model.
 type Make = fn() -> Model;
 
-/// Each preset's name and model, small to large within a family.
-const PRESETS: &[(&str, Make)] = &[
-    ("mlp", mlp),
-    ("resnet18", || resnet(ResNetDepth::D18)),
-    ("resnet34", || resnet(ResNetDepth::D34)),
-    ("resnet50", || resnet(ResNetDepth::D50)),
-    ("resnet101", || resnet(ResNetDepth::D101)),
-    ("resnet152", || resnet(ResNetDepth::D152)),
-    ("alexnet", cnn::alexnet),
-    ("vgg16", || cnn::vgg16(false)),
-    ("vgg16-bn", || cnn::vgg16(true)),
-    ("gpt2", || gpt2(12, 768, 12)),
-    ("gpt2-medium", || gpt2(24, 1024, 16)),
-    ("gpt2-large", || gpt2(36, 1280, 20)),
-    ("gpt2-xl", || gpt2(48, 1600, 25)),
-    ("tinyllama-1.1b", || {
+/// Each preset's name, where its sizes are published, and its model; small to large within a family.
+const PRESETS: &[(&str, &str, Make)] = &[
+    ("mlp", "", mlp),
+    ("resnet18", "torchvision.models.resnet18", || resnet(ResNetDepth::D18)),
+    ("resnet34", "torchvision.models.resnet34", || resnet(ResNetDepth::D34)),
+    ("resnet50", "torchvision.models.resnet50", || resnet(ResNetDepth::D50)),
+    ("resnet101", "torchvision.models.resnet101", || resnet(ResNetDepth::D101)),
+    ("resnet152", "torchvision.models.resnet152", || resnet(ResNetDepth::D152)),
+    ("alexnet", "torchvision.models.alexnet", cnn::alexnet),
+    ("vgg16", "torchvision.models.vgg16", || cnn::vgg16(false)),
+    ("vgg16-bn", "torchvision.models.vgg16_bn", || cnn::vgg16(true)),
+    ("gpt2", "openai-community/gpt2", || gpt2(12, 768, 12)),
+    ("gpt2-medium", "openai-community/gpt2-medium", || gpt2(24, 1024, 16)),
+    ("gpt2-large", "openai-community/gpt2-large", || gpt2(36, 1280, 20)),
+    ("gpt2-xl", "openai-community/gpt2-xl", || gpt2(48, 1600, 25)),
+    ("tinyllama-1.1b", "TinyLlama/TinyLlama-1.1B-Chat-v1.0", || {
         Model::Transformer(Transformer { kv_heads: 4, max_positions: 2048, ..llama([22, 2048, 5632, 32]) })
     }),
-    ("llama-2-7b", || Model::Transformer(llama([32, 4096, 11_008, 32]))),
-    ("llama-3-8b", || Model::Transformer(llama3(8192, llama([32, 4096, 14_336, 32])))),
-    ("llama-3.1-8b", || Model::Transformer(llama3(131_072, llama([32, 4096, 14_336, 32])))),
-    ("llama-3.2-1b", || {
+    ("llama-2-7b", "meta-llama/Llama-2-7b-hf", || Model::Transformer(llama([32, 4096, 11_008, 32]))),
+    ("llama-3-8b", "meta-llama/Meta-Llama-3-8B", || Model::Transformer(llama3(8192, llama([32, 4096, 14_336, 32])))),
+    ("llama-3.1-8b", "meta-llama/Llama-3.1-8B", || Model::Transformer(llama3(131_072, llama([32, 4096, 14_336, 32])))),
+    ("llama-3.2-1b", "meta-llama/Llama-3.2-1B", || {
         Model::Transformer(Transformer { tied_head: true, ..llama3(131_072, llama([16, 2048, 8192, 32])) })
     }),
-    ("llama-3.2-3b", || {
+    ("llama-3.2-3b", "meta-llama/Llama-3.2-3B", || {
         Model::Transformer(Transformer { tied_head: true, ..llama3(131_072, llama([28, 3072, 8192, 24])) })
     }),
-    ("llama-3-70b", || Model::Transformer(llama3(8192, llama([80, 8192, 28_672, 64])))),
-    ("mistral-7b", || Model::Transformer(mistral(llama([32, 4096, 14_336, 32])))),
-    ("mixtral-8x7b", || Model::Transformer(mixtral(8, llama([32, 4096, 14_336, 32])))),
-    ("qwen2.5-0.5b", || {
+    ("llama-3-70b", "meta-llama/Meta-Llama-3-70B", || Model::Transformer(llama3(8192, llama([80, 8192, 28_672, 64])))),
+    ("mistral-7b", "mistralai/Mistral-7B-v0.3", || Model::Transformer(mistral(llama([32, 4096, 14_336, 32])))),
+    ("mixtral-8x7b", "mistralai/Mixtral-8x7B-v0.1", || Model::Transformer(mixtral(8, llama([32, 4096, 14_336, 32])))),
+    ("qwen2.5-0.5b", "Qwen/Qwen2.5-0.5B", || {
         Model::Transformer(Transformer { kv_heads: 2, tied_head: true, ..qwen2(151_936, [24, 896, 4864, 14]) })
     }),
-    ("qwen2.5-1.5b", || {
+    ("qwen2.5-1.5b", "Qwen/Qwen2.5-1.5B", || {
         Model::Transformer(Transformer { kv_heads: 2, tied_head: true, ..qwen2(151_936, [28, 1536, 8960, 12]) })
     }),
-    ("qwen2.5-7b", || Model::Transformer(Transformer { kv_heads: 4, ..qwen2(152_064, [28, 3584, 18_944, 28]) })),
-    ("bert-base", || encoder::bert(12, 768, 12)),
-    ("bert-large", || encoder::bert(24, 1024, 16)),
-    ("vit-b-16", || encoder::vit(12, 768, 12)),
-    ("vit-l-16", || encoder::vit(24, 1024, 16)),
-    ("sd-1.5", unet::stable_diffusion),
-    ("lstm-medium", || recurrent::lstm(650, 0.5)),
-    ("lstm-large", || recurrent::lstm(1500, 0.65)),
+    ("qwen2.5-7b", "Qwen/Qwen2.5-7B", || {
+        Model::Transformer(Transformer { kv_heads: 4, ..qwen2(152_064, [28, 3584, 18_944, 28]) })
+    }),
+    ("bert-base", "google-bert/bert-base-uncased", || encoder::bert(12, 768, 12)),
+    ("bert-large", "google-bert/bert-large-uncased", || encoder::bert(24, 1024, 16)),
+    ("vit-b-16", "google/vit-base-patch16-224", || encoder::vit(12, 768, 12)),
+    ("vit-l-16", "google/vit-large-patch16-224", || encoder::vit(24, 1024, 16)),
+    ("sd-1.5", "stable-diffusion-v1-5/stable-diffusion-v1-5", unet::stable_diffusion),
+    ("lstm-medium", "arXiv:1409.2329", || recurrent::lstm(650, 0.5)),
+    ("lstm-large", "arXiv:1409.2329", || recurrent::lstm(1500, 0.65)),
 ];
 
 impl Model {
     /// The names of the models whose sizes are known.
     pub fn presets() -> impl Iterator<Item = &'static str> + Clone {
-        PRESETS.iter().map(|(name, _)| *name)
+        PRESETS.iter().map(|(name, ..)| *name)
+    }
+
+    /// Where a preset's sizes are published: a model on Hugging Face, a function, or a paper; empty for our own.
+    pub fn preset_source(name: &str) -> Option<&'static str> {
+        PRESETS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).map(|(_, source, _)| *source)
     }
 
     /// The model of a preset, as its published config has it.
     pub fn preset(name: &str) -> Option<Self> {
-        PRESETS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, model)| model())
+        PRESETS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).map(|(.., model)| model())
     }
 }
 

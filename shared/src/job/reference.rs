@@ -126,8 +126,11 @@ fn number(text: &str) -> Option<u64> {
 
 #[test]
 fn presets_and_cards_are_as_documented() {
-    let presets = Model::presets().map(|name| (name, Model::preset(name).unwrap().parameters()));
-    let documented = rows("## The model").into_iter().map(|row| (row[0].trim_matches('`'), number(row[1]).unwrap()));
+    let figures = |name| (Model::preset(name).unwrap().parameters(), Model::preset_source(name).unwrap());
+    let presets = Model::presets().map(|name| (name, figures(name)));
+    let documented = rows("## The model")
+        .into_iter()
+        .map(|row| (row[0].trim_matches('`'), (number(row[1]).unwrap(), row[2].trim_matches('`'))));
     assert_eq!(presets.collect::<Vec<_>>(), documented.collect::<Vec<_>>());
 
     let cards = Card::all().map(|card| (card.name, card.memory_bytes >> 20, card.capability.to_string()));
