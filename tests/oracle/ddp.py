@@ -7,6 +7,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.amp import GradScaler
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
 
@@ -25,6 +26,7 @@ def wrapped(job: Job, model: nn.Module) -> nn.Module:
     if ddp is None:
         return model
     join(ddp)
+    GradScaler._maybe_opt_step = step
     return DistributedDataParallel(
         model,
         device_ids=[0],
@@ -33,6 +35,14 @@ def wrapped(job: Job, model: nn.Module) -> nn.Module:
         static_graph=ddp.static_graph,
         find_unused_parameters=ddp.find_unused_parameters,
     )
+
+
+def step(scaler: GradScaler, optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> Any:
+    """The optimizer's step, whatever the device has in the place of infinities.
+
+    The virtual GPU keeps copies here and runs no kernel: what was copied there before would be read as an infinity.
+    """
+    return optimizer.step()
 
 
 def join(ddp: Ddp) -> None:

@@ -128,7 +128,9 @@ impl GradScaler {
 
     /// Multiplies the gradients and notes infinities, as `_unscale_grads_` does: on copies of both numbers.
     fn unscale_by(&mut self, optimizer: &Optimizer, inverse: &Tensor) -> Result<()> {
-        let found_inf = full(0.0, Kind::Float, self.device)?;
+        let mut found_inf = full(0.0, Kind::Float, self.device)?;
+        // A virtual GPU that keeps copies runs no kernel: what was copied there before would be read as an infinity.
+        found_inf.f_copy_(&Tensor::f_zeros([0; 0], (Kind::Float, Device::Cpu))?)?;
         let gradients = optimizer.gradients()?;
         if gradients.is_empty() {
             return Ok(());
