@@ -94,11 +94,13 @@ mod tests {
 
     #[test]
     fn what_is_not_recorded_is_refused_by_name() {
-        check_problem(
-            "model = 'mlp'\nparallel = { kind = 'fsdp' }",
-            "parallel.kind: only the blocks of `transformer`, `bert` and `vit` are recorded sharded; train one of \
-             these, or write `kind = \"ddp\"`",
-        );
+        for model in ["mlp", "resnet18", "vgg16", "sd-1.5", "lstm-medium"] {
+            check_problem(
+                &format!("model = '{model}'\nparallel = {{ kind = 'fsdp' }}"),
+                "parallel.kind: only the blocks of `transformer`, `bert` and `vit` are recorded sharded; train one \
+                 of these, or write `kind = \"ddp\"`",
+            );
+        }
         check_problem(
             "model = 'gpt2'\nprecision = 'autocast-bf16'\nparallel = { kind = 'fsdp' }",
             "precision: autocast would keep the casts of all sharded weights at once; write `precision = \"fp32\"` \

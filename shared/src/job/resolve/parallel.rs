@@ -175,6 +175,10 @@ mod tests {
             "parallel: replicas of adapters are not recorded; leave out `lora`",
         );
         check_problem(
+            "model = 'lstm-medium'\ncard = '2x t4-16gb'\nparallel = {}",
+            "parallel: replicas of recurrent models are not recorded; train another model, or leave out `parallel`",
+        );
+        check_problem(
             "model = 'mlp'\ndevice = 'cuda:1'\nparallel = {}",
             "parallel: its devices begin with the first; write `device = \"cuda:0\"`",
         );
