@@ -20,6 +20,7 @@ fn main() {
         "mistake",
         "offload",
         "parallel",
+        "tensor",
         "fsdp",
         "fsdp_memory",
         "results",

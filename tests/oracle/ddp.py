@@ -11,7 +11,7 @@ from torch.amp import GradScaler
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
 
-from job import Ddp, Job
+from job import Ddp, Job, TensorParallel
 
 # Where NCCL's processes find the name of their communicator, and what it may be.
 COMMUNICATOR, NAME = "0//cuda//0", "\0" * 128
@@ -45,16 +45,16 @@ def step(scaler: GradScaler, optimizer: torch.optim.Optimizer, state: dict[str, 
     return optimizer.step()
 
 
-def join(ddp: Ddp) -> None:
+def join(group: Ddp | TensorParallel) -> None:
     """Makes this process one of a group in which nobody else ever shows up."""
     device = torch.device("cuda", 0)
     torch.cuda.set_device(device)
     os.environ["TORCH_NCCL_ASYNC_ERROR_HANDLING"] = "0"
     store = dist.HashStore()
-    if ddp.rank > 0:
+    if group.rank > 0:
         # The first process would have put it there.
         store.set(COMMUNICATOR, NAME)
-    dist.init_process_group("nccl", store=store, rank=ddp.rank, world_size=ddp.ranks, device_id=device)
+    dist.init_process_group("nccl", store=store, rank=group.rank, world_size=group.ranks, device_id=device)
 
 
 def optimizer(job: Job, model: nn.Module, kind: type[torch.optim.Optimizer], **options: Any) -> torch.optim.Optimizer:

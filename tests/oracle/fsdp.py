@@ -10,6 +10,7 @@ from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.testing._internal.distributed.fake_pg import FakeStore
 from transformers.modeling_layers import GradientCheckpointingLayer
 
+import ddp
 from job import Fsdp, Job
 
 
@@ -18,10 +19,15 @@ def join_group(job: Job) -> None:
 
     The other ranks never show up: collectives do nothing, which is what NCCL's do to PyTorch's allocator.
     """
-    if job.fsdp is None:
-        return
     device = torch.device("cuda", torch.cuda.current_device())
-    dist.init_process_group("fake", store=FakeStore(), rank=job.fsdp.rank, world_size=job.fsdp.ranks, device_id=device)
+    if job.fsdp is not None:
+        group = job.fsdp
+        dist.init_process_group("fake", store=FakeStore(), rank=group.rank, world_size=group.ranks, device_id=device)
+    elif job.tensor is not None:
+        # What is read by a collective under way outlives its last name, which the other group knows nothing of.
+        ddp.join(job.tensor)
+    else:
+        return
     # The first sharded tensor of a process makes one of 4 bytes on each device that its shapes are inferred for.
     for name in ("cuda", device):
         fake_tensor.init_gpu_context(torch.device(name))

@@ -240,6 +240,15 @@ class Fsdp:
 
 
 @dataclass(frozen=True)
+class TensorParallel:
+    """One rank of several that have parts of each layer."""
+
+    rank: int
+    ranks: int
+    sequence_parallel: bool
+
+
+@dataclass(frozen=True)
 class Job:
     """A recording to make."""
 
@@ -263,6 +272,7 @@ class Job:
     allocator: str
     memory_fraction: float | None
     fsdp: Fsdp | None
+    tensor: TensorParallel | None
     replicas: int
     gather: str
     ddp: Ddp | None
@@ -303,6 +313,7 @@ def from_document(document: dict[str, Any]) -> Job:
         allocator=document.get("allocator", ""),
         memory_fraction=document.get("memory_fraction"),
         fsdp=fsdp_of(document.get("parallel", {})),
+        tensor=tensor_of(document.get("parallel", {})),
         replicas=document.get("parallel", {}).get("devices", 1),
         gather=document.get("parallel", {}).get("gather", "outputs"),
         ddp=ddp_of(document.get("parallel", {})),
@@ -321,6 +332,13 @@ def fsdp_of(parallel: dict[str, Any]) -> Fsdp | None:
     if parallel.get("kind") != "fsdp":
         return None
     return Fsdp(**{field.name: parallel[field.name] for field in fields(Fsdp)})
+
+
+def tensor_of(parallel: dict[str, Any]) -> TensorParallel | None:
+    """How a resolved config divides layers, if it does."""
+    if parallel.get("kind") != "tensor":
+        return None
+    return TensorParallel(**{field.name: parallel[field.name] for field in fields(TensorParallel)})
 
 
 def model_of(table: dict[str, Any]) -> Model:

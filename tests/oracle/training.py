@@ -15,6 +15,7 @@ import mistakes
 import models
 import replicas
 import saving
+import tensor_parallel
 from job import Bert, Evaluation, Job, Transformer, Unet, Vit
 
 DEVICE = torch.device("cuda")
@@ -40,6 +41,7 @@ class Training:
 
     def __init__(self, job: Job, subject: models.Subject) -> None:
         self.job = job
+        subject = tensor_parallel.divided(job, subject)
         self.subject = subject
         self.model = subject.model.to(DEVICE) if job.fsdp is None else fsdp.sharded(subject.model, job.fsdp)
         if job.replicas > 1:

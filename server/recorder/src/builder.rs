@@ -12,7 +12,7 @@ use tch::{Device, Kind, Tensor};
 use crate::Result;
 use crate::mistake::Inside;
 use crate::numbers::Numbers as _;
-use crate::parallel::{Copies, fsdp};
+use crate::parallel::{Copies, TensorParallel, fsdp};
 use crate::place::Module;
 
 /// A parameter of the model.
@@ -22,6 +22,21 @@ pub struct Parameter {
     pub module: Module,
     /// The tensor; it requires a gradient.
     pub tensor: Tensor,
+    /// Which part of it this process has.
+    pub holding: Holding,
+}
+
+/// Which part of a parameter, and of its gradient, a process of a tensor-parallel group has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holding {
+    /// All of both: wherever nothing is divided.
+    All,
+    /// Its rows or columns of both.
+    Part,
+    /// Its rows, and the gradient of all rows, whose part each reader takes; `[this process, all processes]`.
+    WholeGradient([i64; 2]),
+    /// All of it, and a gradient that is still to be summed over the processes, by each reader.
+    GradientOfPart,
 }
 
 /// The values that a new tensor has.
@@ -55,6 +70,8 @@ pub struct Builder {
     lora: Option<Rc<Lora>>,
     inside: Inside,
     frozen: bool,
+    split: Option<TensorParallel>,
+    holding: Holding,
     parameters: Rc<RefCell<Vec<Parameter>>>,
     buffers: Rc<RefCell<Vec<Parameter>>>,
     copies: Option<Rc<Copies>>,
@@ -71,6 +88,8 @@ impl Builder {
             lora: None,
             inside: Inside::default(),
             frozen: false,
+            split: None,
+            holding: Holding::All,
             parameters: Rc::default(),
             buffers: Rc::default(),
             copies: None,
@@ -107,6 +126,28 @@ impl Builder {
     /// The mistakes that the layers make.
     pub fn inside(&self) -> &Inside {
         &self.inside
+    }
+
+    /// The builder of one process's part of a model, where linear layers are divided.
+    pub(crate) fn with_split(self, split: Option<TensorParallel>) -> Self {
+        Self { split, ..self }
+    }
+
+    /// How linear layers are divided, where they are.
+    pub(crate) fn split(&self) -> Option<TensorParallel> {
+        self.split
+    }
+
+    /// A builder of parameters of which this process has such a part, where anything is divided.
+    pub(crate) fn held(&self, holding: Holding) -> Self {
+        let holding = if self.split.is_some() { holding } else { Holding::All };
+        Self { holding, ..self.clone() }
+    }
+
+    /// A builder of parameters that each process has, whose gradients come of its tokens.
+    pub(crate) fn held_by_tokens(&self) -> Self {
+        let by_tokens = self.split.is_some_and(TensorParallel::by_tokens);
+        self.held(if by_tokens { Holding::GradientOfPart } else { Holding::All })
     }
 
     /// A builder of trained parts of this module, whose parameters have this number format.
@@ -183,7 +224,7 @@ impl Builder {
         }
         let tensor = tensor.f_set_requires_grad(true)?;
         let module = self.child(name).module();
-        self.parameters.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone() });
+        self.parameters.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone(), holding: self.holding });
         Ok(tensor)
     }
 
@@ -192,7 +233,7 @@ impl Builder {
         let module = self.child(name).module();
         let fsdp::Sharded { shard, whole } = module.run(|| group.parameter(module, shape, self.kind))?;
         tch::no_grad(|| init.fill(&mut shard.shallow_clone()))?;
-        self.parameters.borrow_mut().push(Parameter { module, tensor: shard });
+        self.parameters.borrow_mut().push(Parameter { module, tensor: shard, holding: self.holding });
         Ok(whole)
     }
 
@@ -228,7 +269,7 @@ impl Builder {
         }
         let tensor = self.tensor(name, shape, kind, init)?;
         let module = self.child(name).module();
-        self.buffers.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone() });
+        self.buffers.borrow_mut().push(Parameter { module, tensor: tensor.shallow_clone(), holding: Holding::All });
         Ok(tensor)
     }
 

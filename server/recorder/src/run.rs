@@ -17,7 +17,7 @@ use crate::mistake::{Inside, Mistakes};
 use crate::model::{self, Batch, Network, Output};
 use crate::numbers::Numbers as _;
 use crate::optimizer::{GradScaler, Optimizer};
-use crate::parallel;
+use crate::parallel::{self, TensorParallel};
 use crate::pass::Pass;
 use crate::place::{Failure, Module, Phase};
 use crate::report::{Now, Reporter};
@@ -250,7 +250,8 @@ impl Training {
         let builder = Builder::new(device, kind)
             .with_lora(job.lora.clone())
             .with_shards(shards)
-            .with_inside(Inside::new(&job.mistakes));
+            .with_inside(Inside::new(&job.mistakes))
+            .with_split(TensorParallel::of(job));
         let network = parallel::wrap(job, model::build(job, &builder)?, &builder)?;
         let (stepped, whole) = parallel::share(job, builder.into_parameters())?;
         let optimizer = Optimizer::new(job.optimizer, stepped)?.with_whole(whole).with_shards(shards.is_some());

@@ -36,6 +36,8 @@ pub enum Parallel {
     Tensor {
         /// The process that is recorded.
         rank: Rank,
+        /// Whether a process has its part of the tokens only, where no layer needs them all.
+        sequence_parallel: bool,
     },
     /// Pipeline parallelism: each process has some of the layers.
     Pipeline {
@@ -70,7 +72,7 @@ impl Parallel {
             Self::Ddp { rank, .. }
             | Self::Zero1 { rank, .. }
             | Self::Fsdp(Fsdp { rank, .. })
-            | Self::Tensor { rank }
+            | Self::Tensor { rank, .. }
             | Self::Pipeline { rank } => Some(rank),
         }
     }

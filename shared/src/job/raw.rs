@@ -328,6 +328,8 @@ raw_table! {
         reshard_after_forward: bool,
         /// Whether sharded parameters are gathered in bfloat16.
         mixed_precision: bool,
+        /// Whether a process of `tensor` has its part of the tokens only.
+        sequence_parallel: bool,
     }
 }
 

@@ -130,6 +130,10 @@ fn raw_parallel(parallel: Parallel) -> RawParallel {
         },
         reshard_after_forward: fsdp.map(|fsdp| fsdp.reshard_after_forward),
         mixed_precision: fsdp.map(|fsdp| fsdp.mixed_precision),
+        sequence_parallel: match parallel {
+            Parallel::Tensor { sequence_parallel, .. } => Some(sequence_parallel),
+            _ => None,
+        },
     }
 }
 

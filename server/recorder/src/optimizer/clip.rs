@@ -3,6 +3,7 @@
 use tch::Tensor;
 
 use super::lists::{self, List};
+use super::{Active, held};
 use crate::Result;
 use crate::numbers::Numbers as _;
 
@@ -10,15 +11,16 @@ use crate::numbers::Numbers as _;
 const EPSILON: f64 = 1e-6;
 
 /// Scales gradients down, so that their common Euclidean norm is at most `max_norm`.
-pub(super) fn clip_grad_norm(gradients: &List, max_norm: f64, sharded: bool) -> Result<()> {
+pub(super) fn clip_grad_norm(active: &Active, max_norm: f64, sharded: bool) -> Result<()> {
+    let gradients = &active.gradients;
     if gradients.is_empty() {
         return Ok(());
     }
     let _no_grad = tch::no_grad_guard();
-    let total_norm = if sharded { total_norm_of_shards(gradients)? } else { total_norm(gradients)? };
+    let total_norm = if sharded { total_norm_of_shards(gradients)? } else { total_norm(active)? };
     let coefficient = total_norm.add_number(EPSILON)?.f_reciprocal()?.multiply_number(max_norm)?;
     let clamped = coefficient.at_most_number(1.0)?;
-    gradients.mul_tensor_(&clamped)?;
+    held::summed(active)?.mul_tensor_(&clamped)?;
     // Python lets its variables go in the order in which they came.
     drop(coefficient);
     drop(clamped);
@@ -26,9 +28,10 @@ pub(super) fn clip_grad_norm(gradients: &List, max_norm: f64, sharded: bool) -> 
 }
 
 /// The Euclidean norm of all gradients together.
-fn total_norm(gradients: &List) -> Result<Tensor> {
-    let norms = gradients.norm()?;
-    lists::norm(&Tensor::f_stack(&norms, 0)?)
+fn total_norm(active: &Active) -> Result<Tensor> {
+    let norms = held::summed(active)?.norm()?;
+    let stacked = Tensor::f_stack(&held::apart(&norms, active)?, 0)?;
+    lists::norm(&held::together(&stacked, active)?)
 }
 
 /// The same where each process has a part of each gradient: the parts' squared norms are summed over the processes.

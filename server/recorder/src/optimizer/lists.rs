@@ -121,6 +121,11 @@ impl List {
         self.tensors.push(tensor);
     }
 
+    /// The same tensors.
+    pub(super) fn share(&self) -> Self {
+        self.iter().map(Tensor::shallow_clone).collect()
+    }
+
     /// `self + alpha * other`, new tensors.
     pub(super) fn add(&self, other: &Self, alpha: f64) -> Result<Self> {
         // SAFETY: see `List`.

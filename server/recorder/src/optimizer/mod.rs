@@ -9,6 +9,7 @@ mod lists;
 mod adam;
 mod clip;
 mod eight_bit;
+mod held;
 mod offload;
 mod scaler;
 mod sgd;
@@ -19,7 +20,7 @@ use shared::job::{self, OptimizerImplementation, OptimizerKind, OptimizerStorage
 use tch::Tensor;
 
 use crate::Result;
-use crate::builder::Parameter;
+use crate::builder::{Holding, Parameter};
 use crate::place::Module;
 use adam::Adam;
 use eight_bit::EightBit;
@@ -155,7 +156,8 @@ impl Optimizer {
     ///
     /// An operation fails.
     pub fn clip_grad_norm(&self, max_norm: f64) -> Result<()> {
-        Module::named("clip_grad_norm").run(|| clip::clip_grad_norm(&self.gradients()?, max_norm, self.sharded))
+        Module::named("clip_grad_norm")
+            .run(|| clip::clip_grad_norm(&Active::of(&self.parameters)?, max_norm, self.sharded))
     }
 
     /// The gradients that there are, as a script would name them.
@@ -203,19 +205,31 @@ struct Active {
     indices: Vec<usize>,
     weights: List,
     gradients: List,
+    holdings: Vec<Holding>,
 }
 
 impl Active {
     fn of(parameters: &[Parameter]) -> Result<Self> {
         let mut active = Self::default();
-        for (index, Parameter { tensor, .. }) in parameters.iter().enumerate() {
+        for (index, Parameter { tensor, holding, .. }) in parameters.iter().enumerate() {
             let gradient = tensor.f_grad()?;
             if gradient.defined() {
                 active.indices.push(index);
                 active.weights.push(tensor.shallow_clone());
                 active.gradients.push(gradient);
+                active.holdings.push(*holding);
             }
         }
         Ok(active)
+    }
+
+    /// One of the gradients, as [`Active::read`] has them.
+    fn read_one(&self, position: usize) -> Result<Tensor> {
+        held::read(&self.gradients[position], self.holdings[position])
+    }
+
+    /// The gradients as an operation with weights or numbers reads them: see [`held::read`].
+    fn read(&self) -> Result<List> {
+        self.gradients.iter().zip(&self.holdings).map(|(gradient, holding)| held::read(gradient, *holding)).collect()
     }
 }

@@ -32,8 +32,8 @@ pub(crate) fn share(job: &Job, mut parameters: Vec<Parameter>) -> Result<(Vec<Pa
     }
     let own = usize::try_from(rank.rank).ok().and_then(|rank| shares.into_iter().nth(rank)).unwrap_or_default();
     let copy = |index: usize| {
-        let Parameter { module, tensor } = &parameters[index];
-        Parameter { module: *module, tensor: tensor.shallow_clone() }
+        let Parameter { module, tensor, holding } = &parameters[index];
+        Parameter { module: *module, tensor: tensor.shallow_clone(), holding: *holding }
     };
     Ok((own.into_iter().map(copy).collect(), Some(Whole { parameters, _buckets: buckets })))
 }

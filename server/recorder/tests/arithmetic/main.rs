@@ -18,5 +18,6 @@ mod recurrent;
 mod resnet;
 mod saving;
 mod saving_table;
+mod tensor;
 mod transformer;
 mod unet;

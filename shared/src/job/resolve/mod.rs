@@ -15,6 +15,7 @@ mod optimizer;
 mod parallel;
 mod recurrent;
 mod saving;
+mod tensor;
 mod unet;
 mod work;
 

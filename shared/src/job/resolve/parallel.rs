@@ -11,13 +11,14 @@ use super::Resolver;
 const DEFAULT_RANKS: u64 = 8;
 
 /// The kinds that are resolved and not recorded.
-const NOT_RECORDED: &[ParallelKind] = &[ParallelKind::Tensor, ParallelKind::Pipeline];
+const NOT_RECORDED: &[ParallelKind] = &[ParallelKind::Pipeline];
 
 impl Resolver {
     /// How a config uses several devices.
     pub(super) fn parallel(&mut self, raw: &RawJob) -> Option<Parallel> {
         let parallel = raw.parallel.as_ref()?;
         let kind = self.choice("parallel.kind", parallel.kind.as_deref(), ParallelKind::DataParallel, KINDS);
+        self.only_of_tensor(kind, parallel);
         self.only_of_ddp(kind, parallel);
         self.only_of_fsdp(kind, parallel);
         if kind == ParallelKind::DataParallel {
@@ -36,7 +37,7 @@ impl Resolver {
                 parameters_as_bucket_view: parallel.parameters_as_bucket_view.unwrap_or(false),
             },
             ParallelKind::Fsdp => Parallel::Fsdp(self.fsdp(rank, parallel)),
-            ParallelKind::Tensor => Parallel::Tensor { rank },
+            ParallelKind::Tensor => self.tensor(parallel, rank),
             ParallelKind::Pipeline => Parallel::Pipeline { rank },
         })
     }
@@ -85,6 +86,7 @@ impl Resolver {
     /// What replicas cannot be made of.
     pub(super) fn check_parallel(&mut self, job: &Job) {
         let Some(parallel) = job.parallel else { return };
+        self.check_tensor(job);
         self.check_ddp(job);
         self.check_fsdp(job);
         if NOT_RECORDED.contains(&parallel.kind()) {

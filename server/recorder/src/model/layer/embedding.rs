@@ -4,6 +4,7 @@ use tch::Tensor;
 
 use crate::Result;
 use crate::builder::{Builder, Init};
+use crate::parallel::TensorParallel;
 use crate::place::Module;
 
 /// No index is one of padding.
@@ -14,21 +15,27 @@ const NO_PADDING: i64 = -1;
 pub(in crate::model) struct Embedding {
     module: Module,
     weight: Tensor,
+    split: Option<TensorParallel>,
 }
 
 impl Embedding {
     /// An embedding with normally distributed rows; `builder` is the layer's own.
     pub(in crate::model) fn new(builder: &Builder, rows: i64, features: i64, deviation: f64) -> Result<Self> {
+        let split = builder.split();
+        let rows = split.map_or(rows, |split| split.part(rows));
         let weight = builder.parameter("weight", &[rows, features], Init::Normal(deviation))?;
-        Ok(Self { module: builder.module(), weight })
+        Ok(Self { module: builder.module(), weight, split })
     }
 
-    /// The rows, of shape (rows, features).
+    /// The rows that are here, of shape (rows, features).
     pub(in crate::model) fn weight(&self) -> &Tensor {
         &self.weight
     }
 
     pub(in crate::model) fn forward(&self, indices: &Tensor) -> Result<Tensor> {
-        self.module.run(|| Tensor::f_embedding(&self.weight, indices, NO_PADDING, false, false))
+        self.module.run(|| match self.split {
+            Some(split) => split.embedding(&self.weight, indices),
+            None => Tensor::f_embedding(&self.weight, indices, NO_PADDING, false, false),
+        })
     }
 }

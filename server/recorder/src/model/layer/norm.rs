@@ -6,6 +6,7 @@ use tch::{Kind, Tensor};
 use crate::Result;
 use crate::builder::{Builder, Init};
 use crate::numbers::Numbers as _;
+use crate::parallel::TensorParallel;
 use crate::place::Module;
 
 /// What normalises the features of each token.
@@ -14,6 +15,7 @@ pub(in crate::model) struct Norm {
     module: Module,
     weight: Tensor,
     rule: Rule,
+    split: Option<TensorParallel>,
 }
 
 #[derive(Debug)]
@@ -32,7 +34,7 @@ impl Norm {
             }
             job::Norm::RmsNorm(epsilon) => Rule::RootMeanSquare { epsilon },
         };
-        Ok(Self { module: builder.module(), weight, rule })
+        Ok(Self { module: builder.module(), weight, rule, split: builder.split() })
     }
 
     pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
@@ -47,7 +49,17 @@ impl Norm {
     /// `LlamaRMSNorm`: in 32 bits, whatever the number format around it.
     fn root_mean_square(&self, input: &Tensor, epsilon: f64) -> Result<Tensor> {
         let mut features = input.f_to_kind(Kind::Float)?;
-        let variance = features.power_number(2)?.f_mean_dim(-1, true, None)?;
+        let squared = match self.split {
+            // The scaled features have their gradient first.
+            Some(split) => {
+                let [scaled, squared] = split.fork(&features)?;
+                features = scaled;
+                squared
+            }
+            None => features.shallow_clone(),
+        };
+        let variance = squared.power_number(2)?.f_mean_dim(-1, true, None)?;
+        drop(squared);
         features = {
             let shifted = variance.add_number(epsilon)?;
             let factor = shifted.f_rsqrt()?;

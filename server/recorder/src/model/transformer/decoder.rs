@@ -11,6 +11,7 @@ use crate::Result;
 use crate::builder::Builder;
 use crate::mistake::Hook;
 use crate::model::layer::{Attended, Norm};
+use crate::parallel;
 use crate::parallel::fsdp::Block;
 use crate::pass::Pass;
 
@@ -31,7 +32,7 @@ impl Decoder {
     pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
         let (builder, block) = builder.block();
         let (hook, family) = (builder.inside().hook_of_layer(), config.family);
-        let norm = |name| Norm::new(&builder.child(name), config.norm, config.hidden.cast_signed());
+        let norm = |name| Norm::new(&builder.child(name).held_by_tokens(), config.norm, config.hidden.cast_signed());
         let attention = || Attention::new(&builder.child("attention"), config);
         let mlp = || FeedForward::new(&builder.child("mlp"), config);
         // Fields are made in the order in which they stand here.
@@ -101,15 +102,18 @@ impl Decoder {
         cache: Option<&mut Cache>,
         pass: &Pass,
     ) -> Result<Tensor> {
+        parallel::wait();
         let normed = self.attention_norm.forward(input)?;
         let Attended { output: attended, probabilities } =
             self.attention.forward(&normed, surroundings, cache, pass)?;
         drop(normed);
+        parallel::wait();
         let residual = input.f_add(&attended)?;
         drop(attended);
         let normed = self.mlp_norm.forward(&residual)?;
         let fed = self.mlp.forward(&normed, pass)?;
         drop(normed);
+        parallel::wait();
         let output = residual.f_add(&fed)?;
         drop(fed);
         drop((residual, probabilities));

@@ -4,8 +4,9 @@ use shared::job::{Transformer, TransformerFamily};
 use tch::Tensor;
 
 use crate::Result;
-use crate::builder::{Builder, Init};
+use crate::builder::{Builder, Holding, Init};
 use crate::model::layer::{Adapter, Linear};
+use crate::parallel::TensorParallel;
 use crate::pass::{Pass, autocast};
 use crate::place::Module;
 
@@ -17,6 +18,15 @@ pub(super) const DEVIATION: f64 = 0.02;
 pub(super) struct Dense {
     base: Base,
     adapter: Option<Adapter>,
+    divided: Option<Divided>,
+}
+
+/// How a layer is divided among processes: one whose output goes to the residual stream by its inputs, else by outputs.
+#[derive(Debug)]
+struct Divided {
+    module: Module,
+    split: TensorParallel,
+    by_inputs: bool,
 }
 
 /// A linear layer of either family.
@@ -44,6 +54,7 @@ pub(super) struct DenseShape {
 impl Dense {
     /// A layer of the transformer's family; `builder` is the layer's own.
     pub(super) fn new(builder: &Builder, config: &Transformer, shape: DenseShape) -> Result<Self> {
+        let builder = &builder.held(Holding::Part);
         let base = match config.family {
             TransformerFamily::Llama => {
                 Linear::normal(builder, shape.inputs, shape.outputs, shape.bias, DEVIATION).map(Base::Linear)?
@@ -53,10 +64,24 @@ impl Dense {
                 Conv1d::new(builder, shape, if shape.residual { residual } else { DEVIATION }).map(Base::Conv1d)?
             }
         };
-        Ok(Self { base, adapter: Adapter::new(builder, shape.inputs, shape.outputs)? })
+        let divided = |split| Divided { module: builder.module(), split, by_inputs: shape.residual };
+        Ok(Self {
+            base,
+            adapter: Adapter::new(builder, shape.inputs, shape.outputs)?,
+            divided: builder.split().map(divided),
+        })
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
+        let Some(Divided { module, split, by_inputs }) = &self.divided else { return self.own(input, pass) };
+        module.run(|| match by_inputs {
+            true => split.leave(&self.own(input, pass)?),
+            false => self.own(&split.enter(input)?, pass),
+        })
+    }
+
+    /// What the weights that are here make of an input.
+    fn own(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
         let output = match &self.base {
             Base::Linear(linear) => linear.forward(input)?,
             Base::Conv1d(conv1d) => conv1d.forward(input)?,

@@ -7,6 +7,7 @@ use super::dense::{Dense, DenseShape};
 use crate::Result;
 use crate::builder::Builder;
 use crate::model::layer::{Activation, Dropout};
+use crate::parallel::{Readers, TensorParallel};
 use crate::pass::Pass;
 use crate::place::Module;
 
@@ -19,6 +20,7 @@ pub(super) struct Mlp {
     activation: Activation,
     down: Dense,
     dropout: Dropout,
+    split: Option<TensorParallel>,
 }
 
 impl Mlp {
@@ -37,14 +39,16 @@ impl Mlp {
             activation: Activation::new(&builder.child("activation"), config.activation),
             down: dense("down", [inner, hidden])?,
             dropout: Dropout::new(&builder.child("dropout"), config.dropout.residual),
+            split: builder.split(),
         })
     }
 
     pub(super) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
+            let mut inputs = Readers::new(self.split, input, 2)?;
             let inner = match &self.gate {
-                Some(gate) => self.gated(gate, input, pass)?,
-                None => self.activation.forward(self.up.forward(input, pass)?)?,
+                Some(gate) => self.gated(gate, &mut inputs, pass)?,
+                None => self.activation.forward(self.up.forward(&inputs.next()?, pass)?)?,
             };
             let output = self.down.forward(&inner, pass)?;
             drop(inner);
@@ -53,9 +57,9 @@ impl Mlp {
     }
 
     /// `act_fn(gate_proj(x)) * up_proj(x)`.
-    fn gated(&self, gate: &Dense, input: &Tensor, pass: &Pass) -> Result<Tensor> {
-        let gate = self.activation.forward(gate.forward(input, pass)?)?;
-        let up = self.up.forward(input, pass)?;
+    fn gated(&self, gate: &Dense, inputs: &mut Readers, pass: &Pass) -> Result<Tensor> {
+        let gate = self.activation.forward(gate.forward(&inputs.next()?, pass)?)?;
+        let up = self.up.forward(&inputs.next()?, pass)?;
         gate.f_mul(&up)
     }
 }

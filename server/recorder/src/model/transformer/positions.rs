@@ -17,6 +17,11 @@ pub(super) fn ids(tokens: i64, device: Device) -> Result<Tensor> {
     range.add_number(0)?.f_unsqueeze(0)
 }
 
+/// The positions as a script gives them: `torch.arange(tokens, device=device).unsqueeze(0)`.
+pub(super) fn given(tokens: i64, device: Device) -> Result<Tensor> {
+    numbers::range(tokens, device)?.f_unsqueeze(0)
+}
+
 /// The embedding of positions, where they are learned.
 pub(super) fn learned(builder: &Builder, config: &job::Transformer) -> Result<Option<Embedding>> {
     if config.positions != Positions::Learned {

@@ -1,0 +1,42 @@
+//! The head of a language model: logits of all tokens of the vocabulary.
+
+use shared::job;
+use tch::Tensor;
+
+use super::dense::DEVIATION;
+use crate::Result;
+use crate::builder::{Builder, Holding};
+use crate::model::layer::{Embedding, Linear};
+use crate::parallel::TensorParallel;
+use crate::place::Module;
+
+/// A linear layer without bias, whose weights may be those of the embedding.
+#[derive(Debug)]
+pub(super) struct Head {
+    module: Module,
+    linear: Linear,
+    split: Option<TensorParallel>,
+}
+
+impl Head {
+    /// The head of a model with such an embedding; `builder` is its own.
+    pub(super) fn new(builder: &Builder, config: &job::Transformer, tokens: &Embedding) -> Result<Self> {
+        let rows = tokens.weight().size()[0];
+        let linear = if config.tied_head {
+            Linear::tied(builder, tokens.weight())
+        } else {
+            Linear::normal(&builder.held(Holding::Part), config.hidden.cast_signed(), rows, false, DEVIATION)?
+        };
+        Ok(Self { module: builder.module(), linear, split: builder.split() })
+    }
+
+    /// The logits of each token.
+    pub(super) fn forward(&self, hidden: &Tensor) -> Result<Tensor> {
+        let Some(split) = self.split else { return self.linear.forward(hidden) };
+        self.module.run(|| {
+            // Python's module has its input until its hooks are done with the output.
+            let hidden = split.enter_head(hidden)?;
+            split.leave_head(&self.linear.forward(&hidden)?)
+        })
+    }
+}

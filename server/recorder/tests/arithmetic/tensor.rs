@@ -1,0 +1,85 @@
+//! Tensor parallelism, by arithmetic: what a process has of each layer, and of which activations it has all.
+
+use crate::recorded::{Recorded, record, rounded_bytes};
+use serde_json::json;
+
+const STEPS: usize = 2;
+const RANKS: u64 = 4;
+const SAMPLES: u64 = 2;
+const TOKENS: u64 = 128;
+const VOCABULARY: u64 = 4096;
+const HIDDEN: u64 = 256;
+const INNER: u64 = 768;
+const HEADS: u64 = 8;
+const KV_HEADS: u64 = 4;
+const LAYERS: usize = 2;
+
+/// Elements of the features of all tokens.
+const FEATURES: u64 = SAMPLES * TOKENS * HIDDEN;
+
+/// Elements of this process's part of each parameter: norms are whole.
+fn parts() -> Vec<u64> {
+    let rows = VOCABULARY / RANKS * HIDDEN;
+    let query = HIDDEN * HIDDEN / RANKS;
+    let key = query * KV_HEADS / HEADS;
+    let inner = HIDDEN * INNER / RANKS;
+    let layer = [query, key, key, query, inner, inner, inner, HIDDEN, HIDDEN];
+    [rows, HIDDEN, rows].into_iter().chain((0..LAYERS).flat_map(|_| layer)).collect()
+}
+
+fn train(rank: u64, sequence_parallel: bool, tied_head: bool) -> Recorded {
+    let mistakes: &[&str] = if tied_head { &[] } else { &["never_zero_grad"] };
+    record(&json!({
+        "model": {
+            "family": "transformer", "architecture": "llama", "vocabulary": VOCABULARY, "max_positions": TOKENS,
+            "hidden": HIDDEN, "intermediate": INNER, "heads": HEADS, "kv_heads": KV_HEADS, "layers": LAYERS,
+            "tied_head": tied_head, "use_cache": false,
+        },
+        "batch": SAMPLES, "sequence": TOKENS, "steps": STEPS, "card": "h100-80gb", "optimizer": "adamw",
+        "mistakes": mistakes,
+        "parallel": { "kind": "tensor", "ranks": RANKS, "rank": rank, "sequence_parallel": sequence_parallel },
+    }))
+}
+
+#[test]
+fn every_rank_has_a_part_of_weights_and_state() {
+    for (rank, sequence_parallel) in [(0, false), (RANKS - 1, true)] {
+        let recorded = train(rank, sequence_parallel, false);
+        assert_eq!(recorded.alive_bytes(".weight · setup"), rounded_bytes(&parts()));
+        assert_eq!(recorded.alive_bytes(".exp_avg · optimizer"), rounded_bytes(&parts()));
+        assert_eq!(recorded.alive_bytes(".exp_avg_sq · optimizer"), rounded_bytes(&parts()));
+    }
+}
+
+#[test]
+fn every_rank_computes_the_gradient_of_the_whole_vocabulary() {
+    let whole = VOCABULARY * HIDDEN;
+    assert_eq!(train(0, false, false).alive_bytes("embedding.token · backward"), rounded_bytes(&[whole]));
+    // A tied head's gradient has the rows that are here: those of the embedding's are copied, and both added up.
+    let asked = train(0, false, true).requested_bytes(0, "embedding.token · backward");
+    let times = |elements: u64| asked.iter().filter(|&&bytes| bytes == 4 * elements).count();
+    assert_eq!((times(whole), times(whole / RANKS)), (STEPS, 2 * STEPS));
+}
+
+/// Bytes that a place asks for in one step.
+#[track_caller]
+fn check_forward(recorded: &Recorded, place: &str, elements: &[u64]) {
+    let bytes: Vec<_> = elements.iter().map(|count| 4 * count).collect();
+    assert_eq!(recorded.requested_bytes(0, &format!("{place} · forward")), bytes.repeat(STEPS), "{place}");
+}
+
+#[test]
+fn layers_that_are_divided_by_their_inputs_end_in_a_sum() {
+    let recorded = train(1, false, false);
+    check_forward(&recorded, "layers.0.attention.k", &[FEATURES / RANKS * KV_HEADS / HEADS]);
+    check_forward(&recorded, "layers.0.mlp.up", &[SAMPLES * TOKENS * INNER / RANKS]);
+    check_forward(&recorded, "layers.0.mlp.down", &[FEATURES, FEATURES]);
+}
+
+#[test]
+fn a_rank_adds_up_its_own_tokens_where_these_are_divided() {
+    let recorded = train(1, true, false);
+    // The part of the sum that is this process's, after all of it in the order of the processes.
+    check_forward(&recorded, "layers.0.mlp.down", &[FEATURES, FEATURES, FEATURES / RANKS]);
+    check_forward(&recorded, "layers.0", &[FEATURES / RANKS, FEATURES / RANKS]);
+}

@@ -1,0 +1,135 @@
+//! Tensor parallelism: of a model whose parts are all alike.
+
+use super::super::data::Spread;
+use super::super::mistake::Mistake;
+use super::super::model::{Attention, Model, Transformer, TransformerFamily};
+use super::super::parallel::{Parallel, ParallelKind, Rank};
+use super::super::raw::RawParallel;
+use super::super::saving::{Keep, OptimizerStorage};
+use super::super::training::{Job, OptimizerKind, ZeroGrad};
+use super::Resolver;
+
+impl Resolver {
+    /// One process's part of every layer.
+    pub(super) fn tensor(&mut self, raw: &RawParallel, rank: Rank) -> Parallel {
+        Parallel::Tensor { rank, sequence_parallel: raw.sequence_parallel.unwrap_or(false) }
+    }
+
+    /// The keys that only `tensor` has.
+    pub(super) fn only_of_tensor(&mut self, kind: ParallelKind, raw: &RawParallel) {
+        if raw.sequence_parallel.is_some() && kind != ParallelKind::Tensor {
+            self.problem("parallel.sequence_parallel", "only `tensor` has it", "take it out");
+        }
+    }
+
+    /// What can't be divided.
+    pub(super) fn check_tensor(&mut self, job: &Job) {
+        let Some(Parallel::Tensor { rank: Rank { ranks, .. }, sequence_parallel }) = job.parallel else { return };
+        let Model::Transformer(model) = &job.model else {
+            let hint = "train a transformer of the architecture `llama`, or choose another kind";
+            self.problem("parallel.kind", "this model's layers can't be divided", hint);
+            return;
+        };
+        if model.family != TransformerFamily::Llama {
+            let hint = "write `architecture = \"llama\"`, or choose another kind";
+            self.problem("parallel.kind", "`parallelize_module` has no rule for the layers of `gpt2`", hint);
+            return;
+        }
+        if model.attention_bias || model.mlp_bias {
+            let hint = "write `attention_bias = false` and `mlp_bias = false`";
+            self.problem("parallel.kind", "biases of layers that are divided by their inputs are not recorded", hint);
+        }
+        let grows = job.accumulation > 1 || job.mistakes.contains(&Mistake::NeverZeroGrad);
+        let other = [
+            (job.saving.keep == Keep::Matmul, "checkpointing.keep", "write another"),
+            (model.tied_head && grows, "model.tied_head", "write `tied_head = false`, or a `batch` in one piece"),
+            (job.zero_grad == ZeroGrad::Zero, "set_to_none", "write `set_to_none = true`"),
+            (job.lora.is_some(), "lora", "leave it out"),
+            (job.saving.loss_chunks.is_some(), "loss", "leave it out"),
+            (model.experts.is_some(), "model.experts", "leave it out"),
+            (matches!(job.optimizer.kind, OptimizerKind::Sgd { .. }), "optimizer.kind", "write `adam` or `adamw`"),
+            (job.optimizer.storage != OptimizerStorage::Device, "optimizer", "keep its state on the device"),
+        ];
+        for (_, key, hint) in other.iter().filter(|(is_set, _, _)| *is_set) {
+            self.problem(key, "this is not recorded of divided layers", *hint);
+        }
+        if sequence_parallel && model.attention == Attention::Eager {
+            let hint = "write another `model.attention`";
+            self.problem("parallel.sequence_parallel", "a written-out mask has all tokens", hint);
+        }
+        if sequence_parallel && job.data.lengths != Spread::Fixed {
+            let hint = "write `data.lengths = \"fixed\"`";
+            self.problem("parallel.sequence_parallel", "samples of any length can't be divided", hint);
+        }
+        for (name, count) in divided(model, job.sequence, sequence_parallel) {
+            if count % ranks != 0 {
+                let message = format!("{ranks} processes can't have equal parts of {count} {name}");
+                self.problem("parallel.ranks", message, "write a divisor");
+            }
+        }
+    }
+}
+
+/// What each process has an equal part of.
+fn divided(model: &Transformer, sequence: u64, sequence_parallel: bool) -> Vec<(&'static str, u64)> {
+    let mut parts = vec![
+        ("heads", model.heads),
+        ("heads of keys and values", model.kv_heads),
+        ("features inside the feed-forward network", model.intermediate),
+        ("tokens of the vocabulary", model.vocabulary),
+    ];
+    if sequence_parallel {
+        parts.push(("tokens of a sample", sequence));
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job::{Job, Parallel, Problem, Rank, RawJob};
+
+    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
+        RawJob::from_toml(text).unwrap().resolve()
+    }
+
+    #[track_caller]
+    fn check_problem(text: &str, problem: &str) {
+        let problems = resolve(text).unwrap_err();
+        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
+    }
+
+    #[test]
+    fn a_part_of_each_layer() {
+        let text = "model = 'llama-3-8b'\nparallel = { kind = 'tensor', rank = 3, sequence_parallel = true }";
+        let job = resolve(text).unwrap();
+        let rank = Rank { rank: 3, ranks: 8 };
+        assert_eq!(job.parallel, Some(Parallel::Tensor { rank, sequence_parallel: true }));
+        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
+    }
+
+    #[test]
+    fn what_cannot_be_divided_is_a_problem() {
+        check_problem(
+            "model = 'llama-3-8b'\nparallel = { kind = 'tensor', ranks = 16 }",
+            "parallel.ranks: 16 processes can't have equal parts of 8 heads of keys and values; write a divisor",
+        );
+        check_problem(
+            "model = 'gpt2'\nparallel = { kind = 'tensor', ranks = 4, sequence_parallel = true }",
+            "parallel.kind: `parallelize_module` has no rule for the layers of `gpt2`; \
+             write `architecture = \"llama\"`, or choose another kind",
+        );
+        check_problem(
+            "model = 'resnet50'\nparallel = { kind = 'tensor' }",
+            "parallel.kind: this model's layers can't be divided; \
+             train a transformer of the architecture `llama`, or choose another kind",
+        );
+        check_problem(
+            "model = 'llama-3-8b'\nparallel = { kind = 'ddp', sequence_parallel = true }",
+            "parallel.sequence_parallel: only `tensor` has it; take it out",
+        );
+        check_problem(
+            "model = 'llama-3.2-1b'\naccumulation = 2\nparallel = { kind = 'tensor' }",
+            "model.tied_head: this is not recorded of divided layers; write `tied_head = false`, or a `batch` in one piece",
+        );
+    }
+}
