@@ -108,6 +108,8 @@ fn checkpointed_layers_say_that_they_are_computed_again() {
     let names: BTreeSet<&str> = trace.frames.iter().map(|frame| trace.strings.get(frame.name)).collect();
     assert!(names.contains("layers.1.mlp.up · recompute"), "{names:?}");
     assert!(names.contains("layers.1.mlp.up · backward"), "{names:?}");
+    let engine: Vec<_> = names.iter().filter(|name| name.contains("evaluate_function")).collect();
+    assert!(engine.is_empty(), "the layer's own operations, and not the node in whose midst they run: {engine:?}");
 }
 
 #[test]
