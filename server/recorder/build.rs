@@ -21,6 +21,7 @@ fn main() {
         "offload",
         "parallel",
         "tensor",
+        "pipeline",
         "fsdp",
         "fsdp_memory",
         "results",

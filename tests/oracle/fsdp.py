@@ -20,8 +20,8 @@ def join_group(job: Job) -> None:
     The other ranks never show up: collectives do nothing, which is what NCCL's do to PyTorch's allocator.
     """
     device = torch.device("cuda", torch.cuda.current_device())
-    if job.fsdp is not None:
-        group = job.fsdp
+    group = job.fsdp or job.pipeline
+    if group is not None:
         dist.init_process_group("fake", store=FakeStore(), rank=group.rank, world_size=group.ranks, device_id=device)
     elif job.tensor is not None:
         # What is read by a collective under way outlives its last name, which the other group knows nothing of.

@@ -249,6 +249,16 @@ class TensorParallel:
 
 
 @dataclass(frozen=True)
+class Pipeline:
+    """One rank of several that have some of the layers."""
+
+    rank: int
+    ranks: int
+    micro_batches: int
+    schedule: str
+
+
+@dataclass(frozen=True)
 class Job:
     """A recording to make."""
 
@@ -273,6 +283,7 @@ class Job:
     memory_fraction: float | None
     fsdp: Fsdp | None
     tensor: TensorParallel | None
+    pipeline: Pipeline | None
     replicas: int
     gather: str
     ddp: Ddp | None
@@ -314,6 +325,7 @@ def from_document(document: dict[str, Any]) -> Job:
         memory_fraction=document.get("memory_fraction"),
         fsdp=fsdp_of(document.get("parallel", {})),
         tensor=tensor_of(document.get("parallel", {})),
+        pipeline=pipeline_of(document.get("parallel", {})),
         replicas=document.get("parallel", {}).get("devices", 1),
         gather=document.get("parallel", {}).get("gather", "outputs"),
         ddp=ddp_of(document.get("parallel", {})),
@@ -339,6 +351,13 @@ def tensor_of(parallel: dict[str, Any]) -> TensorParallel | None:
     if parallel.get("kind") != "tensor":
         return None
     return TensorParallel(**{field.name: parallel[field.name] for field in fields(TensorParallel)})
+
+
+def pipeline_of(parallel: dict[str, Any]) -> Pipeline | None:
+    """Which stage a resolved config has, if it has one."""
+    if parallel.get("kind") != "pipeline":
+        return None
+    return Pipeline(**{field.name: parallel[field.name] for field in fields(Pipeline)})
 
 
 def model_of(table: dict[str, Any]) -> Model:

@@ -178,6 +178,10 @@ impl<'a> Run<'a> {
         for micro_batch in 0..job.accumulation {
             self.phase(Phase::Data, || training.load())?;
             training.mistakes.see_batch(&training.batch);
+            if let Some(output) = training.network.step(&training.batch, job.batch.cast_signed(), &pass) {
+                training.output = output?;
+                continue;
+            }
             // One region of autocast: what it has cast lives until the loss is there.
             let passes = || {
                 let mut output =

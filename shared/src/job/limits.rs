@@ -42,6 +42,7 @@ const LIMITS: &[Limit] = &[
     limit("parallel.devices", 2, 16, "no machine of one process has as many"),
     limit("parallel.ranks", 2, 1 << 16, "no cluster has as many"),
     limit("parallel.bucket_mb", 1, 1 << 20, "no card has as much memory"),
+    limit("parallel.micro_batches", 1, 1 << 16, "no card holds as many"),
     limit("parallel.rank", 0, (1 << 16) - 1, "no cluster has as many"),
     limit("model.input", 1, 1 << 20, NO_MODEL),
     limit("model.hidden", 1, 1 << 18, NO_MODEL),

@@ -22,6 +22,7 @@ mod nearest;
 mod overrides;
 mod parallel;
 mod parameters;
+mod pipeline;
 mod preset;
 mod problem;
 mod raw;
@@ -54,6 +55,7 @@ pub use model::{
 };
 pub use overrides::Overrides;
 pub use parallel::{Gather, Parallel, Rank};
+pub use pipeline::{Pipeline, Schedule};
 pub use problem::{Place, Problem};
 pub use raw::{
     Betas, RawCheckpointing, RawData, RawEvaluation, RawJob, RawLora, RawLoss, RawModel, RawOptimizer, RawParallel,

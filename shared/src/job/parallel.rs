@@ -3,6 +3,7 @@
 use super::ddp::Ddp;
 use super::fsdp::Fsdp;
 use super::names::Names;
+use super::pipeline::Pipeline;
 
 /// How a run uses several devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub enum Parallel {
     Pipeline {
         /// The process that is recorded.
         rank: Rank,
+        /// How a batch goes through.
+        pipeline: Pipeline,
     },
 }
 
@@ -73,7 +76,7 @@ impl Parallel {
             | Self::Zero1 { rank, .. }
             | Self::Fsdp(Fsdp { rank, .. })
             | Self::Tensor { rank, .. }
-            | Self::Pipeline { rank } => Some(rank),
+            | Self::Pipeline { rank, .. } => Some(rank),
         }
     }
 

@@ -330,6 +330,10 @@ raw_table! {
         mixed_precision: bool,
         /// Whether a process of `tensor` has its part of the tokens only.
         sequence_parallel: bool,
+        /// Parts of a batch that go through a pipeline.
+        micro_batches: u64,
+        /// In which order they do: `gpipe` or `1f1b`.
+        schedule: String,
     }
 }
 

@@ -17,6 +17,7 @@ use super::names::{
     RESNET_ARCHITECTURES, RULES, Rule, name_of,
 };
 use super::parallel::{GATHERS, KINDS, Parallel};
+use super::pipeline::SCHEDULES;
 use super::raw::{Betas, RawEvaluation, RawJob, RawLora, RawLoss, RawModel, RawOptimizer, RawParallel, Sizes};
 use super::resolve::family_of;
 use super::training::{Amp, Device, Evaluation, Job, Optimizer, OptimizerKind, Precision, ZeroGrad};
@@ -114,6 +115,10 @@ fn raw_parallel(parallel: Parallel) -> RawParallel {
     let rank = parallel.rank();
     let ddp = parallel.ddp().map(|(_, ddp)| ddp);
     let fsdp = parallel.fsdp();
+    let pipeline = match parallel {
+        Parallel::Pipeline { pipeline, .. } => Some(pipeline),
+        _ => None,
+    };
     RawParallel {
         kind: word(KINDS, &parallel.kind()),
         devices,
@@ -134,6 +139,8 @@ fn raw_parallel(parallel: Parallel) -> RawParallel {
             Parallel::Tensor { sequence_parallel, .. } => Some(sequence_parallel),
             _ => None,
         },
+        micro_batches: pipeline.map(|pipeline| pipeline.micro_batches),
+        schedule: pipeline.and_then(|pipeline| word(SCHEDULES, &pipeline.schedule)),
     }
 }
 

@@ -16,6 +16,7 @@ pub use cnn::Cnn;
 pub use mlp::Mlp;
 pub use recurrent::Rnn;
 pub use resnet::ResNet;
+pub(crate) use transformer::Stage;
 pub use transformer::Transformer;
 pub use unet::Unet;
 pub use vit::Vit;
@@ -25,6 +26,7 @@ use tch::Tensor;
 
 use crate::Result;
 use crate::builder::Builder;
+use crate::parallel;
 use crate::pass::Pass;
 
 /// The tensors of a batch by name, in host memory or on the device.
@@ -74,6 +76,11 @@ pub trait Network {
         Ok(loss)
     }
 
+    /// Forward and backward of a whole batch, where the model is a stage of a pipeline: what the script keeps of it.
+    fn step(&self, _batch: &Batch, _samples: i64, _pass: &Pass) -> Option<Result<Option<Output>>> {
+        None
+    }
+
     /// Whether Python's output object holds the loss too, as Hugging Face's does.
     fn output_holds_loss(&self) -> bool {
         false
@@ -86,6 +93,9 @@ pub trait Network {
 ///
 /// There is no memory for it.
 pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
+    if let Some(stage) = parallel::pipeline(job, builder)? {
+        return Ok(stage);
+    }
     match &job.model {
         job::Model::Mlp(config) => Ok(Box::new(Mlp::new(config, builder)?)),
         job::Model::Transformer(config) => Ok(Box::new(Transformer::new(config, job, builder)?)),

@@ -10,6 +10,7 @@
 mod copies;
 mod ddp;
 pub mod fsdp;
+mod pipeline;
 mod tensor;
 mod traffic;
 mod zero;
@@ -20,6 +21,7 @@ use shared::job::{Gather, Job, Parallel};
 use tch::{Device, Tensor};
 
 pub(crate) use self::copies::Copies;
+pub(crate) use self::pipeline::pipeline;
 pub(crate) use self::tensor::{Readers, TensorParallel, wait};
 pub(crate) use self::zero::share;
 use crate::Result;

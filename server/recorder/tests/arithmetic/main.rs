@@ -14,6 +14,7 @@ mod mistakes;
 mod mistakes_inside;
 mod mlp;
 mod optimizer;
+mod pipeline;
 mod recurrent;
 mod resnet;
 mod saving;

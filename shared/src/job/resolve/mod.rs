@@ -13,6 +13,7 @@ mod mistake;
 mod model;
 mod optimizer;
 mod parallel;
+mod pipeline;
 mod recurrent;
 mod saving;
 mod tensor;

@@ -10,15 +10,13 @@ use super::Resolver;
 /// Processes where a config does not say: the devices of a usual machine.
 const DEFAULT_RANKS: u64 = 8;
 
-/// The kinds that are resolved and not recorded.
-const NOT_RECORDED: &[ParallelKind] = &[ParallelKind::Pipeline];
-
 impl Resolver {
     /// How a config uses several devices.
     pub(super) fn parallel(&mut self, raw: &RawJob) -> Option<Parallel> {
         let parallel = raw.parallel.as_ref()?;
         let kind = self.choice("parallel.kind", parallel.kind.as_deref(), ParallelKind::DataParallel, KINDS);
         self.only_of_tensor(kind, parallel);
+        self.only_of_pipeline(kind, parallel);
         self.only_of_ddp(kind, parallel);
         self.only_of_fsdp(kind, parallel);
         if kind == ParallelKind::DataParallel {
@@ -38,7 +36,7 @@ impl Resolver {
             },
             ParallelKind::Fsdp => Parallel::Fsdp(self.fsdp(rank, parallel)),
             ParallelKind::Tensor => self.tensor(parallel, rank),
-            ParallelKind::Pipeline => Parallel::Pipeline { rank },
+            ParallelKind::Pipeline => self.pipeline(parallel, rank, raw.batch.unwrap_or(1)),
         })
     }
 
@@ -87,11 +85,9 @@ impl Resolver {
     pub(super) fn check_parallel(&mut self, job: &Job) {
         let Some(parallel) = job.parallel else { return };
         self.check_tensor(job);
+        self.check_pipeline(job);
         self.check_ddp(job);
         self.check_fsdp(job);
-        if NOT_RECORDED.contains(&parallel.kind()) {
-            self.problem("parallel.kind", "it is not recorded", "write `data_parallel`");
-        }
         if !matches!(parallel, Parallel::DataParallel { .. }) {
             return;
         }

@@ -30,6 +30,11 @@ impl Head {
         Ok(Self { module: builder.module(), linear, split: builder.split() })
     }
 
+    /// The head with these weights.
+    pub(super) fn of(builder: &Builder, linear: Linear) -> Self {
+        Self { module: builder.module(), linear, split: None }
+    }
+
     /// The logits of each token.
     pub(super) fn forward(&self, hidden: &Tensor) -> Result<Tensor> {
         let Some(split) = self.split else { return self.linear.forward(hidden) };

@@ -10,7 +10,10 @@ mod loss;
 mod mask;
 mod mlp;
 mod positions;
+mod stage;
 mod surroundings;
+
+pub(crate) use self::stage::Stage;
 
 use shared::job;
 use tch::{Device, Kind, Tensor};

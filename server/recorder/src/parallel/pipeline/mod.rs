@@ -1,0 +1,158 @@
+//! Pipeline parallelism: each process has some of the layers, and a batch goes through them in parts.
+//!
+//! Follows `PipelineStage`, `ScheduleGPipe` and `Schedule1F1B` of torch.distributed.pipelining in PyTorch 2.11.
+//! A process has tensors for what it receives of each part from its neighbours, made once, and what it sends lives
+//! until its variables are given the next.
+
+mod backward;
+mod schedule;
+
+use std::cell::RefCell;
+
+use shared::job::{self, Job, Parallel, Pipeline as Config, Rank};
+use tch::{Device, Kind, Tensor};
+
+use crate::Result;
+use crate::builder::Builder;
+use crate::model::{Batch, Network, Output, Stage};
+use crate::numbers::Numbers as _;
+use crate::pass::Pass;
+use crate::place::{Module, Phase};
+
+/// One process's stage, and what it has between the steps.
+struct Pipeline {
+    stage: Stage,
+    config: Config,
+    /// How many stages follow.
+    behind: usize,
+    device: Device,
+    parameters: Vec<Tensor>,
+    keep_outputs: bool,
+    state: RefCell<State>,
+}
+
+/// Tensors that outlive a step.
+#[derive(Default)]
+struct State {
+    /// What comes from the stage before, by part; empty in the first.
+    inputs: Vec<Tensor>,
+    /// What comes back from the stage behind, by part; empty in the last.
+    gradients: Vec<Tensor>,
+    /// The outputs of the last stage.
+    outputs: Vec<Tensor>,
+    /// The losses of the last stage.
+    losses: Vec<Tensor>,
+    ready: bool,
+}
+
+/// The stage of a job's process, where its model is a pipeline.
+///
+/// # Errors
+///
+/// There is no memory for it.
+pub(crate) fn pipeline(job: &Job, builder: &Builder) -> Result<Option<Box<dyn Network>>> {
+    let (Some(Parallel::Pipeline { rank, pipeline }), job::Model::Transformer(model)) = (job.parallel, &job.model)
+    else {
+        return Ok(None);
+    };
+    let stage = Stage::new(model, job.sequence, layers(model.layers, rank), builder)?;
+    let [parameters, _] = builder.tensors();
+    Ok(Some(Box::new(Pipeline {
+        stage,
+        config: pipeline,
+        behind: usize::try_from(rank.ranks - 1 - rank.rank).unwrap_or(usize::MAX),
+        device: builder.device(),
+        parameters: parameters.into_iter().map(|(_, tensor)| tensor).collect(),
+        keep_outputs: job.keep_outputs,
+        state: RefCell::default(),
+    })))
+}
+
+/// The layers of a process: as many for each, and one more for the first where some are left over.
+fn layers(count: u64, Rank { rank, ranks }: Rank) -> std::ops::Range<u64> {
+    let (each, more) = (count / ranks, count % ranks);
+    let start = rank * each + rank.min(more);
+    start..start + each + u64::from(rank < more)
+}
+
+impl Pipeline {
+    /// `_initialize_stage`: what is received into.
+    fn prepare(&self, state: &mut State, samples: i64) -> Result<()> {
+        if std::mem::replace(&mut state.ready, true) {
+            return Ok(());
+        }
+        let parts = 0..self.config.micro_batches;
+        Module::named("receive").run(|| {
+            // A number goes to each neighbour and one comes from it, so that NCCL connects them.
+            let received = Tensor::f_zeros([1], (Kind::Float, self.device))?;
+            let sent = Tensor::f_zeros([0_i64; 0], (Kind::Float, self.device))?;
+            if !self.stage.is_first() {
+                let buffer = |_| self.stage.buffer(samples, self.device)?.f_set_requires_grad(true);
+                state.inputs = parts.clone().map(buffer).collect::<Result<_>>()?;
+            }
+            if !self.stage.is_last() {
+                state.gradients = parts.map(|_| self.stage.buffer(samples, self.device)).collect::<Result<_>>()?;
+            }
+            drop(sent);
+            drop(received);
+            Ok(())
+        })
+    }
+}
+
+impl Network for Pipeline {
+    fn batch(&self, samples: i64) -> Result<Batch> {
+        let mut batch = Batch::new();
+        if self.stage.is_first() {
+            batch.push(("inputs", self.stage.tokens(samples)?));
+        }
+        if self.stage.is_last() {
+            batch.push(("labels", self.stage.tokens(samples)?));
+        }
+        Ok(batch)
+    }
+
+    fn forward(&self, _batch: &Batch, _pass: &Pass) -> Result<Output> {
+        unreachable!("a stage runs whole steps")
+    }
+
+    fn loss(&self, _output: &Output, _batch: &Batch) -> Result<Tensor> {
+        unreachable!("a stage runs whole steps")
+    }
+
+    fn step(&self, batch: &Batch, samples: i64, pass: &Pass) -> Option<Result<Option<Output>>> {
+        Some(self.run(batch, samples, pass))
+    }
+}
+
+impl Pipeline {
+    /// `schedule.step()`, and what it returns: the outputs of all parts, in the last stage.
+    fn run(&self, batch: &Batch, samples: i64, pass: &Pass) -> Result<Option<Output>> {
+        let parts = self.config.micro_batches.cast_signed();
+        let mut state = self.state.borrow_mut();
+        state.losses.clear();
+        state.outputs.clear();
+        Phase::Setup.run(|| self.prepare(&mut state, samples / parts))?;
+        schedule::run(self, &mut state, batch, pass)?;
+        Phase::Backward.run(|| self.scale())?;
+        if !(self.stage.is_last() && self.keep_outputs) {
+            return Ok(None);
+        }
+        let merged = || Module::named("outputs").run(|| Tensor::f_cat(&state.outputs, 0));
+        let logits = Phase::Forward.run(merged)?;
+        Ok(Some(Output { locals: Vec::new(), logits, kept: Vec::new() }))
+    }
+
+    /// `scale_grads`: the mean over the parts.
+    fn scale(&self) -> Result<()> {
+        let share = 1.0 / self.config.micro_batches as f64;
+        let _no_grad = tch::no_grad_guard();
+        for parameter in &self.parameters {
+            let gradient = parameter.f_grad()?;
+            if gradient.defined() {
+                gradient.multiply_number_(share)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! In which order forward and backward of a batch's parts come, and how long a script's variables hold what is sent.
+
+use shared::job::Schedule;
+use tch::Tensor;
+
+use super::{Pipeline, State, backward};
+use crate::Result;
+use crate::model::Batch;
+use crate::pass::Pass;
+use crate::place::Phase;
+
+/// A step under way.
+struct Step<'a> {
+    pipeline: &'a Pipeline,
+    state: &'a mut State,
+    batch: &'a Batch,
+    pass: &'a Pass,
+    /// What each part's forward gave, until its backward: `fwd_cache`.
+    cache: Vec<Option<Tensor>>,
+    /// The output of the last forward, under its name.
+    output: Option<Tensor>,
+    /// The gradient that was sent last.
+    sent: Option<Tensor>,
+}
+
+/// All parts, forward and backward.
+pub(super) fn run(pipeline: &Pipeline, state: &mut State, batch: &Batch, pass: &Pass) -> Result<()> {
+    let mut step = Step { pipeline, state, batch, pass, cache: Vec::new(), output: None, sent: None };
+    let parts = usize::try_from(pipeline.config.micro_batches).unwrap_or(usize::MAX);
+    match pipeline.config.schedule {
+        Schedule::Gpipe => step.gpipe(parts),
+        Schedule::OneForwardOneBackward => step.one_forward_one_backward(parts),
+    }
+}
+
+impl Step<'_> {
+    /// `ScheduleGPipe._step_microbatches`.
+    fn gpipe(&mut self, parts: usize) -> Result<()> {
+        for part in 0..parts {
+            self.forward(part)?;
+        }
+        for part in 0..parts {
+            // The variables that held the gradient now hold what is received.
+            self.sent = None;
+            self.sent = self.backward(part)?;
+        }
+        self.sent = None;
+        self.output = None;
+        Ok(())
+    }
+
+    /// `Schedule1F1B._step_microbatches`.
+    fn one_forward_one_backward(&mut self, parts: usize) -> Result<()> {
+        let warmup = self.pipeline.behind + 1;
+        let warmup = warmup.min(parts);
+        for part in 0..warmup {
+            self.forward(part)?;
+        }
+        for part in 0..parts {
+            // The last gradient's variable gets the next after it is there.
+            let gradient = self.backward(part)?;
+            self.sent = gradient;
+            if warmup + part < parts {
+                self.forward(warmup + part)?;
+            }
+        }
+        self.output = None;
+        self.sent = None;
+        Ok(())
+    }
+
+    /// `forward_one_chunk`, and the loss in the last stage.
+    fn forward(&mut self, part: usize) -> Result<()> {
+        let Pipeline { stage, keep_outputs, .. } = self.pipeline;
+        let output = Phase::Forward.run(|| match self.state.inputs.get(part) {
+            Some(received) => stage.forward(received, self.pass),
+            None => stage.forward(&self.of_batch(0, part)?, self.pass),
+        })?;
+        // Python's variable has the output before the loss is there.
+        self.output = Some(output.shallow_clone());
+        if stage.is_last() {
+            let labels = self.of_batch(self.batch.len() - 1, part)?;
+            let loss = Phase::Loss.run(|| stage.loss(&output, &labels))?;
+            self.state.losses.extend(loss);
+            if *keep_outputs {
+                self.state.outputs.push(output.shallow_clone());
+            }
+        }
+        self.cache.push(Some(output));
+        Ok(())
+    }
+
+    /// `backward_one_chunk`: the gradient that goes to the stage before, where there is one.
+    fn backward(&mut self, part: usize) -> Result<Option<Tensor>> {
+        let Some(mut output) = self.cache[part].take() else { return Ok(None) };
+        Phase::Backward.run(|| match self.state.gradients.get(part) {
+            Some(gradient) => backward::from(&output, gradient),
+            None => self.state.losses[part].f_backward(),
+        })?;
+        let gradient = self.state.inputs.get(part).map(backward::take_gradient).transpose()?;
+        if self.pipeline.stage.is_last() {
+            drop(output.f_detach_()?);
+        }
+        Ok(gradient)
+    }
+
+    /// A part of a tensor of the batch.
+    fn of_batch(&self, index: usize, part: usize) -> Result<Tensor> {
+        let whole = &self.batch[index].1;
+        let samples = whole.size()[0] / self.pipeline.config.micro_batches.cast_signed();
+        whole.f_narrow(0, samples * part as i64, samples)
+    }
+}

@@ -1,0 +1,131 @@
+//! Pipelines: of a model that is a row of layers, and a batch that can be split.
+
+use super::super::data::Data;
+use super::super::model::{Attention, Model};
+use super::super::parallel::{Parallel, ParallelKind, Rank};
+use super::super::pipeline::{Pipeline, SCHEDULES, Schedule};
+use super::super::raw::RawParallel;
+use super::super::training::{Job, Precision};
+use super::Resolver;
+
+impl Resolver {
+    /// One process's layers, and the parts of a batch that go through them.
+    pub(super) fn pipeline(&mut self, raw: &RawParallel, rank: Rank, batch: u64) -> Parallel {
+        let standard = Schedule::OneForwardOneBackward;
+        let pipeline = Pipeline {
+            micro_batches: self.whole("parallel.micro_batches", raw.micro_batches, batch),
+            schedule: self.choice("parallel.schedule", raw.schedule.as_deref(), standard, SCHEDULES),
+        };
+        Parallel::Pipeline { rank, pipeline }
+    }
+
+    /// The keys that only `pipeline` has.
+    pub(super) fn only_of_pipeline(&mut self, kind: ParallelKind, raw: &RawParallel) {
+        for (key, set) in [("micro_batches", raw.micro_batches.is_some()), ("schedule", raw.schedule.is_some())] {
+            if set && kind != ParallelKind::Pipeline {
+                self.problem(&format!("parallel.{key}"), "only `pipeline` has it", "take it out");
+            }
+        }
+    }
+
+    /// What can't go through a pipeline.
+    pub(super) fn check_pipeline(&mut self, job: &Job) {
+        let Some(Parallel::Pipeline { rank, pipeline }) = job.parallel else { return };
+        let Model::Transformer(model) = &job.model else {
+            let hint = "train a transformer, or choose another kind";
+            self.problem("parallel.kind", "pipelines of this model are not recorded", hint);
+            return;
+        };
+        if model.layers < rank.ranks {
+            let message = format!("{} processes can't share {} layers", rank.ranks, model.layers);
+            self.problem("parallel.ranks", message, format!("write at most {}", model.layers));
+        }
+        self.check_micro_batches(job, rank, pipeline);
+        let other = [
+            (job.accumulation != 1, "accumulation", "write more `parallel.micro_batches` instead"),
+            (job.evaluation.is_some(), "evaluation", "leave it out"),
+            (job.lora.is_some(), "lora", "leave it out"),
+            (job.checkpointing, "checkpointing", "leave it out"),
+            (job.saving.loss_chunks.is_some(), "loss", "leave it out"),
+            (job.saving.offload_activations, "offload_activations", "leave it out"),
+            (job.data != Data::default(), "data", "leave it out"),
+            (model.attention == Attention::Eager, "model.attention", "write another"),
+            (!job.mistakes.is_empty(), "mistakes", "leave them out"),
+            (matches!(job.precision, Precision::Autocast(_)), "precision", "write `fp32`, `tf32` or `bf16`"),
+        ];
+        for (_, key, hint) in other.iter().filter(|(is_set, _, _)| *is_set) {
+            self.problem(key, "this is not recorded of pipelines", *hint);
+        }
+    }
+
+    fn check_micro_batches(&mut self, job: &Job, rank: Rank, pipeline: Pipeline) {
+        let parts = pipeline.micro_batches;
+        if !job.batch.is_multiple_of(parts) {
+            let message = format!("a batch of {} has no {parts} equal parts", job.batch);
+            self.problem("parallel.micro_batches", message, "write a divisor of `batch`");
+        }
+        if pipeline.schedule == Schedule::OneForwardOneBackward && parts < rank.ranks {
+            let message = format!("{parts} parts of a batch do not fill {} processes", rank.ranks);
+            let hint = format!("write at least {}, or `schedule = \"gpipe\"`", rank.ranks);
+            self.problem("parallel.micro_batches", message, hint);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::job::{Job, Parallel, Pipeline, Problem, Rank, RawJob, Schedule};
+
+    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
+        RawJob::from_toml(text).unwrap().resolve()
+    }
+
+    #[track_caller]
+    fn check(text: &str, rank: Rank, pipeline: Pipeline) {
+        let job = resolve(text).unwrap();
+        assert_eq!(job.parallel, Some(Parallel::Pipeline { rank, pipeline }));
+        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
+    }
+
+    #[track_caller]
+    fn check_problem(text: &str, problem: &str) {
+        let problems = resolve(text).unwrap_err();
+        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
+    }
+
+    #[test]
+    fn a_part_is_a_sample_unless_said() {
+        let schedule = Schedule::OneForwardOneBackward;
+        check(
+            "model = 'gpt2'\nbatch = 16\nparallel = { kind = 'pipeline' }",
+            Rank { rank: 0, ranks: 8 },
+            Pipeline { micro_batches: 16, schedule },
+        );
+        check(
+            "model = 'gpt2'\nbatch = 8\nparallel = { kind = 'pipeline', rank = 3, ranks = 4, micro_batches = 2, schedule = 'gpipe' }",
+            Rank { rank: 3, ranks: 4 },
+            Pipeline { micro_batches: 2, schedule: Schedule::Gpipe },
+        );
+    }
+
+    #[test]
+    fn what_does_not_go_through_is_a_problem() {
+        check_problem(
+            "model = 'gpt2'\nbatch = 4\nparallel = { kind = 'pipeline' }",
+            "parallel.micro_batches: 4 parts of a batch do not fill 8 processes; \
+             write at least 8, or `schedule = \"gpipe\"`",
+        );
+        check_problem(
+            "model = 'gpt2'\nbatch = 64\nparallel = { kind = 'pipeline', ranks = 16 }",
+            "parallel.ranks: 16 processes can't share 12 layers; write at most 12",
+        );
+        check_problem(
+            "model = 'gpt2'\nbatch = 8\ncheckpointing = true\nparallel = { kind = 'pipeline' }",
+            "checkpointing: this is not recorded of pipelines; leave it out",
+        );
+        check_problem(
+            "model = 'gpt2'\ncard = '2x t4-16gb'\nparallel = { schedule = 'gpipe' }",
+            "parallel.schedule: only `pipeline` has it; take it out",
+        );
+    }
+}
