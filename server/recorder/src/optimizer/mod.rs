@@ -156,8 +156,7 @@ impl Optimizer {
     ///
     /// An operation fails.
     pub fn clip_grad_norm(&self, max_norm: f64) -> Result<()> {
-        Module::named("clip_grad_norm")
-            .run(|| clip::clip_grad_norm(&Active::of(self.all())?, max_norm, self.sharded))
+        Module::named("clip_grad_norm").run(|| clip::clip_grad_norm(&Active::of(self.all())?, max_norm, self.sharded))
     }
 
     /// The gradients that there are, as a script would name them.
