@@ -118,23 +118,13 @@ fn key(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use crate::job::{Data, Job, Normalize, Problem, RawJob, Spread};
-
-    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
-        RawJob::from_toml(text).unwrap().resolve()
-    }
+    use super::super::check::{check_problem, job};
+    use crate::job::{Data, Normalize, Spread};
 
     #[track_caller]
     fn check(text: &str, data: Data) {
-        let job = resolve(text).unwrap();
+        let job = job(text);
         assert_eq!(job.data, data);
-        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
-    }
-
-    #[track_caller]
-    fn check_problem(text: &str, problem: &str) {
-        let problems = resolve(text).unwrap_err();
-        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
     }
 
     #[test]

@@ -60,26 +60,16 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use crate::job::{Ddp, Job, Parallel, Problem, Rank, RawJob};
+    use super::super::check::{check_problem, job};
+    use crate::job::{Ddp, Parallel, Rank};
 
     const USUAL: Ddp =
         Ddp { bucket_mb: None, gradient_as_bucket_view: false, static_graph: false, find_unused_parameters: false };
 
-    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
-        RawJob::from_toml(text).unwrap().resolve()
-    }
-
     #[track_caller]
     fn check(text: &str, parallel: Parallel) {
-        let job = resolve(text).unwrap();
+        let job = job(text);
         assert_eq!(job.parallel, Some(parallel));
-        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
-    }
-
-    #[track_caller]
-    fn check_problem(text: &str, problem: &str) {
-        let problems = resolve(text).unwrap_err();
-        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
     }
 
     #[test]

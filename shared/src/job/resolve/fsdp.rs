@@ -58,23 +58,13 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use crate::job::{Fsdp, Job, Problem, Rank, RawJob};
-
-    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
-        RawJob::from_toml(text).unwrap().resolve()
-    }
+    use super::super::check::{check_problem, job};
+    use crate::job::{Fsdp, Rank};
 
     #[track_caller]
     fn check(text: &str, expected: Fsdp) {
-        let job = resolve(text).unwrap();
+        let job = job(text);
         assert_eq!(job.parallel.and_then(|parallel| parallel.fsdp()), Some(expected));
-        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
-    }
-
-    #[track_caller]
-    fn check_problem(text: &str, problem: &str) {
-        let problems = resolve(text).unwrap_err();
-        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
     }
 
     #[test]

@@ -52,27 +52,16 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use crate::job::{Job, Problem, RawJob};
-
-    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
-        RawJob::from_toml(text).unwrap().resolve()
-    }
+    use super::super::check::{check_problem, job};
 
     /// Checks the targets, and the parameters that are trained.
     #[track_caller]
     fn check(text: &str, targets: &[&str], trained: u64) {
-        let job = resolve(text).unwrap();
+        let job = job(text);
         let lora = job.lora.as_ref().unwrap();
         assert_eq!(lora.targets.iter().map(|target| target.name()).collect::<Vec<_>>(), targets);
         assert_eq!(job.trained_parameters(), trained);
         assert_eq!(job.parameters(), job.model.parameters() + trained);
-        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
-    }
-
-    #[track_caller]
-    fn check_problem(text: &str, problem: &str) {
-        let problems = resolve(text).unwrap_err();
-        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
     }
 
     #[test]

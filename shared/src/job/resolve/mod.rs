@@ -2,6 +2,8 @@
 
 mod allocator;
 mod attention;
+#[cfg(test)]
+mod check;
 mod cnn;
 mod data;
 mod ddp;

@@ -114,11 +114,8 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use crate::job::{Gather, Job, Parallel, Problem, RawJob};
-
-    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
-        RawJob::from_toml(text).unwrap().resolve()
-    }
+    use super::super::check::{check_problem, job};
+    use crate::job::{Gather, Parallel};
 
     #[track_caller]
     fn check(text: &str, devices: u64) {
@@ -127,15 +124,8 @@ mod tests {
 
     #[track_caller]
     fn check_gather(text: &str, devices: u64, gather: Gather) {
-        let job = resolve(text).unwrap();
+        let job = job(text);
         assert_eq!(job.parallel, Some(Parallel::DataParallel { devices, gather }));
-        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
-    }
-
-    #[track_caller]
-    fn check_problem(text: &str, problem: &str) {
-        let problems = resolve(text).unwrap_err();
-        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
     }
 
     #[test]

@@ -147,25 +147,8 @@ impl Resolver {
 
 #[cfg(test)]
 mod tests {
-    use crate::job::{Job, Keep, OptimizerStorage, Problem, RawJob};
-
-    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
-        RawJob::from_toml(text).unwrap().resolve()
-    }
-
-    /// The job of a config, which is the same when it is written out and read again.
-    #[track_caller]
-    fn job(text: &str) -> Job {
-        let job = resolve(text).unwrap();
-        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
-        job
-    }
-
-    #[track_caller]
-    fn check_problem(text: &str, problem: &str) {
-        let problems = resolve(text).unwrap_err();
-        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
-    }
+    use super::super::check::{check_problem, job};
+    use crate::job::{Keep, OptimizerStorage};
 
     #[track_caller]
     fn check_checkpointing(text: &str, layers: &[u64], keep: Keep) {

@@ -86,25 +86,15 @@ fn divided(model: &Transformer, sequence: u64, sequence_parallel: bool) -> Vec<(
 
 #[cfg(test)]
 mod tests {
-    use crate::job::{Job, Parallel, Problem, Rank, RawJob};
-
-    fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
-        RawJob::from_toml(text).unwrap().resolve()
-    }
-
-    #[track_caller]
-    fn check_problem(text: &str, problem: &str) {
-        let problems = resolve(text).unwrap_err();
-        assert_eq!(problems.iter().map(Problem::to_string).collect::<Vec<_>>(), [problem]);
-    }
+    use super::super::check::{check_problem, job};
+    use crate::job::{Parallel, Rank};
 
     #[test]
     fn a_part_of_each_layer() {
         let text = "model = 'llama-3-8b'\nparallel = { kind = 'tensor', rank = 3, sequence_parallel = true }";
-        let job = resolve(text).unwrap();
+        let job = job(text);
         let rank = Rank { rank: 3, ranks: 8 };
         assert_eq!(job.parallel, Some(Parallel::Tensor { rank, sequence_parallel: true }));
-        assert_eq!(RawJob::from_json(&job.to_json()).unwrap().resolve().unwrap(), job);
     }
 
     #[test]
