@@ -157,5 +157,16 @@ mod tests {
         check("qwen2.5-1.5b", 1_543_714_304);
         check("qwen2.5-7b", 7_615_616_512);
         check("mlp", 1024 * 4096 + 4096 + 4096 * 4096 + 4096 + 4096 * 1000 + 1000);
+        check("alexnet", 61_100_840);
+        check("vgg16", 138_357_544);
+        check("vgg16-bn", 138_365_992);
+        check("bert-base", 109_514_298);
+        check("bert-large", 335_174_458);
+        check("vit-b-16", 86_567_656);
+        check("vit-l-16", 304_326_632);
+        check("sd-1.5", 859_520_964);
+        // The paper says 20 and 66 million.
+        check("lstm-medium", 19_780_400);
+        check("lstm-large", 66_034_000);
     }
 }

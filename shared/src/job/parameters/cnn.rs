@@ -22,20 +22,3 @@ fn of_layer(layer: &CnnLayer, before: Features) -> u128 {
         _ => 0,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::super::Model;
-
-    #[track_caller]
-    fn check(preset: &str, parameters: u64) {
-        assert_eq!(Model::preset(preset).unwrap().parameters(), parameters);
-    }
-
-    #[test]
-    fn presets_have_their_published_sizes() {
-        check("alexnet", 61_100_840);
-        check("vgg16", 138_357_544);
-        check("vgg16-bn", 138_365_992);
-    }
-}

@@ -34,21 +34,3 @@ fn of_layers(encoder: &Encoder, qkv_bias: bool) -> u128 {
 fn norm(features: u64) -> u128 {
     2 * u128::from(features)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::super::Model;
-
-    #[track_caller]
-    fn check(preset: &str, parameters: u64) {
-        assert_eq!(Model::preset(preset).unwrap().parameters(), parameters);
-    }
-
-    #[test]
-    fn presets_have_their_published_sizes() {
-        check("bert-base", 109_514_298);
-        check("bert-large", 335_174_458);
-        check("vit-b-16", 86_567_656);
-        check("vit-l-16", 304_326_632);
-    }
-}

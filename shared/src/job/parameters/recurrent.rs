@@ -22,18 +22,6 @@ fn of_layer(rnn: &Rnn, inputs: u64) -> u128 {
 mod tests {
     use super::super::super::{Model, RecurrentCell};
 
-    #[track_caller]
-    fn check(preset: &str, parameters: u64) {
-        assert_eq!(Model::preset(preset).unwrap().parameters(), parameters);
-    }
-
-    #[test]
-    fn presets_have_their_published_sizes() {
-        // The paper says 20 and 66 million.
-        check("lstm-medium", 19_780_400);
-        check("lstm-large", 66_034_000);
-    }
-
     #[test]
     fn a_gru_has_three_quarters_of_the_matrices() {
         let Some(Model::Rnn(mut rnn)) = Model::preset("lstm-medium") else { panic!("a recurrent model") };

@@ -78,13 +78,3 @@ fn convolution(inputs: u64, outputs: u64, kernel: u64) -> u128 {
 fn norm(channels: u64) -> u128 {
     2 * u128::from(channels)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::super::Model;
-
-    #[test]
-    fn the_preset_has_its_published_size() {
-        assert_eq!(Model::preset("sd-1.5").unwrap().parameters(), 859_520_964);
-    }
-}
