@@ -63,6 +63,19 @@ impl Phase {
         shim::set_phase(before);
         result
     }
+
+    /// As [`run`](Self::run), with a span among the snapshot's annotations.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`.
+    pub fn run_annotated<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let name = self.to_string();
+        shim::annotate_start(&name);
+        let result = self.run(work);
+        shim::annotate_end(&name);
+        result
+    }
 }
 
 impl fmt::Display for Phase {

@@ -235,14 +235,11 @@ impl<'a> Run<'a> {
 
     /// Runs a part of the step: it has its phase, its span among the annotations, and lines of progress around it.
     fn phase<T>(&mut self, phase: Phase, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let name = phase.to_string();
-        shim::annotate_start(&name);
         Now::update(|now| now.phase = phase);
         // Should it crash in there, its last words say where.
         self.reporter.progress();
-        let result = phase.run(work);
+        let result = phase.run_annotated(work);
         self.reporter.progress();
-        shim::annotate_end(&name);
         result
     }
 }

@@ -72,7 +72,7 @@ impl Step<'_> {
     /// `forward_one_chunk`, and the loss in the last stage.
     fn forward(&mut self, part: usize) -> Result<()> {
         let Pipeline { stage, keep_outputs, .. } = self.pipeline;
-        let output = Phase::Forward.run(|| match self.state.inputs.get(part) {
+        let output = Phase::Forward.run_annotated(|| match self.state.inputs.get(part) {
             Some(received) => stage.forward(received, self.pass),
             None => stage.forward(&self.of_batch(0, part)?, self.pass),
         })?;
@@ -80,7 +80,7 @@ impl Step<'_> {
         self.output = Some(output.shallow_clone());
         if stage.is_last() {
             let labels = self.of_batch(self.batch.len() - 1, part)?;
-            let loss = Phase::Loss.run(|| stage.loss(&output, &labels))?;
+            let loss = Phase::Loss.run_annotated(|| stage.loss(&output, &labels))?;
             self.state.losses.extend(loss);
             if *keep_outputs {
                 self.state.outputs.push(output.shallow_clone());
@@ -93,7 +93,7 @@ impl Step<'_> {
     /// `backward_one_chunk`: the gradient that goes to the stage before, where there is one.
     fn backward(&mut self, part: usize) -> Result<Option<Tensor>> {
         let Some(mut output) = self.cache[part].take() else { return Ok(None) };
-        Phase::Backward.run(|| match self.state.gradients.get(part) {
+        Phase::Backward.run_annotated(|| match self.state.gradients.get(part) {
             Some(gradient) => backward::from(&output, gradient),
             None => self.state.losses[part].f_backward(),
         })?;
