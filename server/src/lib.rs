@@ -6,12 +6,24 @@ pub mod commands;
 
 pub mod config;
 
+pub mod database;
+
 pub mod failure;
+
+pub mod housekeeping;
+
+pub mod jobs;
 
 pub mod repro;
 
 pub mod serve;
 
+pub mod shares;
+
+pub mod store;
+
 pub mod sweep;
+
+pub mod worker;
 
 pub use failure::Failure;

@@ -1,11 +1,12 @@
 //! The binary `snapscope`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{FitArgs, InspectArgs, PeakArgs, ReproArgs, SweepArgs};
-use server::config::ServeArgs;
+use server::config::SettingsArgs;
 
 /// Reads and makes PyTorch CUDA memory snapshots
 #[derive(Parser)]
@@ -17,6 +18,13 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Read a snapshot for a link's preview, within limits
+    #[command(hide = true)]
+    Digest {
+        /// The file
+        file: PathBuf,
+    },
+
     /// Find the largest batch of a training config that fits a card
     Fit(Box<FitArgs>),
 
@@ -29,20 +37,25 @@ enum Command {
     /// Record a training config on a virtual or a real GPU
     Repro(Box<ReproArgs>),
 
-    /// Serve the page that shows snapshots in the browser
-    Serve(ServeArgs),
+    /// Serve the page, and record jobs
+    Serve(Box<SettingsArgs>),
 
     /// Record each combination of a training config with ranges
     Sweep(Box<SweepArgs>),
+
+    /// Record jobs of a server on another machine
+    Worker(Box<SettingsArgs>),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Digest { file } => server::shares::print_digest(&file).map(print),
         Command::Fit(args) => args.run().map(print),
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),
         Command::Repro(args) => args.run().map(print),
-        Command::Serve(args) => server::serve::run(args),
+        Command::Serve(args) => server::serve::run(*args),
+        Command::Worker(args) => server::worker::run_alone(*args),
         Command::Sweep(args) => args.run().map(print),
     };
     match outcome {

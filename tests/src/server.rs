@@ -11,8 +11,12 @@ use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use actix_web::rt::System;
-use actix_web::{HttpServer, web::Data};
-use server::serve::{Site, create_app};
+use actix_web::web::Data;
+use server::config::SettingsArgs;
+use server::serve::{Signals, Site};
+use tempfile::TempDir;
+
+use crate::repro::built_recorder;
 
 /// How long a request may take before a test gives up on it.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -22,6 +26,7 @@ pub struct Server {
     address: SocketAddr,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
+    _data: TempDir,
 }
 
 impl Server {
@@ -32,24 +37,39 @@ impl Server {
     /// The folder cannot be served.
     #[track_caller]
     pub fn start(dist: &Path) -> Self {
-        let site = Data::new(Site::load(dist).expect("the folder to be readable"));
+        Self::with(SettingsArgs { dist: Some(dist.to_owned()), jobs: Some(String::new()), ..SettingsArgs::default() })
+    }
+
+    /// Serves with settings; the port, and a folder for its data where none is named, are its own.
+    ///
+    /// # Panics
+    ///
+    /// It cannot be served.
+    #[track_caller]
+    pub fn with(settings: SettingsArgs) -> Self {
+        let data = tempfile::tempdir().expect("a folder");
+        let settings = SettingsArgs {
+            listen: Some("127.0.0.1:0".to_owned()),
+            data: settings.data.clone().or_else(|| Some(data.path().to_owned())),
+            grace: settings.grace.clone().or_else(|| Some("0s".to_owned())),
+            ..settings
+        };
+        let mut config = settings.resolve().expect("settings");
+        config.program = snapscope().to_owned();
+        if !config.worker.slots.is_empty() {
+            config.recorder = built_recorder().clone();
+        }
+        let site = Data::new(Site::load(&config.dist).expect("the folder to be readable"));
         let (started, start) = mpsc::channel();
         let thread = std::thread::spawn(move || {
-            System::new().block_on(async move {
-                let server = HttpServer::new(move || create_app(site.clone()))
-                    .workers(2)
-                    .disable_signals()
-                    .shutdown_timeout(0)
-                    .bind("127.0.0.1:0")
-                    .expect("a free port");
-                let address = server.addrs()[0];
-                let server = server.run();
-                started.send((address, server.handle())).expect("the test to wait");
-                server.await.expect("the server to run");
+            server::worker::runtime().expect("threads").block_on(async move {
+                let server = server::serve::start(config, site, Signals::LeftAlone).await.expect("a server");
+                started.send((server.addresses[0], server.handle())).expect("the test to wait");
+                server.run().await.expect("the server to run");
             });
         });
         let (address, handle) = start.recv().expect("the server to start");
-        Self { address, handle, thread: Some(thread) }
+        Self { address, handle, thread: Some(thread), _data: data }
     }
 
     /// Serves the page that `./dev` built.
@@ -81,6 +101,23 @@ impl Server {
     #[track_caller]
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
         send(self.address, method, path, headers)
+    }
+
+    /// Sends a request with a body.
+    ///
+    /// # Panics
+    ///
+    /// The server does not answer.
+    #[track_caller]
+    pub fn send_body(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+        let length = body.len().to_string();
+        let headers = [&[("Content-Length", length.as_str())], headers].concat();
+        exchange(self.address, method, path, &headers, body)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 }
 
@@ -120,6 +157,16 @@ impl Reply {
         value
     }
 
+    /// The body as JSON.
+    ///
+    /// # Panics
+    ///
+    /// The body is no JSON.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
+    }
+
     /// The body as text.
     ///
     /// # Panics
@@ -138,14 +185,43 @@ impl Reply {
 /// The server does not answer, or not in HTTP/1.1.
 #[track_caller]
 pub fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
+    exchange(address, method, path, headers, &[])
+}
+
+#[track_caller]
+fn exchange(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
     let mut stream = TcpStream::connect(address).expect("the server to listen");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     let extra: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let request = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{extra}\r\n");
+    let host = match headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        true => String::new(),
+        false => format!("Host: {address}\r\n"),
+    };
+    let request = format!("{method} {path} HTTP/1.1\r\n{host}Connection: close\r\n{extra}\r\n");
     stream.write_all(request.as_bytes()).expect("the request to go out");
+    // A server that has heard enough answers and closes before it has read all.
+    let _ = stream.write_all(body);
     let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).expect("an answer");
-    parse(&answer)
+    let _ = stream.read_to_end(&mut answer);
+    parse(&dechunked(answer))
+}
+
+/// An answer whose body came in pieces, as one.
+fn dechunked(answer: Vec<u8>) -> Vec<u8> {
+    let Some(end) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return answer };
+    let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
+    if !head.contains("transfer-encoding: chunked") {
+        return answer;
+    }
+    let mut whole = answer[..end + 4].to_vec();
+    let mut rest = &answer[end + 4..];
+    while let Some(line) = rest.windows(2).position(|window| window == b"\r\n") {
+        let size = std::str::from_utf8(&rest[..line]).ok().and_then(|size| usize::from_str_radix(size, 16).ok());
+        let Some(size) = size.filter(|size| *size > 0 && line + 2 + size <= rest.len()) else { break };
+        whole.extend_from_slice(&rest[line + 2..line + 2 + size]);
+        rest = rest.get(line + 4 + size..).unwrap_or_default();
+    }
+    whole
 }
 
 #[track_caller]
@@ -164,6 +240,7 @@ fn parse(answer: &[u8]) -> Reply {
 /// The binary `snapscope serve` in a process of its own, killed when dropped.
 pub struct ServeProcess {
     child: Child,
+    _data: TempDir,
     /// Where it listens.
     pub address: SocketAddr,
 }
@@ -176,16 +253,19 @@ impl ServeProcess {
     /// The binary ends without listening.
     #[track_caller]
     pub fn start(dist: &Path) -> Self {
+        let data = tempfile::tempdir().expect("a folder");
         let mut child = Command::new(snapscope())
-            .args(["serve", "--log", "warn", "--listen", "127.0.0.1:0", "--dist"])
+            .args(["serve", "--log", "warn", "--listen", "127.0.0.1:0", "--jobs", "virtual=0", "--dist"])
             .arg(dist)
+            .arg("--data")
+            .arg(data.path())
             .stdout(Stdio::piped())
             .spawn()
             .expect("the binary to start");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
         let address = line.trim().strip_prefix("Snapscope: http://").and_then(|address| address.parse().ok());
-        Self { child, address: address.unwrap_or_else(|| panic!("an address, not {line:?}")) }
+        Self { child, _data: data, address: address.unwrap_or_else(|| panic!("an address, not {line:?}")) }
     }
 
     /// Sends a signal by name and returns the exit status.

@@ -9,9 +9,9 @@ use shared::base::format::{bytes, count, counted};
 use shared::job::Overrides;
 
 use super::repro::config::{Written, refuse};
-use super::repro::units;
 use super::sweep::progress::Display;
 use super::text;
+use super::units;
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::repro::{Limits, place};

@@ -8,6 +8,7 @@ mod repro;
 mod stacks;
 mod sweep;
 mod text;
+pub(crate) mod units;
 
 pub use fit::FitArgs;
 pub use inspect::InspectArgs;

@@ -28,6 +28,8 @@ pub struct RecordingFailure {
     pub log_tail: Vec<String>,
     /// The trace until then, where there is one.
     pub partial: Option<PathBuf>,
+    /// Whether somebody else ended the recorder, so that another try may go well.
+    pub is_from_outside: bool,
 }
 
 impl RecordingFailure {
@@ -42,7 +44,19 @@ impl RecordingFailure {
             module: String::new(),
             log_tail: Vec::new(),
             partial: None,
+            is_from_outside: false,
         }
+    }
+
+    /// A recording that could not be compressed.
+    pub(crate) fn of_packing(error: &std::io::Error) -> Self {
+        let hint = "make room on this machine's disk, then try again";
+        Self::before_start(Failure::new(format!("the recording could not be written: {error}"), hint))
+    }
+
+    /// A keeper that did not come to its end.
+    pub(crate) fn of_thread(error: &dyn fmt::Display) -> Self {
+        Self::before_start(Failure::new(format!("the keeper of the recorder failed: {error}"), "try again"))
     }
 
     /// A failure after the recorder's end.

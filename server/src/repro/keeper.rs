@@ -1,6 +1,7 @@
 //! The recorder's keeper: starts it, listens to it, and holds it to its limits until it has ended.
 
 use std::io::{self, BufReader};
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,6 +53,14 @@ pub(super) enum End {
     Exited(ExitStatus),
     /// Its keeper stopped it.
     Stopped(Stop),
+}
+
+impl End {
+    /// Whether somebody else killed it, such as a machine that ran out of memory.
+    pub(super) fn is_from_outside(self) -> bool {
+        const KILLED: [i32; 2] = [9, 15];
+        matches!(self, Self::Exited(status) if status.signal().is_some_and(|signal| KILLED.contains(&signal)))
+    }
 }
 
 /// Why the keeper stopped it.

@@ -53,6 +53,7 @@ pub fn run(
     let launch = scratch.launch(config, job).map_err(before_start)?;
     let (end, mut transcript) =
         keep(&launch, limits, watcher).map_err(|error| before_start(not_started(&launch.program, &error)))?;
+    let is_from_outside = end.is_from_outside();
     let warnings = scratch.warnings();
     transcript.log.extend(warnings.iter().cloned());
     let recording = conclude(end, &transcript, limits, &scratch.snapshot()).and_then(|recording| {
@@ -66,7 +67,7 @@ pub fn run(
     });
     recording.map_err(|failure| {
         let partial = scratch.keep_if_readable(output);
-        Box::new(RecordingFailure { partial, ..RecordingFailure::after(transcript, failure) })
+        Box::new(RecordingFailure { partial, is_from_outside, ..RecordingFailure::after(transcript, failure) })
     })
 }
 

@@ -2,19 +2,23 @@
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
+use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use actix_web::{App, Error};
 use tracing_actix_web::TracingLogger;
 
+use crate::serve::guard::guard;
 use crate::serve::log::RequestSpan;
 use crate::serve::site::Site;
+use crate::serve::state::State;
 use crate::serve::{headers, routes};
 
-/// Builds the app over a loaded page.
+/// Builds the app over a loaded page and what it serves.
 ///
 /// The headers wrap everything else, so that refusals carry them too.
 pub fn create_app(
     site: Data<Site>,
+    state: Data<State>,
 ) -> App<
     impl ServiceFactory<
         ServiceRequest,
@@ -26,7 +30,9 @@ pub fn create_app(
 > {
     App::new()
         .app_data(site)
+        .app_data(state)
         .configure(routes::configure)
+        .wrap(from_fn(guard))
         .wrap(TracingLogger::<RequestSpan>::new())
         .wrap(headers::security())
 }

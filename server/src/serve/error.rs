@@ -1,9 +1,16 @@
 //! The one table of errors, and the envelope in which they travel.
 
+use std::fmt;
+
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, CACHE_CONTROL, ContentType};
-use actix_web::{HttpRequest, HttpResponse};
-use serde::Serialize;
+use actix_web::http::header::{ALLOW, CACHE_CONTROL, ContentType, RETRY_AFTER};
+use actix_web::{HttpRequest, HttpResponse, ResponseError};
+use shared::api::{ErrorBody, ProblemBody};
+use shared::job::Problem;
+use tracing::error;
+
+use crate::database::DatabaseError;
+use crate::store::{StoreError, StoreErrorKind};
 
 /// Everything that a request can be refused for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,32 +19,178 @@ pub(crate) enum ErrorCode {
     NotFound,
     /// The resource is there, but not for this method.
     MethodNotAllowed,
+    /// The request is not as the interface describes it.
+    BadRequest,
+    /// A training config that cannot be recorded.
+    InvalidConfig,
+    /// What was uploaded is no snapshot.
+    InvalidSnapshot,
+    /// It needs the server's token.
+    Unauthorized,
+    /// It comes from a page of another site.
+    Forbidden,
+    /// The same idempotency key came with another request, or the resource is in another state.
+    Conflict,
+    /// It is larger than the server takes.
+    TooLarge,
+    /// This address asks too often.
+    TooManyRequests,
+    /// More jobs wait than the server takes.
+    QueueFull,
+    /// The disk or the store has no room.
+    NoRoom,
+    /// The database or the store does not answer.
+    Unavailable,
+    /// The server itself is wrong.
+    Internal,
 }
 
 impl ErrorCode {
     /// The name in the envelope, the status and the hint.
-    const fn row(self) -> (&'static str, StatusCode, &'static str) {
+    pub(crate) const fn row(self) -> (&'static str, StatusCode, &'static str) {
         match self {
             Self::NotFound => ("not_found", StatusCode::NOT_FOUND, "Check the address; the page itself is at /."),
             Self::MethodNotAllowed => {
                 ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED, "Ask with a method named in the Allow header.")
             }
+            Self::BadRequest => {
+                ("bad_request", StatusCode::BAD_REQUEST, "Correct the request; the message says what it is about.")
+            }
+            Self::InvalidConfig => {
+                ("invalid_config", StatusCode::UNPROCESSABLE_ENTITY, "Correct the config and submit it again.")
+            }
+            Self::InvalidSnapshot => (
+                "invalid_snapshot",
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "Share a file that torch.cuda.memory._dump_snapshot wrote, compressed with gzip.",
+            ),
+            Self::Unauthorized => {
+                ("unauthorized", StatusCode::UNAUTHORIZED, "Send the server's token as Authorization: Bearer.")
+            }
+            Self::Forbidden => {
+                ("forbidden", StatusCode::FORBIDDEN, "Ask from the server's own page, or from a program.")
+            }
+            Self::Conflict => ("conflict", StatusCode::CONFLICT, "Look at what is there already."),
+            Self::TooLarge => {
+                ("too_large", StatusCode::PAYLOAD_TOO_LARGE, "The limits are described at /api/v1/limits.")
+            }
+            Self::TooManyRequests => {
+                ("too_many_requests", StatusCode::TOO_MANY_REQUESTS, "Wait as long as the Retry-After header says.")
+            }
+            Self::QueueFull => {
+                ("queue_full", StatusCode::SERVICE_UNAVAILABLE, "Wait until some of the jobs have ended.")
+            }
+            Self::NoRoom => ("no_room", StatusCode::INSUFFICIENT_STORAGE, "Ask whoever runs this server to make room."),
+            Self::Unavailable => {
+                ("unavailable", StatusCode::SERVICE_UNAVAILABLE, "Nothing was lost: try again in a moment.")
+            }
+            Self::Internal => {
+                ("internal", StatusCode::INTERNAL_SERVER_ERROR, "Please report it, with the request's id.")
+            }
         }
     }
 }
 
-/// The body of every refusal under `/api/`.
-#[derive(Serialize)]
-struct Envelope<'a> {
-    code: &'a str,
-    message: &'a str,
-    hint: &'a str,
+/// A refusal for a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ApiError {
+    code: ErrorCode,
+    message: String,
+    problems: Vec<ProblemBody>,
+    retry_after_s: Option<u64>,
+}
+
+impl ApiError {
+    /// A refusal with a sentence on what happened.
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), problems: Vec::new(), retry_after_s: None }
+    }
+
+    /// A resource that is not there.
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::NotFound, message)
+    }
+
+    /// A request that may come again after so many seconds.
+    pub(crate) fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after_s: Some(seconds), ..self }
+    }
+
+    /// A config with all that is wrong with it.
+    pub(crate) fn config(problems: &[Problem]) -> Self {
+        let body = |problem: &Problem| ProblemBody {
+            path: problem.path.clone(),
+            line: problem.place.and_then(|place| place.line.try_into().ok()),
+            column: problem.place.and_then(|place| place.column.try_into().ok()),
+            message: problem.message.clone(),
+            hint: problem.hint.clone(),
+        };
+        let message = match problems {
+            [one] => format!("The config can't be recorded: {one}."),
+            more => format!("The config can't be recorded: {} things are wrong with it.", more.len()),
+        };
+        Self { problems: problems.iter().map(body).collect(), ..Self::new(ErrorCode::InvalidConfig, message) }
+    }
+
+    /// The envelope.
+    pub(crate) fn body(&self) -> ErrorBody {
+        let (code, _, hint) = self.code.row();
+        ErrorBody {
+            code: code.to_owned(),
+            message: self.message.clone(),
+            hint: hint.to_owned(),
+            problems: self.problems.clone(),
+        }
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.code.row().1
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status_code());
+        response.insert_header((CACHE_CONTROL, "no-store"));
+        if let Some(seconds) = self.retry_after_s {
+            response.insert_header((RETRY_AFTER, seconds));
+        }
+        response.json(self.body())
+    }
+}
+
+impl From<DatabaseError> for ApiError {
+    fn from(error: DatabaseError) -> Self {
+        error!(%error, "a request failed");
+        Self::new(ErrorCode::Unavailable, "The database does not answer.").retry_after(2)
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        error!(%error, "a request failed");
+        match error.kind() {
+            StoreErrorKind::Full => Self::new(ErrorCode::NoRoom, "The store has no room left."),
+            _ => Self::new(ErrorCode::Unavailable, "The store does not answer.").retry_after(2),
+        }
+    }
+}
+
+impl From<std::io::Error> for ApiError {
+    fn from(error: std::io::Error) -> Self {
+        StoreError::from(error).into()
+    }
 }
 
 /// A refusal for a program: JSON.
 pub(crate) fn refuse_api(code: ErrorCode, message: &str) -> HttpResponse {
-    let (name, status, hint) = code.row();
-    HttpResponse::build(status).insert_header((CACHE_CONTROL, "no-store")).json(Envelope { code: name, message, hint })
+    ApiError::new(code, message).error_response()
 }
 
 /// A refusal for a person: two lines of text.

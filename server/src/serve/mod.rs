@@ -1,28 +1,41 @@
-//! `snapscope serve`: the page over HTTP.
+//! `snapscope serve`: the page, the jobs and the links over HTTP.
 //!
-//! Invariant: no request touches the file system. The built page is read once, at the start.
+//! Invariant: the built page is read once, at the start; only uploads and downloads of snapshots touch the disk.
 
+mod api;
 mod app;
 mod asset;
 mod error;
+mod gallery;
+mod guard;
 mod headers;
 mod health;
 mod log;
 mod routes;
 mod site;
+mod state;
 
 pub use app::create_app;
+pub use log::start as start_log;
 pub use site::Site;
+pub use state::State;
 
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use actix_web::HttpServer;
+use actix_web::dev::{Server, ServerHandle};
 use actix_web::web::Data;
-use tracing::{info, warn};
+use tokio::sync::watch;
+use tracing::info;
 
-use crate::config::{ServeArgs, ServeConfig};
+use crate::config::{ServeConfig, SettingsArgs};
+use crate::database::Database;
 use crate::failure::Failure;
+use crate::housekeeping::Housekeeper;
+use crate::store::Store;
+use crate::worker::{self, Context};
 
 /// How long open requests may take after a signal to stop, in seconds.
 const SHUTDOWN_SECONDS: u64 = 5;
@@ -33,32 +46,91 @@ const SHUTDOWN_SECONDS: u64 = 5;
 ///
 /// # Errors
 ///
-/// The options are wrong, the page cannot be read, or the address cannot be bound.
-pub fn run(args: ServeArgs) -> Result<(), Failure> {
+/// The options are wrong, the page cannot be read, database or store do not answer, or the address cannot be bound.
+pub fn run(args: SettingsArgs) -> Result<(), Failure> {
     let config = args.resolve()?;
-    log::start(config.log);
+    log::start(config.log, config.log_format);
+    for line in config.to_string().lines() {
+        info!("{line}");
+    }
     let site = Data::new(Site::load(&config.dist)?);
-    actix_web::rt::System::new().block_on(serve(&config, site))
+    worker::runtime()?.block_on(async {
+        let started = start(config, site, Signals::Handled).await?;
+        started.addresses.iter().for_each(announce);
+        started.run().await
+    })
 }
 
-async fn serve(config: &ServeConfig, site: Data<Site>) -> Result<(), Failure> {
-    let server = HttpServer::new(move || create_app(site.clone()))
-        .shutdown_timeout(SHUTDOWN_SECONDS)
-        .bind(config.listen)
-        .map_err(|error| bind_failure(config.listen, &error))?;
-    for address in server.addrs() {
-        announce(address);
+/// Whether signals to this process stop the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signals {
+    /// They do, as for a program of its own.
+    Handled,
+    /// They do not: whoever started it has its handle.
+    LeftAlone,
+}
+
+/// A server that listens and is yet to be run.
+pub struct Started {
+    /// Where it listens.
+    pub addresses: Vec<SocketAddr>,
+    server: Server,
+    state: Data<State>,
+}
+
+/// Opens everything that a server needs, and binds its address.
+///
+/// # Errors
+///
+/// Database or store do not answer, a folder cannot be made, or the address cannot be bound.
+pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> Result<Started, Failure> {
+    let database = Database::connect(&config.database).await?;
+    let store = Store::connect(&config.store).await?;
+    let worker =
+        Arc::new(Context::new(database.clone(), store.clone(), config.worker.clone(), config.recorder.clone())?);
+    let gallery = gallery::load(&config.dist)?;
+    let listen = config.listen;
+    let state = Data::new(State::new(config, database, store, worker, gallery));
+    let app_state = state.clone();
+    let server =
+        HttpServer::new(move || create_app(site.clone(), app_state.clone())).shutdown_timeout(SHUTDOWN_SECONDS);
+    let server = if signals == Signals::Handled { server } else { server.disable_signals() };
+    let server = server.bind(listen).map_err(|error| bind_failure(listen, &error))?;
+    Ok(Started { addresses: server.addrs(), server: server.run(), state })
+}
+
+impl Started {
+    /// What stops it.
+    pub fn handle(&self) -> ServerHandle {
+        self.server.handle()
     }
-    server.run().await.map_err(|error| Failure::new(format!("the server stopped: {error}"), "start it again"))?;
-    info!("stopped");
-    Ok(())
+
+    /// Serves, records and keeps house until it is stopped.
+    ///
+    /// # Errors
+    ///
+    /// The server breaks down.
+    pub async fn run(self) -> Result<(), Failure> {
+        let State { config, database, store, worker, .. } = &**self.state;
+        let (stop, stopped) = watch::channel(false);
+        let housekeeper = Housekeeper::new(database.clone(), store.clone(), config.keep_jobs);
+        let jobs = tokio::spawn(worker::run(Arc::clone(worker), stopped.clone()));
+        let housekeeping = tokio::spawn(async move { housekeeper.run(stopped).await });
+        let served = self.server.await;
+        // Requests have ended; what is being recorded may end too, or goes back.
+        let _ = stop.send(true);
+        worker.wind_down(jobs).await;
+        // A round that is under way has nothing that it could leave half done.
+        housekeeping.abort();
+        database.close().await;
+        served.map_err(|error| Failure::new(format!("the server stopped: {error}"), "start it again"))?;
+        info!("stopped");
+        Ok(())
+    }
 }
 
 /// Says where the page is, on standard output.
-fn announce(address: SocketAddr) {
-    if !address.ip().is_loopback() {
-        warn!(%address, "every machine that reaches this address can read the page");
-    }
+fn announce(address: &SocketAddr) {
     // Nobody may be reading: a closed pipe is no reason to stop serving.
     let mut out = std::io::stdout();
     let _ = writeln!(out, "Snapscope: http://{address}").and_then(|()| out.flush());

@@ -2,14 +2,22 @@
 //!
 //! The names of their fields are promises to scripts; domain types are converted by hand.
 
+mod catalog;
+mod error;
 mod inspect;
+mod job;
 mod peak;
 mod recording;
+mod share;
 mod sweep;
 
+pub use catalog::{CardRow, GalleryRow, ModelRow};
+pub use error::{ErrorBody, ProblemBody};
 pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
+pub use job::{JobDetails, JobEvent, JobList, JobRequest, JobResource, JobState, KeyNote};
 pub use peak::{FrameRow, PeakGroup, PeakReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingReport, Started, Written,
 };
+pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

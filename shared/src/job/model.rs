@@ -3,7 +3,9 @@
 use super::cnn::Cnn;
 use super::encoder::{Bert, Vit};
 use super::experts::Experts;
+use super::names::{FAMILIES, name_of};
 use super::recurrent::Rnn;
+use super::resolve::family_of;
 use super::unet::Unet;
 
 /// A model, with every size resolved.
@@ -28,6 +30,11 @@ pub enum Model {
 }
 
 impl Model {
+    /// Whose keys it takes in a config, such as `transformer`.
+    pub fn family(&self) -> &'static str {
+        name_of(FAMILIES, &family_of(self))
+    }
+
     /// The longest sequence that the model reads, in tokens; `None` where a job has no say in it.
     pub const fn max_positions(&self) -> Option<u64> {
         match self {

@@ -3,7 +3,6 @@
 pub(super) mod config;
 mod page;
 pub(super) mod progress;
-pub(super) mod units;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use shared::job::{Job, Overrides};
 
-use super::open;
+use super::{open, units};
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::repro::{self, Limits, Recording};

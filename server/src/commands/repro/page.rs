@@ -109,13 +109,21 @@ mod tests {
             phase: "forward".into(),
             module: String::new(),
             log_tail: vec!["last words".into()],
+            is_from_outside: false,
             partial: Some("out.pickle".into()),
         };
         assert_eq!(
             failure_details(&failure, 2),
             "the recorder's last lines:\n  last words\nlast heard of in step 2 of 2, forward\nthe trace until then is in out.pickle\n"
         );
-        let silent = RecordingFailure { step: None, phase: String::new(), log_tail: vec![], partial: None, ..failure };
+        let silent = RecordingFailure {
+            step: None,
+            phase: String::new(),
+            log_tail: vec![],
+            is_from_outside: false,
+            partial: None,
+            ..failure
+        };
         assert_eq!(failure_details(&silent, 2), "");
     }
 }

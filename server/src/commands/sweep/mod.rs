@@ -10,9 +10,10 @@ use clap::Args;
 use shared::base::format::counted;
 use shared::job::{Overrides, RawJob, RawSweep, Sweep, Values};
 
+use super::repro::check_output;
 use super::repro::config::{Written, refuse};
-use super::repro::{check_output, units};
 use super::text;
+use super::units;
 use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::repro::Limits;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use shared::job::parse_size;
 
-/// `90s`, `30min` or `2h`.
-pub(in crate::commands) fn time(text: &str) -> Result<Duration, String> {
-    const UNITS: [(&str, f64); 5] = [("min", 60.0), ("ms", 0.001), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
+/// `90s`, `30min`, `2h` or `30d`.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    const UNITS: [(&str, f64); 6] =
+        [("min", 60.0), ("ms", 0.001), ("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
     let wrong = || format!("`{text}` is no time; write for example 90s, 30min or 2h");
     let (number, unit) = UNITS
         .iter()
@@ -17,7 +18,7 @@ pub(in crate::commands) fn time(text: &str) -> Result<Duration, String> {
 }
 
 /// `512MiB` or `8GiB`.
-pub(in crate::commands) fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     parse_size(text).ok_or_else(|| format!("`{text}` is no size; write for example 512MiB or 8GiB"))
 }
 
@@ -36,6 +37,7 @@ mod tests {
         check("1.5 min", 90.0);
         check("2h", 7200.0);
         check("3m", 180.0);
+        check("30d", 2_592_000.0);
         check("250ms", 0.25);
         for wrong in ["", "90", "s", "-1s", "NaN s", "1e300h", "soon"] {
             assert!(time(wrong).unwrap_err().contains("30min"), "{wrong}");

@@ -1,0 +1,107 @@
+//! Settings as typed: on the command line, in the environment, or in a file.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+/// Declares each setting once, for flags, variables and the file.
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty, $variable:literal, $value:literal;)+) => {
+        /// Settings as typed; whatever is `None` was left out.
+        #[derive(Debug, Clone, Default, PartialEq, Args, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct SettingsArgs {
+            /// A file with settings in TOML: the names of the long options, with underscores
+            #[arg(long, value_name = "FILE", env = "SNAPSCOPE_SETTINGS")]
+            #[serde(skip)]
+            pub settings: Option<PathBuf>,
+            $(
+                $(#[doc = $doc])+
+                #[arg(long, value_name = $value, env = $variable)]
+                pub $name: Option<$type>,
+            )+
+        }
+
+        impl SettingsArgs {
+            /// Fills in from others what was left out here.
+            fn or(self, others: Self) -> Self {
+                Self { settings: self.settings, $($name: self.$name.or(others.$name)),+ }
+            }
+        }
+    };
+}
+
+settings! {
+    /// Address and port to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
+    listen: String, "SNAPSCOPE_LISTEN", "ADDR";
+    /// The address that people reach the server under, for links [default: as the browser asks]
+    public_address: String, "SNAPSCOPE_PUBLIC_ADDRESS", "URL";
+    /// What submitting and deleting need; without, only this machine is listened to
+    token: String, "SNAPSCOPE_TOKEN", "TOKEN";
+    /// Folder of the built page [default: `dist` beside the folder of this program]
+    dist: PathBuf, "SNAPSCOPE_DIST", "DIR";
+    /// Folder of the database, the store and recordings under way [default: ~/.local/share/snapscope]
+    data: PathBuf, "SNAPSCOPE_DATA", "DIR";
+    /// `sqlite:PATH` or `postgres://…` [default: a file in the data folder]
+    database: String, "SNAPSCOPE_DATABASE", "URL";
+    /// A folder, or s3://bucket/prefix with the variables `AWS_…` [default: a folder in the data folder]
+    store: String, "SNAPSCOPE_STORE", "PLACE";
+    /// Jobs at once for each kind of device, 0 to leave them to other workers [default: virtual=1]
+    jobs: String, "SNAPSCOPE_JOBS", "KIND=N,…";
+    /// How long a job may take [default: 30min]
+    job_time: String, "SNAPSCOPE_JOB_TIME", "TIME";
+    /// How much of this machine's memory a job may take [default: 8GiB]
+    job_memory: String, "SNAPSCOPE_JOB_MEMORY", "SIZE";
+    /// The most jobs that may wait [default: 200]
+    queue: u32, "SNAPSCOPE_QUEUE", "N";
+    /// How long jobs and their snapshots are kept after their end [default: 30d]
+    keep_jobs: String, "SNAPSCOPE_KEEP_JOBS", "TIME";
+    /// How long nothing may be heard of a worker before its jobs go to others [default: 30s]
+    lease: String, "SNAPSCOPE_LEASE", "TIME";
+    /// How long running jobs may go on after a signal to stop [default: 20s]
+    grace: String, "SNAPSCOPE_GRACE", "TIME";
+    /// The largest snapshot that can be shared, compressed [default: 256MiB]
+    upload: String, "SNAPSCOPE_UPLOAD", "SIZE";
+    /// The most that the store may hold [default: 20GiB]
+    quota: String, "SNAPSCOPE_QUOTA", "SIZE";
+    /// The longest time that a link may live, or `never` to let people choose that it does not end [default: 30d]
+    share_time: String, "SNAPSCOPE_SHARE_TIME", "TIME";
+    /// Requests of one address in a minute, 0 for any number [default: 1200]
+    requests: u32, "SNAPSCOPE_REQUESTS", "N";
+    /// Jobs and shares of one address in a minute, 0 for any number [default: 60]
+    submissions: u32, "SNAPSCOPE_SUBMISSIONS", "N";
+    /// How much to log: error, warn, info, debug or trace [default: info]
+    log: String, "SNAPSCOPE_LOG", "LEVEL";
+    /// How to log: text or json [default: text]
+    log_format: String, "SNAPSCOPE_LOG_FORMAT", "FORMAT";
+}
+
+impl SettingsArgs {
+    /// Adds what the file says, if one is named.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or has a key that is none, or a value of another type.
+    pub(super) fn with_file(self) -> Result<Self, Failure> {
+        let Some(path) = self.settings.clone() else { return Ok(self) };
+        let file = read(&path)?;
+        Ok(self.or(file))
+    }
+}
+
+fn read(path: &Path) -> Result<SettingsArgs, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::new(format!("the settings in {} cannot be read: {error}", path.display()), "check the path")
+    })?;
+    toml::from_str(&text).map_err(|error| {
+        let place = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let message = error.message().trim_end();
+        Failure::new(
+            format!("{}, line {place}: {message}", path.display()),
+            "the keys are the long options of `snapscope serve --help`, with underscores",
+        )
+    })
+}

@@ -1,0 +1,43 @@
+//! What can go wrong with the database.
+
+use std::fmt;
+
+/// A database that did not do what it was asked to.
+#[derive(Debug)]
+pub struct DatabaseError(Box<dyn std::error::Error + Send + Sync>);
+
+impl fmt::Display for DatabaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the database failed: {}", self.0)
+    }
+}
+
+impl std::error::Error for DatabaseError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+impl From<sqlx::Error> for DatabaseError {
+    fn from(error: sqlx::Error) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<sqlx::migrate::MigrateError> for DatabaseError {
+    fn from(error: sqlx::migrate::MigrateError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<apalis_sqlite::Error> for DatabaseError {
+    fn from(error: apalis_sqlite::Error) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<apalis_postgres::Error> for DatabaseError {
+    fn from(error: apalis_postgres::Error) -> Self {
+        Self(error.into())
+    }
+}

@@ -1,0 +1,76 @@
+//! What happened to a job, in order: the source of its server-sent events.
+
+use sqlx::FromRow;
+
+use super::{Database, Result, change, on};
+
+/// Something that happened to a job.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct Event {
+    /// Its number in the job, from 1 and without gaps.
+    pub sequence: i64,
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// What, as JSON.
+    pub body: String,
+}
+
+/// Adds an event after the last one of its job, inside a change.
+macro_rules! append {
+    ($transaction:expr, $job:expr, $body:expr) => {
+        sqlx::query(
+            "INSERT INTO recording_events (job, sequence, at_ms, body) \
+             SELECT $1, COALESCE(MAX(sequence), 0) + 1, $2, $3 FROM recording_events WHERE job = $1",
+        )
+        .bind($job)
+        .bind($crate::database::now_ms())
+        .bind($body)
+        .execute(&mut *$transaction)
+        .await?
+    };
+}
+pub(super) use append;
+
+impl Database {
+    /// Adds what a running job says of itself, with its latest progress, as long as this worker runs it.
+    ///
+    /// Returns whether it still does, and whether somebody asked for its end.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn report(
+        &self,
+        job: &str,
+        worker: &str,
+        progress: Option<&str>,
+        bodies: &[String],
+    ) -> Result<Option<bool>> {
+        change!(self, transaction => {
+            let cancel: Option<(i64,)> = sqlx::query_as(
+                "UPDATE recording_jobs SET beats = beats + 1, progress = COALESCE($3, progress) \
+                 WHERE id = $1 AND worker = $2 AND state = 'running' RETURNING cancel_requested",
+            )
+            .bind(job).bind(worker).bind(progress)
+            .fetch_optional(&mut *transaction)
+            .await?;
+            if cancel.is_some() {
+                for body in bodies {
+                    append!(transaction, job, body);
+                }
+            }
+            Ok(cancel.map(|(cancel,)| cancel != 0))
+        })
+    }
+
+    /// The events of a job after one of them.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn events_after(&self, job: &str, sequence: i64, most: i64) -> Result<Vec<Event>> {
+        let query = "SELECT sequence, at_ms, body FROM recording_events WHERE job = $1 AND sequence > $2 \
+                     ORDER BY sequence LIMIT $3";
+        Ok(on!(self, pool => sqlx::query_as(query).bind(job).bind(sequence).bind(most).fetch_all(pool).await)?)
+    }
+}

@@ -1,0 +1,169 @@
+//! The database: jobs, what happened to them, stored snapshots and shares, in SQLite or PostgreSQL.
+//!
+//! Both speak the SQL that stands here; what differs is the pool. The queue's own tables are apalis's.
+//!
+//! Invariant: whatever was answered with success is committed, and no row says more than the store holds.
+
+mod clock;
+mod error;
+mod events;
+mod jobs;
+mod shares;
+mod snapshots;
+mod workers;
+
+pub use clock::now_ms;
+pub use error::DatabaseError;
+pub use events::Event;
+pub use jobs::{Claim, Counts, JobRow, MOST_ATTEMPTS, NewJob, Outcome, Page, Submission};
+pub use shares::{NewShare, ShareRow};
+pub use snapshots::SnapshotRow;
+
+use std::path::Path;
+use std::str::FromStr as _;
+use std::time::Duration;
+
+use apalis_postgres::PostgresStorage;
+use apalis_sqlite::SqliteStorage;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{PgPool, SqlitePool};
+
+use crate::config::DatabaseAddress;
+use crate::failure::Failure;
+
+/// How long a statement waits for another writer of a SQLite file.
+const BUSY: Duration = Duration::from_secs(20);
+
+/// Connections that are held open.
+const CONNECTIONS: u32 = 8;
+
+/// How long a connection is waited for.
+const ACQUIRE: Duration = Duration::from_secs(10);
+
+/// Runs the same statements on either pool.
+macro_rules! on {
+    ($database:expr, $pool:ident => $body:expr) => {
+        match $database {
+            $crate::database::Database::Sqlite($pool) => $body,
+            $crate::database::Database::Postgres($pool) => $body,
+        }
+    };
+}
+use on;
+
+/// Runs a body that makes one change of several statements; dropped before its end nothing has happened.
+///
+/// SQLite is told at once that there will be a write: a transaction that finds out later may have to start anew.
+macro_rules! change {
+    ($database:expr, $transaction:ident => $body:expr) => {
+        match $database {
+            $crate::database::Database::Sqlite(pool) => {
+                let mut $transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
+                let result = $body;
+                $transaction.commit().await?;
+                result
+            }
+            $crate::database::Database::Postgres(pool) => {
+                let mut $transaction = pool.begin().await?;
+                let result = $body;
+                $transaction.commit().await?;
+                result
+            }
+        }
+    };
+}
+use change;
+
+/// What an operation on the database comes to.
+pub type Result<T> = std::result::Result<T, DatabaseError>;
+
+/// A pool of connections.
+#[derive(Debug, Clone)]
+pub enum Database {
+    /// A file beside the server.
+    Sqlite(SqlitePool),
+    /// A server that many machines share.
+    Postgres(PgPool),
+}
+
+impl Database {
+    /// Connects to the database of a configuration; the folder of a file is made if need be.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be reached, or is of a later version.
+    pub async fn connect(address: &DatabaseAddress) -> std::result::Result<Self, Failure> {
+        if let Some(folder) = address.secret().strip_prefix("sqlite:").and_then(|path| Path::new(path).parent()) {
+            // Opening the file says why it failed.
+            let _ = std::fs::create_dir_all(folder);
+        }
+        Self::open(address.secret()).await.map_err(|error| {
+            Failure::new(format!("{error}, at {address}"), "check that it runs, and the setting `database`")
+        })
+    }
+
+    /// Connects, and brings the tables to this version.
+    ///
+    /// `address` is `sqlite:PATH` or `postgres://…`; a file that is not there is made.
+    ///
+    /// # Errors
+    ///
+    /// The database cannot be reached or is of a later version.
+    pub async fn open(address: &str) -> Result<Self> {
+        let database = match address.strip_prefix("sqlite:") {
+            Some(path) => Self::Sqlite(open_sqlite(Path::new(path)).await?),
+            None => {
+                let options = PgConnectOptions::from_str(address)?.application_name("snapscope");
+                let pool = PgPoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(ACQUIRE);
+                Self::Postgres(pool.connect_with(options).await?)
+            }
+        };
+        database.migrate().await?;
+        Ok(database)
+    }
+
+    async fn migrate(&self) -> Result<()> {
+        let queue = match self {
+            Self::Sqlite(_) => SqliteStorage::migrations(),
+            Self::Postgres(_) => PostgresStorage::migrations(),
+        };
+        // Both lists are kept in one table: neither knows all of it.
+        for mut migrations in [sqlx::migrate!("./migrations"), queue] {
+            migrations.set_ignore_missing(true);
+            on!(self, pool => migrations.run(pool).await?);
+        }
+        Ok(())
+    }
+
+    /// Whether it answers.
+    ///
+    /// # Errors
+    ///
+    /// It does not.
+    pub async fn ping(&self) -> Result<()> {
+        on!(self, pool => sqlx::query("SELECT 1").execute(pool).await.map(drop))?;
+        Ok(())
+    }
+
+    /// Closes all connections, once they have done what they are at.
+    pub async fn close(&self) {
+        on!(self, pool => pool.close().await);
+    }
+}
+
+/// Opens a file so that what is committed survives a crash of the machine, too.
+async fn open_sqlite(path: &Path) -> Result<SqlitePool> {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(BUSY);
+    let pool = SqlitePoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(ACQUIRE);
+    Ok(pool.connect_with(options).await?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! Removes what nothing refers to: links that have ended, jobs that are old, snapshots that neither has any more.
+//!
+//! Rows go before objects, and an object's name never comes back: whatever stops in between leaves an object without a
+//! row, which is found in the store's list, and never a row without its object.
+
+use std::time::Duration;
+
+use futures_util::TryStreamExt as _;
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use crate::database::{Database, DatabaseError, now_ms};
+use crate::store::{Store, StoreError};
+
+/// How often it is looked for.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// Each so many rounds the store's list is compared with the database.
+const ROUNDS_PER_LIST: u32 = 30;
+
+/// How long something may have no reference: an upload stores first, and refers then.
+const GRACE: Duration = Duration::from_secs(3600);
+
+/// Snapshots of one round, so that a round ends.
+const MOST: i64 = 1000;
+
+/// Why a round broke off; the next one goes on.
+#[derive(Debug)]
+pub enum HousekeepingError {
+    /// The database failed.
+    Database(DatabaseError),
+    /// The store failed.
+    Store(StoreError),
+}
+
+impl std::fmt::Display for HousekeepingError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Database(error) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for HousekeepingError {}
+
+impl From<DatabaseError> for HousekeepingError {
+    fn from(error: DatabaseError) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<StoreError> for HousekeepingError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// What a round removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Links that had ended.
+    pub shares: u64,
+    /// Jobs that were old.
+    pub jobs: u64,
+    /// Snapshots without a reference.
+    pub snapshots: u64,
+    /// Objects without a row.
+    pub objects: u64,
+}
+
+/// Keeps database and store.
+#[derive(Debug, Clone)]
+pub struct Housekeeper {
+    /// Jobs, snapshots and links.
+    pub database: Database,
+    /// Snapshots themselves.
+    pub store: Store,
+    /// How long jobs are kept after their end.
+    pub keep_jobs: Duration,
+    /// How long something may have no reference.
+    pub grace: Duration,
+}
+
+impl Housekeeper {
+    /// The housekeeper of a server.
+    pub fn new(database: Database, store: Store, keep_jobs: Duration) -> Self {
+        Self { database, store, keep_jobs, grace: GRACE }
+    }
+
+    /// Removes round by round until `stop` changes.
+    pub async fn run(&self, mut stop: watch::Receiver<bool>) {
+        for round in 0_u32.. {
+            match self.round(round.is_multiple_of(ROUNDS_PER_LIST)).await {
+                Ok(removed) if removed == Removed::default() => {}
+                Ok(Removed { shares, jobs, snapshots, objects }) => info!(shares, jobs, snapshots, objects, "removed"),
+                Err(error) => warn!(%error, "what nothing refers to stays for now"),
+            }
+            tokio::select! {
+                _ = stop.wait_for(|stopped| *stopped) => return,
+                () = tokio::time::sleep(EVERY) => {}
+            }
+        }
+    }
+
+    /// Removes once; with `lists` also objects that no row names.
+    ///
+    /// # Errors
+    ///
+    /// Database or store fail; what was removed until then is.
+    pub async fn round(&self, lists: bool) -> Result<Removed, HousekeepingError> {
+        let shares = self.database.forget_expired().await?;
+        let jobs = self.database.forget_jobs(before(self.keep_jobs)).await?;
+        let mut snapshots = 0;
+        for hash in self.database.unreferenced(before(self.grace), MOST).await? {
+            if let Some(object) = self.database.forget_snapshot(&hash, before(self.grace)).await? {
+                self.store.remove(&object).await?;
+                snapshots += 1;
+            }
+        }
+        let objects = if lists { self.remove_unknown().await? } else { 0 };
+        Ok(Removed { shares, jobs, snapshots, objects })
+    }
+
+    async fn remove_unknown(&self) -> Result<u64, HousekeepingError> {
+        let mut removed = 0;
+        let mut list = self.store.list();
+        while let Some(listed) = list.try_next().await? {
+            if listed.written_ms < before(self.grace) && !self.database.knows_object(&listed.object).await? {
+                self.store.remove(&listed.object).await?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+}
+
+/// A time ago, in milliseconds since 1970.
+fn before(time: Duration) -> i64 {
+    now_ms().saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::{DatabaseError, NewShare};
+    use crate::store::StoreAddress;
+
+    #[tokio::test]
+    async fn only_what_nothing_refers_to_goes() -> Result<(), HousekeepingError> {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
+        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        let source = folder.path().join("source");
+        std::fs::write(&source, b"x").unwrap();
+        for (hash, object, known) in [("aa", "aa/1", true), ("bb", "bb/1", true), ("cc", "cc/1", false)] {
+            store.put(object, &source).await?;
+            if known {
+                database.add_snapshot(hash, object, 1).await?;
+            }
+        }
+        share(&database, "aa").await?;
+        let housekeeper = |grace| Housekeeper { grace, ..Housekeeper::new(database.clone(), store.clone(), GRACE) };
+        // What is young may be about to be referred to.
+        assert_eq!(housekeeper(GRACE).round(true).await?, Removed::default());
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let expected = Removed { snapshots: 1, objects: 1, ..Removed::default() };
+        assert_eq!(housekeeper(Duration::from_millis(10)).round(true).await?, expected);
+        assert!(store.read("aa/1").await.is_ok());
+        assert!(store.read("bb/1").await.is_err());
+        assert!(store.read("cc/1").await.is_err());
+        Ok(())
+    }
+
+    async fn share(database: &Database, hash: &str) -> Result<bool, DatabaseError> {
+        let share = NewShare {
+            token_hash: hash.to_owned(),
+            delete_hash: hash.to_owned(),
+            snapshot: hash.to_owned(),
+            title: String::new(),
+            view_state: String::new(),
+            digest: String::new(),
+            expires_ms: None,
+        };
+        database.share(&share).await
+    }
+}

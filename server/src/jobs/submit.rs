@@ -1,0 +1,60 @@
+//! A request becomes a job that can be queued.
+
+use sha2::{Digest as _, Sha256};
+use shared::api::{JobRequest, KeyNote};
+use shared::job::{Device, Import, ImportNote, Job, Overrides, Problem, Source};
+use uuid::Uuid;
+
+use crate::database::NewJob;
+
+/// The highest priority.
+pub const MOST_PRIORITY: u8 = 9;
+
+/// Checks a request as `snapscope repro` checks its files.
+///
+/// # Errors
+///
+/// Everything that is wrong with the config.
+pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<NewJob, Vec<Problem>> {
+    let JobRequest { config, file_name, training_args, card, device, steps, batch, sequence, priority } = request;
+    let name = file_name.as_deref().unwrap_or("config");
+    let source = Source { name, text: config };
+    let arguments = training_args.as_deref().map(|text| Source { name: "training arguments", text });
+    let Import { job: raw, understood, ignored } = Import::read(source, arguments)?;
+    let overrides =
+        Overrides { card: card.clone(), device: device.clone(), steps: *steps, batch: *batch, sequence: *sequence };
+    let job = overrides.apply(raw).resolve()?;
+    Ok(NewJob {
+        id: Uuid::now_v7().simple().to_string(),
+        kind: kind(&job),
+        priority: priority.unwrap_or(0).min(MOST_PRIORITY).into(),
+        name: job.name.clone(),
+        config: job.to_json(),
+        source: config.clone(),
+        notes: notes(&understood, &ignored),
+        idempotency_key,
+        request_hash: hash(request),
+    })
+}
+
+/// Which queue a job waits in.
+fn kind(job: &Job) -> String {
+    match &job.device {
+        Device::Virtual(_) => "virtual".to_owned(),
+        Device::Cuda(index) => format!("cuda:{index}"),
+    }
+}
+
+fn notes(understood: &[ImportNote], ignored: &[ImportNote]) -> String {
+    let rows = |notes: &[ImportNote], understood: bool| -> Vec<KeyNote> {
+        notes.iter().map(|note| KeyNote { key: note.key.clone(), understood, note: note.note.clone() }).collect()
+    };
+    let notes = [rows(understood, true), rows(ignored, false)].concat();
+    serde_json::to_string(&notes).expect("plain data can be written")
+}
+
+/// SHA-256 of what was asked for, in hexadecimal.
+fn hash(request: &JobRequest) -> String {
+    let json = serde_json::to_vec(request).expect("plain data can be written");
+    Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,219 @@
+//! `shares`: links to snapshots.
+
+use actix_multipart::{Field, Multipart};
+use actix_web::http::header::CACHE_CONTROL;
+use actix_web::web::{self, Data, Json, Path, Payload, ServiceConfig};
+use actix_web::{FromRequest as _, HttpRequest, HttpResponse};
+use futures_util::StreamExt as _;
+use shared::api::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
+use tempfile::NamedTempFile;
+use tracing::error;
+use uuid::Uuid;
+
+use super::jobs::{file_name, send};
+use crate::database::{NewShare, ShareRow};
+use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::state::State;
+use crate::shares::{DigestError, Token, Upload, UploadError, days_of, expires_ms, hash_of};
+use crate::store::Store;
+
+/// The largest `view` part: a title and the state of a page.
+const MOST_VIEW_BYTES: usize = 64 << 10;
+
+/// The longest title, in characters.
+const MOST_TITLE: usize = 200;
+
+/// Adds the routes of this resource.
+pub(crate) fn configure(config: &mut ServiceConfig) {
+    config
+        .service(web::resource("/limits").route(web::get().to(limits)))
+        .service(web::resource("/shares").route(web::post().to(share)))
+        .service(web::resource("/shares/{token}").route(web::get().to(get)).route(web::delete().to(delete)))
+        .service(web::resource("/shares/{token}/snapshot").route(web::get().to(snapshot)));
+}
+
+/// What this server takes.
+async fn limits(state: Data<State>) -> Result<Json<ServerLimits>, ApiError> {
+    let shares = &state.config.shares;
+    Ok(Json(ServerLimits {
+        upload_bytes: shares.upload_bytes,
+        share_days: days_of(shares.longest),
+        share_for_ever: shares.longest.is_none(),
+        needs_token: state.config.token.is_some(),
+        kinds: state.kinds().await?,
+    }))
+}
+
+/// An upload with its two parts.
+struct Parts {
+    view: ShareRequest,
+    file: NamedTempFile,
+    hash: String,
+    bytes: u64,
+}
+
+/// Takes a form of two parts: `view`, a [`ShareRequest`] as JSON, and `snapshot`, compressed with gzip.
+///
+/// It answers once everything is stored: a link that was given out is whole.
+async fn share(request: HttpRequest, payload: Payload, state: Data<State>) -> Result<HttpResponse, ApiError> {
+    let form = Multipart::from_request(&request, &mut payload.into_inner()).await;
+    let form = form.map_err(|error| bad(format!("The request is no form: {error}.")))?;
+    let Parts { view, file, hash, bytes } = read_parts(form, &state).await?;
+    let expires_ms = expires_ms(view.days, state.config.shares.longest)
+        .map_err(|most| bad(format!("A link may live for {most} days at most here.")))?;
+    let digest = state.digester.digest(file.path()).await.map_err(digest_error)?;
+    store(&state, &file, &hash, bytes).await?;
+    let (token, delete_token) = (Token::random()?, Token::random()?);
+    let new = NewShare {
+        token_hash: token.hash,
+        delete_hash: delete_token.hash,
+        snapshot: hash,
+        title: title(&view.title),
+        view_state: view.view_state,
+        digest: serde_json::to_string(&digest).expect("plain data can be written"),
+        expires_ms,
+    };
+    if !state.database.share(&new).await? {
+        return Err(ApiError::new(ErrorCode::Unavailable, "The snapshot was cleaned up in this moment.").retry_after(1));
+    }
+    Ok(HttpResponse::Created().insert_header((CACHE_CONTROL, "no-store")).json(ShareCreated {
+        token: token.text,
+        delete_token: delete_token.text,
+        expires_ms,
+    }))
+}
+
+async fn read_parts(mut form: Multipart, state: &State) -> Result<Parts, ApiError> {
+    let (mut view, mut snapshot) = (None, None);
+    while let Some(field) = form.next().await {
+        let field = field.map_err(|error| bad(format!("The form can't be read: {error}.")))?;
+        match field.name() {
+            Some("view") => view = Some(read_view(field).await?),
+            Some("snapshot") => snapshot = Some(read_snapshot(field, state).await?),
+            _ => return Err(bad("The form has parts other than `view` and `snapshot`.")),
+        }
+    }
+    let Some((file, hash, bytes)) = snapshot else { return Err(bad("The form has no part `snapshot`.")) };
+    Ok(Parts { view: view.unwrap_or_default(), file, hash, bytes })
+}
+
+async fn read_view(mut field: Field) -> Result<ShareRequest, ApiError> {
+    let mut bytes = Vec::new();
+    while let Some(piece) = field.next().await {
+        bytes.extend_from_slice(&piece.map_err(|error| broken_off(&error))?);
+        if bytes.len() > MOST_VIEW_BYTES {
+            let message = format!("The part `view` has more than {MOST_VIEW_BYTES} bytes.");
+            return Err(ApiError::new(ErrorCode::TooLarge, message));
+        }
+    }
+    serde_json::from_slice(&bytes).map_err(|error| bad(format!("The part `view` is not as it should be: {error}.")))
+}
+
+async fn read_snapshot(mut field: Field, state: &State) -> Result<(NamedTempFile, String, u64), ApiError> {
+    let most_bytes = state.config.shares.upload_bytes;
+    let mut upload = Upload::start(&state.config.worker.scratch, most_bytes)?;
+    while let Some(piece) = field.next().await {
+        let piece = piece.map_err(|error| broken_off(&error))?;
+        upload.push(&piece).await.map_err(|error| upload_error(error, most_bytes))?;
+    }
+    upload.finish().await.map_err(|error| upload_error(error, most_bytes))
+}
+
+/// Puts an upload into the store, unless the same bytes are there already.
+async fn store(state: &State, file: &NamedTempFile, hash: &str, bytes: u64) -> Result<(), ApiError> {
+    if state.database.touch_snapshot(hash).await?.is_some() {
+        return Ok(());
+    }
+    if state.database.stored_bytes().await?.saturating_add(bytes) > state.config.shares.quota_bytes {
+        return Err(ApiError::new(ErrorCode::NoRoom, "The store holds as much as it may."));
+    }
+    let object = Store::name(hash, &Uuid::now_v7().simple().to_string());
+    state.store.put(&object, file.path()).await?;
+    let counts = state.database.add_snapshot(hash, &object, bytes).await?;
+    if counts.object != object {
+        // Somebody stored the same bytes meanwhile; what is left over otherwise, the sweeper finds.
+        let _ = state.store.remove(&object).await;
+    }
+    Ok(())
+}
+
+async fn get(token: Path<String>, state: Data<State>) -> Result<Json<ShareResource>, ApiError> {
+    let row = find(&state, &token).await?;
+    Ok(Json(ShareResource {
+        digest: digest_of(&row),
+        title: row.title,
+        view_state: row.view_state,
+        snapshot_bytes: row.stored_bytes.try_into().unwrap_or(0),
+        created_ms: row.created_ms,
+        expires_ms: row.expires_ms,
+    }))
+}
+
+async fn snapshot(token: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
+    let row = find(&state, &token).await?;
+    send(&state, &row.object, &format!("{}.pickle.gz", file_name(&row.title))).await
+}
+
+/// Deletes a link with the token that was given for that, as `Authorization: Bearer`.
+async fn delete(request: HttpRequest, token: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
+    let sent = request.headers().get("Authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    let Some(sent) = sent else {
+        let message = "A link is deleted with the token that was given for that.";
+        return Err(ApiError::new(ErrorCode::Unauthorized, message));
+    };
+    if state.database.unshare(&hash_of(&token), &hash_of(sent.trim())).await? {
+        return Ok(HttpResponse::NoContent().finish());
+    }
+    // One that is not there and one that this token does not delete look alike.
+    Err(ApiError::not_found("There is no such link, or this token does not delete it."))
+}
+
+async fn find(state: &State, token: &str) -> Result<ShareRow, ApiError> {
+    let row = state.database.shared(&hash_of(token)).await?;
+    row.ok_or_else(|| ApiError::not_found("There is no such link: it has ended, was deleted, or is mistyped."))
+}
+
+fn digest_of(row: &ShareRow) -> SnapshotDigest {
+    // What an older version wrote and this one cannot read shows no figures.
+    serde_json::from_str(&row.digest).unwrap_or_default()
+}
+
+/// A title on one line, cut to a length that a chat shows.
+fn title(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_TITLE).collect();
+    let line = line.trim();
+    if line.is_empty() { "Snapshot".to_owned() } else { line.to_owned() }
+}
+
+fn bad(message: impl Into<String>) -> ApiError {
+    ApiError::new(ErrorCode::BadRequest, message)
+}
+
+fn broken_off(error: &dyn std::fmt::Display) -> ApiError {
+    bad(format!("The upload broke off: {error}."))
+}
+
+fn upload_error(error: UploadError, most_bytes: u64) -> ApiError {
+    match error {
+        UploadError::TooLarge => {
+            let size = shared::base::format::bytes(most_bytes);
+            ApiError::new(ErrorCode::TooLarge, format!("The snapshot has more than the {size} that this server takes."))
+        }
+        UploadError::NotGzip => ApiError::new(ErrorCode::InvalidSnapshot, "The snapshot is not compressed with gzip."),
+        UploadError::Io(error) => error.into(),
+    }
+}
+
+fn digest_error(digest: DigestError) -> ApiError {
+    match digest {
+        DigestError::NotASnapshot(message) => ApiError::new(ErrorCode::InvalidSnapshot, format!("{message}.")),
+        DigestError::TooMuch => {
+            let message = "The snapshot takes more memory or time to read than this server gives it.";
+            ApiError::new(ErrorCode::TooLarge, message)
+        }
+        DigestError::Failed(message) => {
+            error!(message, "a digest failed");
+            ApiError::new(ErrorCode::Internal, "The snapshot can't be looked at.")
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The gallery: configs that are worth a look, as they lie beside the built page.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::{fs, io};
+
+use serde::Deserialize;
+use shared::api::GalleryRow;
+use shared::job::RawJob;
+
+use crate::failure::Failure;
+
+/// What the name of a repair has after that of its mistake.
+const REPAIRED: &str = "-repaired";
+
+/// What a config recorded, from `figures.json`.
+#[derive(Deserialize)]
+struct Figures {
+    peak_allocated_bytes: u64,
+    peak_reserved_bytes: u64,
+}
+
+/// Reads the gallery of a built page, in the order of its names; a page without has none.
+///
+/// # Errors
+///
+/// A file cannot be read, or is none of the gallery's.
+pub(super) fn load(dist: &Path) -> Result<Vec<GalleryRow>, Failure> {
+    let folder = dist.join("gallery");
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    read(&folder).map_err(|error| {
+        Failure::new(
+            format!("the gallery in {} cannot be read: {error}", folder.display()),
+            "run `./dev build` again, and check who may read that folder",
+        )
+    })
+}
+
+fn read(folder: &Path) -> io::Result<Vec<GalleryRow>> {
+    let figures: HashMap<String, Figures> = serde_json::from_slice(&fs::read(folder.join("figures.json"))?)?;
+    let mut rows = Vec::new();
+    for (name, Figures { peak_allocated_bytes, peak_reserved_bytes }) in &figures {
+        let config = fs::read_to_string(folder.join(format!("{name}.toml")))?;
+        let job = RawJob::from_toml(&config).map_err(|_| io::Error::other(format!("{name}.toml is no config")))?;
+        let text = config.lines().map_while(|line| line.strip_prefix("# ")).collect::<Vec<_>>().join("\n");
+        let repair = Some(format!("{name}{REPAIRED}")).filter(|repair| figures.contains_key(repair));
+        rows.push(GalleryRow {
+            name: name.clone(),
+            title: job.name.unwrap_or_else(|| name.clone()),
+            text,
+            config,
+            repair,
+            peak_allocated_bytes: *peak_allocated_bytes,
+            peak_reserved_bytes: *peak_reserved_bytes,
+        });
+    }
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(rows)
+}

@@ -1,0 +1,11 @@
+//! Links: a snapshot that somebody uploaded, the view that it is seen in, and a preview.
+
+mod digest;
+mod limits;
+mod token;
+mod upload;
+
+pub use digest::{DIGEST_COMMAND, DigestError, Digester, print_digest};
+pub use limits::{days_of, expires_ms};
+pub use token::{Token, hash_of};
+pub use upload::{Upload, UploadError};

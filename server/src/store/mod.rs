@@ -1,0 +1,193 @@
+//! The store: compressed snapshots as objects, in a folder or in a bucket.
+//!
+//! Objects are written whole or not at all, never changed, and named by their content and the time that they came.
+
+mod address;
+mod error;
+#[cfg(test)]
+mod tests;
+
+pub use address::StoreAddress;
+pub use error::{StoreError, StoreErrorKind};
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::Bytes;
+use futures_util::stream::{BoxStream, StreamExt as _, TryStreamExt as _};
+use object_store::aws::AmazonS3Builder;
+use object_store::buffered::BufWriter;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as ObjectPath;
+use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
+use tokio::io::AsyncReadExt as _;
+
+use crate::failure::Failure;
+
+/// Bytes that are handed over at once; S3 takes parts of 5 MiB at least.
+const PART_BYTES: usize = 8 << 20;
+
+/// Parts under way at once: memory an upload is a part and one more.
+const PARTS: usize = 1;
+
+/// How long a bucket may take to answer.
+const ANSWER: Duration = Duration::from_secs(30);
+
+/// How long a request is tried again in all.
+const RETRY: Duration = Duration::from_secs(20);
+
+/// The folder of snapshots in the store.
+const SNAPSHOTS: &str = "snapshots";
+
+/// What an operation on the store comes to.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// Where objects are.
+#[derive(Debug, Clone)]
+pub struct Store {
+    objects: Arc<dyn ObjectStore>,
+    /// What every name begins with.
+    prefix: ObjectPath,
+}
+
+/// An object that a list has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub object: String,
+    /// When it was written, in milliseconds since 1970.
+    pub written_ms: i64,
+}
+
+impl Store {
+    /// Opens a folder, which is made if need be, or a bucket.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made, or the bucket's settings are not complete.
+    pub fn open(address: &StoreAddress) -> Result<Self> {
+        match address {
+            StoreAddress::Folder(folder) => {
+                std::fs::create_dir_all(folder).map_err(|error| StoreError::folder(folder, &error))?;
+                // What is acknowledged survives a crash of the machine.
+                let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
+                Ok(Self { objects: Arc::new(files), prefix: ObjectPath::default() })
+            }
+            StoreAddress::Bucket { bucket, prefix } => {
+                let client = ClientOptions::new().with_timeout(ANSWER).with_allow_http(true);
+                let retry = RetryConfig { retry_timeout: RETRY, ..RetryConfig::default() };
+                let builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
+                let objects = builder.with_client_options(client).with_retry(retry).build()?;
+                Ok(Self { objects: Arc::new(objects), prefix: ObjectPath::from(prefix.as_str()) })
+            }
+        }
+    }
+
+    /// Opens the store of a configuration, and sees whether it answers.
+    ///
+    /// # Errors
+    ///
+    /// It does not.
+    pub async fn connect(address: &StoreAddress) -> std::result::Result<Self, Failure> {
+        let failure = |error: StoreError| {
+            Failure::new(format!("{error}, at {address}"), "check the setting `store` and who may write there")
+        };
+        let store = Self::open(address).map_err(failure)?;
+        store.ping().await.map_err(failure)?;
+        Ok(store)
+    }
+
+    /// A name for new content; two of the same content differ.
+    pub fn name(hash: &str, id: &str) -> String {
+        format!("{}/{hash}-{id}.pickle.gz", &hash[..2.min(hash.len())])
+    }
+
+    /// Copies a file into an object.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or the store has no room or does not answer; then there is no such object.
+    pub async fn put(&self, object: &str, file: &Path) -> Result<u64> {
+        let mut file = tokio::fs::File::open(file).await?;
+        let mut writer = BufWriter::with_capacity(Arc::clone(&self.objects), self.path(object), PART_BYTES)
+            .with_max_concurrency(PARTS);
+        match copy(&mut file, &mut writer).await {
+            Ok(bytes) => Ok(bytes),
+            Err(error) => {
+                // Parts that were taken already would stay for ever.
+                let _ = writer.abort().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// The content of an object, piece by piece, and its length.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or the store does not answer.
+    pub async fn read(&self, object: &str) -> Result<(u64, BoxStream<'static, Result<Bytes>>)> {
+        let found = self.objects.get(&self.path(object)).await?;
+        Ok((found.meta.size, found.into_stream().map_err(StoreError::from).boxed()))
+    }
+
+    /// Removes an object; one that is not there is removed already.
+    ///
+    /// # Errors
+    ///
+    /// The store does not answer.
+    pub async fn remove(&self, object: &str) -> Result<()> {
+        match self.objects.delete(&self.path(object)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// All snapshots that there are.
+    pub fn list(&self) -> BoxStream<'static, Result<Listed>> {
+        let folder = self.prefix.clone().join(SNAPSHOTS);
+        let start = format!("{folder}/");
+        let listed = move |meta: object_store::ObjectMeta| {
+            let object = meta.location.as_ref().strip_prefix(&start)?.to_owned();
+            Some(Listed { object, written_ms: meta.last_modified.timestamp_millis() })
+        };
+        let objects = self.objects.list(Some(&folder)).map_err(StoreError::from);
+        objects.try_filter_map(move |meta| std::future::ready(Ok(listed(meta)))).boxed()
+    }
+
+    /// Whether it answers.
+    ///
+    /// # Errors
+    ///
+    /// It does not.
+    pub async fn ping(&self) -> Result<()> {
+        match self.objects.head(&self.path("ping")).await {
+            Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn path(&self, object: &str) -> ObjectPath {
+        let prefix = self.prefix.as_ref();
+        let separator = if prefix.is_empty() { "" } else { "/" };
+        ObjectPath::from(format!("{prefix}{separator}{SNAPSHOTS}/{object}"))
+    }
+}
+
+async fn copy(file: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<u64> {
+    use tokio::io::AsyncWriteExt as _;
+    const PIECE: usize = 256 << 10;
+    let mut copied = 0;
+    loop {
+        let mut piece = Vec::with_capacity(PIECE);
+        let read = file.read_buf(&mut piece).await?;
+        if read == 0 {
+            break;
+        }
+        copied += read as u64;
+        writer.put(piece.into()).await?;
+    }
+    writer.shutdown().await?;
+    Ok(copied)
+}

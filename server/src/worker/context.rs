@@ -1,0 +1,81 @@
+//! What every job of a worker uses.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tracing::warn;
+use uuid::Uuid;
+
+use super::WorkerSettings;
+use crate::config::RecorderConfig;
+use crate::database::Database;
+use crate::failure::Failure;
+use crate::store::Store;
+
+/// What every job of a worker uses.
+#[derive(Debug)]
+pub struct Context {
+    /// A name that no other worker has, now or before.
+    pub(super) name: String,
+    /// Where jobs are.
+    pub(super) database: Database,
+    /// Where snapshots go.
+    pub(super) store: Store,
+    /// Where the recorder is.
+    pub(super) recorder: RecorderConfig,
+    /// What the worker may do.
+    pub(super) settings: WorkerSettings,
+    /// Becomes true when running jobs are to be given back.
+    pub(super) give_back: watch::Sender<bool>,
+    /// How many recorders run.
+    pub(super) running: AtomicUsize,
+}
+
+impl Context {
+    /// A worker that has not begun.
+    ///
+    /// # Errors
+    ///
+    /// Its folder cannot be made.
+    pub fn new(
+        database: Database,
+        store: Store,
+        settings: WorkerSettings,
+        recorder: RecorderConfig,
+    ) -> Result<Self, Failure> {
+        let scratch = &settings.scratch;
+        std::fs::create_dir_all(scratch).map_err(|error| {
+            Failure::new(
+                format!("the folder {} cannot be made: {error}", scratch.display()),
+                "name a folder that you may write to with --data",
+            )
+        })?;
+        Ok(Self {
+            name: Uuid::now_v7().simple().to_string(),
+            database,
+            store,
+            recorder,
+            settings,
+            give_back: watch::Sender::new(false),
+            running: AtomicUsize::new(0),
+        })
+    }
+
+    /// How many recorders run at this moment.
+    pub fn running(&self) -> usize {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// Waits for running jobs as long as they may go on, then has them put back.
+    pub async fn wind_down(&self, mut jobs: JoinHandle<()>) {
+        if tokio::time::timeout(self.settings.grace, &mut jobs).await.is_ok() {
+            return;
+        }
+        warn!(jobs = self.running(), "running jobs are put back");
+        self.give_back.send_replace(true);
+        let end = self.settings.limits.grace + self.settings.lease;
+        // Whoever is left over after that is found by other workers.
+        let _ = tokio::time::timeout(end, jobs).await;
+    }
+}

@@ -1,0 +1,83 @@
+//! Follows a recorder from its thread, and thins out what it says.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use shared::api::{JobEvent, Message, Progress, RecorderLine};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::repro::Watcher;
+
+/// How often progress is an event: what lies between two is in the snapshot anyway.
+const PROGRESS_EVERY: Duration = Duration::from_millis(250);
+
+/// The most events of one recording; a run of hours keeps its first and loses detail after that.
+const MOST_EVENTS: usize = 5000;
+
+/// Sends events to the task that writes them down.
+pub(super) struct Listener {
+    events: UnboundedSender<JobEvent>,
+    cancelled: Arc<AtomicBool>,
+    sent: usize,
+    last_progress: Option<Instant>,
+    /// Progress that came too soon after the last.
+    held: Option<Progress>,
+    every: Duration,
+}
+
+impl Listener {
+    /// A listener that ends the recording once `cancelled` is true.
+    pub(super) fn new(events: UnboundedSender<JobEvent>, cancelled: Arc<AtomicBool>) -> Self {
+        Self { events, cancelled, sent: 0, last_progress: None, held: None, every: PROGRESS_EVERY }
+    }
+
+    fn send(&mut self, event: JobEvent) {
+        self.sent += 1;
+        // The task may have given up on this recording.
+        let _ = self.events.send(event);
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        if self.last_progress.is_some_and(|last| last.elapsed() < self.every) {
+            self.held = Some(progress);
+            return;
+        }
+        if self.sent >= MOST_EVENTS {
+            // Half as often from now on, so that a long run still moves.
+            self.every *= 2;
+            self.sent = MOST_EVENTS / 2;
+        }
+        self.last_progress = Some(Instant::now());
+        self.held = None;
+        self.send(JobEvent::Progress(progress));
+    }
+}
+
+impl Watcher for Listener {
+    fn line(&mut self, line: &RecorderLine) {
+        match line.clone() {
+            RecorderLine::Started(started) => self.send(JobEvent::Started {
+                device: started.device,
+                memory_bytes: started.memory_bytes,
+                parameters: started.parameters,
+                steps: started.steps,
+            }),
+            RecorderLine::Progress(progress) => self.progress(progress),
+            RecorderLine::Message(Message { text }) => self.send(JobEvent::Message { text }),
+            RecorderLine::Finished(finished) => {
+                if let Some(progress) = self.held.take() {
+                    self.send(JobEvent::Progress(progress));
+                }
+                if let Some(oom) = finished.oom {
+                    self.send(JobEvent::OutOfMemory(oom));
+                }
+            }
+            RecorderLine::Snapshot(_) | RecorderLine::Failed(_) => {}
+        }
+    }
+
+    fn is_cancelled(&mut self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,260 @@
+//! One job, from its claim to its end.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest as _, Sha256};
+use shared::api::{ErrorBody, JobState};
+use shared::job::{Job, RawJob};
+use tempfile::TempDir;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::task::spawn_blocking;
+use tracing::{Instrument as _, error, info, info_span, warn};
+use uuid::Uuid;
+
+use super::Context;
+use super::heartbeat::{Left, follow};
+use super::listener::Listener;
+use crate::database::{Claim, DatabaseError, JobRow, Outcome};
+use crate::repro::{self, Recording, RecordingFailure};
+use crate::store::{Store, StoreErrorKind};
+
+/// How often the end of a job is tried to be written down, and how long between.
+const TRIES: u32 = 8;
+const BETWEEN_TRIES: Duration = Duration::from_secs(1);
+
+/// Level of compression: traces are repetitive, and higher levels take twice the time for some percent.
+const LEVEL: u32 = 6;
+
+/// What a recording left in its folder.
+struct Made {
+    recording: Recording,
+    file: PathBuf,
+    hash: String,
+}
+
+/// Claims a job and runs it to an end that is written down.
+pub(super) async fn run(context: &Arc<Context>, job: &str) {
+    let row = match context.database.claim(job, &context.name).await {
+        Ok(Claim::Mine(row)) => row,
+        Ok(Claim::Over) => return,
+        Err(error) => {
+            // The reaper of another worker, or of this one, will find a job that was claimed all the same.
+            error!(job, %error, "a job can't be claimed");
+            return;
+        }
+    };
+    let span = info_span!("job", id = row.id, name = row.name);
+    context.running.fetch_add(1, Ordering::Relaxed);
+    attempt(context, &row).instrument(span).await;
+    context.running.fetch_sub(1, Ordering::Relaxed);
+}
+
+async fn attempt(context: &Arc<Context>, row: &JobRow) {
+    info!(attempt = row.attempts, "started");
+    let folder = match tempfile::Builder::new().prefix("job-").tempdir_in(&context.settings.scratch) {
+        Ok(folder) => folder,
+        Err(error) => return end(context, row, failed("no_room", &no_room(&error), NO_ROOM_HINT, Vec::new())).await,
+    };
+    let job = RawJob::from_json(&row.config).and_then(RawJob::resolve);
+    let Ok(job) = job else {
+        let message = "This job was checked by another version, and is not valid in this one.";
+        return end(context, row, failed("invalid_config", message, "Submit it again.", Vec::new())).await;
+    };
+    let (left, result) = record(context, row, job, &folder).await;
+    match (left, result) {
+        (Left::Lost, _) => warn!("the job has gone on without this worker"),
+        (Left::GivenBack, _) => give_back(context, row).await,
+        (Left::Cancelled, Err(failure)) => end(context, row, outcome(JobState::Cancelled, failure.log_tail)).await,
+        (Left::Ended | Left::Cancelled, Ok(made)) => keep(context, row, made).await,
+        (Left::Ended, Err(failure)) if failure.is_from_outside && row.attempts < crate::database::MOST_ATTEMPTS => {
+            warn!(message = failure.message, "the recorder was killed; the job runs again");
+            give_back(context, row).await;
+        }
+        (Left::Ended, Err(failure)) => {
+            let (message, hint) = (sentence(&failure.message), sentence(&failure.hint));
+            end(context, row, failed("recording_failed", &message, &hint, failure.log_tail)).await;
+        }
+    }
+}
+
+/// Runs the recorder in a thread of its own, and follows it.
+async fn record(
+    context: &Arc<Context>,
+    row: &JobRow,
+    job: Job,
+    folder: &TempDir,
+) -> (Left, Result<Made, Box<RecordingFailure>>) {
+    let (sender, events) = unbounded_channel();
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let mut listener = Listener::new(sender, Arc::clone(&cancelled));
+    let output = folder.path().join("snapshot.pickle");
+    let thread = {
+        let context = Arc::clone(context);
+        spawn_blocking(move || {
+            let recording = repro::run(&context.recorder, &job, &context.settings.limits, &output, &mut listener)?;
+            // The listener lives until here, so that the job shows a sign of life while its snapshot is packed.
+            let packed = pack(&output);
+            drop(listener);
+            let (file, hash) = packed.map_err(|error| RecordingFailure::of_packing(&error))?;
+            Ok(Made { recording, file, hash })
+        })
+    };
+    let left = follow(context, &row.id, events, &cancelled).await;
+    let result = thread.await.unwrap_or_else(|error| Err(Box::new(RecordingFailure::of_thread(&error))));
+    (left, result)
+}
+
+/// Compresses a snapshot beside itself; returns the file and the SHA-256 of its bytes.
+fn pack(snapshot: &Path) -> io::Result<(PathBuf, String)> {
+    const PIECE: usize = 256 << 10;
+    let packed = snapshot.with_extension("pickle.gz");
+    let mut source = File::open(snapshot)?;
+    let mut encoder =
+        GzEncoder::new(Hashing { file: File::create(&packed)?, hasher: Sha256::new() }, Compression::new(LEVEL));
+    let mut piece = vec![0; PIECE];
+    loop {
+        let read = source.read(&mut piece)?;
+        if read == 0 {
+            break;
+        }
+        encoder.write_all(&piece[..read])?;
+    }
+    let Hashing { hasher, .. } = encoder.finish()?;
+    std::fs::remove_file(snapshot)?;
+    Ok((packed, hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
+/// A file whose content is hashed on the way.
+struct Hashing {
+    file: File,
+    hasher: Sha256,
+}
+
+impl io::Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Stores a recording and ends its job.
+async fn keep(context: &Context, row: &JobRow, made: Made) {
+    let result = serde_json::to_string(&made.recording.report()).expect("plain data can be written");
+    match store(context, row, &made).await {
+        Ok(()) => {
+            let log = made.recording.warnings.join("\n");
+            let snapshot = Some(made.hash.clone());
+            end(context, row, Outcome { state: JobState::Finished, result: Some(result), error: None, log, snapshot })
+                .await;
+        }
+        Err(error) => {
+            let hint = match error.is_full {
+                true => NO_ROOM_HINT,
+                false => "Look at the server's store, then submit the job again.",
+            };
+            let message = format!("The recording could not be stored: {}.", error.message);
+            end(context, row, failed("not_stored", &message, hint, Vec::new())).await;
+        }
+    }
+}
+
+/// Why a recording could not be stored.
+struct NotStored {
+    message: String,
+    is_full: bool,
+}
+
+impl From<DatabaseError> for NotStored {
+    fn from(error: DatabaseError) -> Self {
+        Self { message: error.to_string(), is_full: false }
+    }
+}
+
+/// Puts a recording into the store, unless it is there already, and shows signs of life meanwhile.
+async fn store(context: &Context, row: &JobRow, made: &Made) -> Result<(), NotStored> {
+    let work = async {
+        if context.database.touch_snapshot(&made.hash).await?.is_some() {
+            return Ok(());
+        }
+        let object = Store::name(&made.hash, &Uuid::now_v7().simple().to_string());
+        let bytes = context
+            .store
+            .put(&object, &made.file)
+            .await
+            .map_err(|error| NotStored { message: error.to_string(), is_full: error.kind() == StoreErrorKind::Full })?;
+        let counts = context.database.add_snapshot(&made.hash, &object, bytes).await?;
+        if counts.object != object {
+            // Somebody stored the same bytes meanwhile; what is left over otherwise, the sweeper finds.
+            let _ = context.store.remove(&object).await;
+        }
+        Ok(())
+    };
+    let alive = async {
+        loop {
+            tokio::time::sleep(context.settings.lease / 6).await;
+            let _ = context.database.report(&row.id, &context.name, None, &[]).await;
+        }
+    };
+    tokio::select! {
+        result = work => result,
+        () = alive => unreachable!("it never ends"),
+    }
+}
+
+/// Writes down how a job ended; while the database is away it is tried again, and then left to the reaper.
+async fn end(context: &Context, row: &JobRow, outcome: Outcome) {
+    for _ in 0..TRIES {
+        match context.database.finish(&row.id, &context.name, &outcome).await {
+            Ok(true) => return info!(state = outcome.state.word(), "ended"),
+            Ok(false) => return warn!("the job has gone on without this worker"),
+            Err(error) => warn!(%error, "the end of the job waits"),
+        }
+        tokio::time::sleep(BETWEEN_TRIES).await;
+    }
+    error!("the end of the job can't be written down; it will run again");
+}
+
+/// Puts a job back into the queue.
+async fn give_back(context: &Context, row: &JobRow) {
+    match context.database.give_back(&row.id, &context.name).await {
+        Ok(Some(state)) => info!(state = state.word(), "given back"),
+        Ok(None) => warn!("the job has gone on without this worker"),
+        Err(error) => warn!(%error, "the job can't be given back; another worker will find it"),
+    }
+}
+
+const NO_ROOM_HINT: &str = "Make room on the server's disk, then submit the job again.";
+
+fn no_room(error: &io::Error) -> String {
+    format!("The server has no place for the recording: {error}.")
+}
+
+fn failed(code: &str, message: &str, hint: &str, log: Vec<String>) -> Outcome {
+    let error = ErrorBody { code: code.into(), message: message.into(), hint: hint.into(), problems: Vec::new() };
+    let error = serde_json::to_string(&error).expect("plain data can be written");
+    Outcome { error: Some(error), ..outcome(JobState::Failed, log) }
+}
+
+fn outcome(state: JobState, log: Vec<String>) -> Outcome {
+    Outcome { state, result: None, error: None, log: log.join("\n"), snapshot: None }
+}
+
+/// `the recorder crashed` as `The recorder crashed.`
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}

@@ -1,0 +1,167 @@
+//! Jobs: submitted, recorded, watched, cancelled.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use server::config::SettingsArgs;
+use shared::import::import;
+use testkit::server::{Reply, Server, built_page};
+
+use crate::check_refusal;
+
+/// A model that is recorded in a second.
+const SMALL: &str = "steps = 3\n[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [128]\nclasses = 10";
+
+/// A model whose recording takes until somebody stops it.
+const LONG: &str = "steps = 10000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2";
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn server(jobs: &str) -> Server {
+    Server::with(SettingsArgs { dist: Some(built_page()), jobs: Some(jobs.to_owned()), ..SettingsArgs::default() })
+}
+
+#[track_caller]
+fn submit(server: &Server, config: &str) -> String {
+    let reply = server.send_body("POST", "/api/v1/jobs", &[], config.as_bytes());
+    assert_eq!(reply.status, 202, "{}", reply.text());
+    let id = reply.json()["id"].as_str().expect("an id").to_owned();
+    assert_eq!(reply.header("location"), Some(format!("/api/v1/jobs/{id}").as_str()));
+    id
+}
+
+fn job(server: &Server, id: &str) -> Value {
+    server.get(&format!("/api/v1/jobs/{id}"), &[]).json()
+}
+
+#[track_caller]
+fn wait_for(server: &Server, id: &str, states: &[&str]) -> Value {
+    let start = Instant::now();
+    loop {
+        let job = job(server, id);
+        if states.iter().any(|state| job["state"] == *state) {
+            return job;
+        }
+        assert!(start.elapsed() < PATIENCE, "{job}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// The events of a stream that has ended, as numbers and data.
+fn events(reply: &Reply) -> Vec<(u64, Value)> {
+    let pieces = reply.text().split("\n\n").filter(|piece| piece.starts_with("id: "));
+    let event = |piece: &str| {
+        let (id, data) = piece.strip_prefix("id: ")?.split_once("\ndata: ")?;
+        Some((id.parse().ok()?, serde_json::from_str(data).ok()?))
+    };
+    pieces.filter_map(event).collect()
+}
+
+#[test]
+fn a_config_becomes_a_snapshot() {
+    let server = server("virtual=1");
+    let id = submit(&server, SMALL);
+    let done = wait_for(&server, &id, &["finished", "failed"]);
+    assert_eq!(done["state"], "finished", "{done}");
+    assert_eq!((&done["result"]["steps"], &done["attempts"]), (&json!(3), &json!(1)));
+
+    let snapshot = server.get(&format!("/api/v1/jobs/{id}/snapshot"), &[]);
+    assert_eq!(snapshot.header("content-type"), Some("application/gzip"));
+    assert_eq!(done["snapshot_bytes"], json!(snapshot.body.len()));
+    let trace = import(&snapshot.body).expect("a snapshot");
+    assert_eq!(done["result"]["events"], json!(trace.devices[0].events.len()));
+
+    let all = events(&server.get(&format!("/api/v1/jobs/{id}/events"), &[]));
+    let numbers: Vec<u64> = all.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, (1..=all.len() as u64).collect::<Vec<_>>());
+    let states: Vec<_> =
+        all.iter().filter(|(_, event)| event["type"] == "state").map(|(_, event)| &event["state"]).collect();
+    assert_eq!(states, ["queued", "running", "finished"]);
+    assert!(all.iter().any(|(_, event)| event["type"] == "progress" && event["live_bytes"].as_u64() > Some(0)));
+
+    // Whoever comes back goes on where it was.
+    let rest = events(&server.get(&format!("/api/v1/jobs/{id}/events"), &[("Last-Event-ID", "2")]));
+    assert_eq!(rest, all[2..]);
+}
+
+#[test]
+fn configs_come_in_any_form() {
+    let server = server("virtual=0");
+    let body = json!({"config": SMALL, "card": "t4-16gb", "steps": 2, "priority": 3}).to_string();
+    let reply = server.send_body("POST", "/api/v1/jobs", &[("Content-Type", "application/json")], body.as_bytes());
+    // No worker takes jobs, and that is said before anything is queued.
+    check_refusal(&reply, 422, "invalid_config", "No worker");
+    assert_eq!(server.get("/api/v1/jobs", &[]).json()["jobs"], json!([]));
+}
+
+#[test]
+fn what_is_wrong_is_said_by_key_and_line() {
+    let server = server("virtual=1");
+    let wrong = |config: &str| server.send_body("POST", "/api/v1/jobs", &[], config.as_bytes());
+    let reply = wrong("model = \"gpt2\"\nbatch = 0\nstepps = 3");
+    check_refusal(&reply, 422, "invalid_config", "2 things");
+    let paths: Vec<_> =
+        reply.json()["problems"].as_array().expect("problems").iter().map(|p| p["path"].clone()).collect();
+    assert!(paths.contains(&json!("stepps")) && paths.contains(&json!("batch")), "{paths:?}");
+    let reply = wrong("model = \"gpt2\"\nbatch = = 3");
+    assert_eq!(reply.json()["problems"][0]["line"], json!(2));
+    check_refusal(&wrong(&"x".repeat(10 << 20)), 413, "too_large", "bytes");
+    check_refusal(&wrong("model = { preset = \"gpt2\", layers = 1000000 }"), 422, "invalid_config", "layers");
+    check_refusal(&server.get("/api/v1/jobs/none", &[]), 404, "not_found", "no such job");
+    check_refusal(&wrong(&format!("device = \"cuda:7\"\n{SMALL}")), 422, "invalid_config", "`cuda:7`");
+}
+
+#[test]
+fn a_repeated_request_is_one_job() {
+    let server = server("virtual=1");
+    let send =
+        |config: &str| server.send_body("POST", "/api/v1/jobs", &[("Idempotency-Key", "one")], config.as_bytes());
+    let first = send(SMALL).json()["id"].clone();
+    assert_eq!(send(SMALL).json()["id"], first);
+    check_refusal(&send("model = \"gpt2\""), 409, "conflict", "Idempotency-Key");
+}
+
+#[test]
+fn jobs_are_cancelled_while_they_wait_and_while_they_run() {
+    let server = server("virtual=1");
+    let running = submit(&server, LONG);
+    wait_for(&server, &running, &["running"]);
+    let waiting = submit(&server, SMALL);
+    assert_eq!(job(&server, &waiting)["before"], json!(0));
+    let cancel = |id: &str| server.send_body("POST", &format!("/api/v1/jobs/{id}/cancel"), &[], b"").json();
+    assert_eq!(cancel(&waiting)["state"], "cancelled");
+    cancel(&running);
+    let stopped = wait_for(&server, &running, &["cancelled", "failed", "finished"]);
+    assert_eq!(stopped["state"], "cancelled", "{stopped}");
+    check_refusal(&server.get(&format!("/api/v1/jobs/{running}/snapshot"), &[]), 404, "not_found", "no snapshot");
+}
+
+#[test]
+fn a_full_queue_says_so() {
+    let settings = SettingsArgs {
+        dist: Some(built_page()),
+        jobs: Some("virtual=1".to_owned()),
+        queue: Some(1),
+        ..SettingsArgs::default()
+    };
+    let server = Server::with(settings);
+    let running = submit(&server, LONG);
+    wait_for(&server, &running, &["running"]);
+    submit(&server, SMALL);
+    let reply = server.send_body("POST", "/api/v1/jobs", &[], SMALL.as_bytes());
+    check_refusal(&reply, 503, "queue_full", "1 jobs wait");
+    assert!(reply.header("retry-after").is_some());
+}
+
+#[test]
+fn lists_come_in_parts() {
+    let server = server("virtual=1");
+    let ids: Vec<String> = (0..3).map(|_| submit(&server, SMALL)).collect();
+    let list = server.get("/api/v1/jobs?limit=2", &[]).json();
+    let listed: Vec<_> = list["jobs"].as_array().expect("jobs").iter().map(|job| job["id"].clone()).collect();
+    assert_eq!(listed, [json!(ids[2]), json!(ids[1])]);
+    let rest = server.get(&format!("/api/v1/jobs?limit=2&before={}", list["next"].as_str().unwrap()), &[]).json();
+    assert_eq!(rest["jobs"][0]["id"], json!(ids[0]));
+    assert_eq!(rest["next"], Value::Null);
+    check_refusal(&server.get("/api/v1/jobs?limt=2", &[]), 400, "bad_request", "parameter");
+}

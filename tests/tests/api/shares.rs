@@ -1,0 +1,146 @@
+//! Links: made, opened, deleted; and what is none.
+
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+use server::config::SettingsArgs;
+use testkit::server::{Reply, Server, built_page, root};
+
+use crate::check_refusal;
+
+const BOUNDARY: &str = "a-boundary-that-is-in-no-file";
+
+fn server() -> Server {
+    with(SettingsArgs::default())
+}
+
+fn with(settings: SettingsArgs) -> Server {
+    Server::with(SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
+}
+
+/// A stored snapshot, compressed as it lies there.
+fn snapshot() -> Vec<u8> {
+    std::fs::read(root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz")).expect("a snapshot")
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A form of these parts.
+fn form(parts: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (name, content) in parts {
+        let head =
+            format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"../../x\"\r\n\r\n");
+        body.extend_from_slice(&[head.as_bytes(), content, b"\r\n"].concat());
+    }
+    body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+    body
+}
+
+fn post(server: &Server, parts: &[(&str, &[u8])]) -> Reply {
+    let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
+    server.send_body("POST", "/api/v1/shares", &[("Content-Type", &content_type)], &form(parts))
+}
+
+fn share(server: &Server, view: &Value, snapshot: &[u8]) -> Reply {
+    post(server, &[("view", view.to_string().as_bytes()), ("snapshot", snapshot)])
+}
+
+fn view() -> Value {
+    json!({"title": "a leak", "view_state": "v1;device=0", "days": 7})
+}
+
+#[test]
+fn a_link_opens_what_was_shared_until_it_is_deleted() {
+    let server = server();
+    let made = share(&server, &view(), &snapshot());
+    assert_eq!(made.status, 201, "{}", made.text());
+    let made = made.json();
+    let path = format!("/api/v1/shares/{}", made["token"].as_str().expect("a token"));
+
+    let link = server.get(&path, &[]).json();
+    assert_eq!((&link["title"], &link["view_state"]), (&json!("a leak"), &json!("v1;device=0")));
+    assert_eq!(link["snapshot_bytes"], json!(snapshot().len()));
+    assert!(
+        link["digest"]["events"].as_u64() > Some(0) && link["digest"]["peak_live_bytes"].as_u64() > Some(0),
+        "{link}"
+    );
+    assert_eq!(server.get(&format!("{path}/snapshot"), &[]).body, snapshot());
+
+    let delete = |token: &str| server.send("DELETE", &path, &[("Authorization", &format!("Bearer {token}"))]);
+    check_refusal(&server.send("DELETE", &path, &[]), 401, "unauthorized", "token");
+    check_refusal(&delete("wrong"), 404, "not_found", "does not delete");
+    assert_eq!(delete(made["delete_token"].as_str().expect("a token")).status, 204);
+    check_refusal(&server.get(&path, &[]), 404, "not_found", "no such link");
+    check_refusal(&server.get(&format!("{path}/snapshot"), &[]), 404, "not_found", "no such link");
+}
+
+#[test]
+fn the_same_bytes_are_stored_once_and_live_as_long_as_one_link() {
+    let server = server();
+    let links: Vec<Value> = (0..2).map(|_| share(&server, &view(), &snapshot()).json()).collect();
+    let path = |link: &Value| format!("/api/v1/shares/{}", link["token"].as_str().expect("a token"));
+    let token = format!("Bearer {}", links[0]["delete_token"].as_str().expect("a token"));
+    assert_eq!(server.send("DELETE", &path(&links[0]), &[("Authorization", &token)]).status, 204);
+    assert_eq!(server.get(&format!("{}/snapshot", path(&links[1])), &[]).body, snapshot());
+}
+
+#[test]
+fn what_is_no_snapshot_is_not_shared() {
+    let server = server();
+    check_refusal(&share(&server, &view(), b"plain text"), 422, "invalid_snapshot", "not compressed with gzip");
+    check_refusal(&share(&server, &view(), b""), 422, "invalid_snapshot", "gzip");
+    check_refusal(&share(&server, &view(), &gzip(b"no pickle")), 422, "invalid_snapshot", "");
+    let cut = &snapshot()[..200];
+    check_refusal(&share(&server, &view(), cut), 422, "invalid_snapshot", "");
+    // A gibibyte of zeros in a mebibyte.
+    let bomb = gzip(&vec![0; 256 << 20]);
+    check_refusal(&share(&server, &view(), &bomb), 422, "invalid_snapshot", "");
+}
+
+#[test]
+fn what_is_too_much_is_not_taken() {
+    let server = with(SettingsArgs { upload: Some("4KiB".to_owned()), ..SettingsArgs::default() });
+    let large: Vec<u8> = [vec![0x1f, 0x8b], vec![7; 64 << 10]].concat();
+    check_refusal(&share(&server, &view(), &large), 413, "too_large", "4.00 KiB");
+    let view = json!({"title": "a", "view_state": "x".repeat(100 << 10)});
+    check_refusal(&share(&server, &view, &snapshot()), 413, "too_large", "`view`");
+    let server = with(SettingsArgs { quota: Some("1KiB".to_owned()), ..SettingsArgs::default() });
+    check_refusal(&share(&server, &self::view(), &snapshot()), 507, "no_room", "as much as it may");
+}
+
+#[test]
+fn forms_that_are_none_are_refused() {
+    let server = server();
+    check_refusal(&post(&server, &[("view", b"{}")]), 400, "bad_request", "no part `snapshot`");
+    check_refusal(&post(&server, &[("else", b"x")]), 400, "bad_request", "other than");
+    check_refusal(&post(&server, &[("view", b"{\"titel\": 1}")]), 400, "bad_request", "`view`");
+    let json = server.send_body("POST", "/api/v1/shares", &[("Content-Type", "application/json")], b"{}");
+    check_refusal(&json, 400, "bad_request", "can't be read");
+    let days = json!({"title": "a", "view_state": "", "days": 365});
+    check_refusal(&share(&server, &days, &snapshot()), 400, "bad_request", "30 days");
+}
+
+#[test]
+fn a_body_that_lies_about_its_length_leaves_nothing() {
+    let server = server();
+    let whole = form(&[("view", view().to_string().as_bytes()), ("snapshot", &snapshot())]);
+    let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
+    let length = (whole.len() + 1000).to_string();
+    let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+    let head = format!(
+        "POST /api/v1/shares HTTP/1.1\r\nHost: {}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n",
+        server.address()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&whole[..whole.len() / 2]).unwrap();
+    drop(stream);
+    // The server goes on, and nothing can be opened.
+    assert_eq!(share(&server, &view(), &snapshot()).status, 201);
+}
