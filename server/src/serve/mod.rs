@@ -88,6 +88,8 @@ pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> R
     let store = Store::connect(&config.store).await?;
     let worker =
         Arc::new(Context::new(database.clone(), store.clone(), config.worker.clone(), config.recorder.clone())?);
+    // Whoever is told that it listens may submit a job at once.
+    worker.show().await.map_err(|error| Failure::new(error.to_string(), "check the database"))?;
     let gallery = gallery::load(&config.dist)?;
     let listen = config.listen;
     let state = Data::new(State::new(config, database, store, worker, gallery));

@@ -62,6 +62,18 @@ impl Context {
         })
     }
 
+    /// Shows others that this worker is here, and what it takes.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn show(&self) -> crate::database::Result<()> {
+        for slots in &self.settings.slots {
+            self.database.worker_is_here(&self.name, &slots.kind, slots.jobs).await?;
+        }
+        Ok(())
+    }
+
     /// How many recorders run at this moment.
     pub fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)

@@ -31,10 +31,8 @@ pub(super) async fn run(context: &Context, mut stop: watch::Receiver<bool>) {
     let (database, lease) = (&context.database, context.settings.lease);
     let mut watched = HashMap::new();
     loop {
-        for slots in &context.settings.slots {
-            if let Err(error) = database.worker_is_here(&context.name, &slots.kind, slots.jobs).await {
-                error!(%error, "this worker can't be seen by others");
-            }
+        if let Err(error) = context.show().await {
+            error!(%error, "this worker can't be seen by others");
         }
         if let Err(error) = look(database, lease, &mut watched).await {
             error!(%error, "running jobs can't be watched");
