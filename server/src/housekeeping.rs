@@ -9,8 +9,9 @@ use futures_util::TryStreamExt as _;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use crate::database::{Database, DatabaseError, now_ms};
-use crate::store::{Store, StoreError};
+use crate::database::{Database, now_ms};
+use crate::snapshots::SnapshotError;
+use crate::store::Store;
 
 /// How often it is looked for.
 const EVERY: Duration = Duration::from_secs(60);
@@ -23,38 +24,6 @@ const GRACE: Duration = Duration::from_secs(3600);
 
 /// Snapshots of one round, so that a round ends.
 const MOST: i64 = 1000;
-
-/// Why a round broke off; the next one goes on.
-#[derive(Debug)]
-pub enum HousekeepingError {
-    /// The database failed.
-    Database(DatabaseError),
-    /// The store failed.
-    Store(StoreError),
-}
-
-impl std::fmt::Display for HousekeepingError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Database(error) => error.fmt(f),
-            Self::Store(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for HousekeepingError {}
-
-impl From<DatabaseError> for HousekeepingError {
-    fn from(error: DatabaseError) -> Self {
-        Self::Database(error)
-    }
-}
-
-impl From<StoreError> for HousekeepingError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
 
 /// What a round removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -108,7 +77,7 @@ impl Housekeeper {
     /// # Errors
     ///
     /// Database or store fail; what was removed until then is.
-    pub async fn round(&self, lists: bool) -> Result<Removed, HousekeepingError> {
+    pub async fn round(&self, lists: bool) -> Result<Removed, SnapshotError> {
         let shares = self.database.forget_expired().await?;
         let jobs = self.database.forget_jobs(before(self.keep_jobs)).await?;
         let mut snapshots = 0;
@@ -122,7 +91,7 @@ impl Housekeeper {
         Ok(Removed { shares, jobs, snapshots, objects })
     }
 
-    async fn remove_unknown(&self) -> Result<u64, HousekeepingError> {
+    async fn remove_unknown(&self) -> Result<u64, SnapshotError> {
         let mut removed = 0;
         let mut list = self.store.list();
         while let Some(listed) = list.try_next().await? {
@@ -147,7 +116,7 @@ mod tests {
     use crate::store::StoreAddress;
 
     #[tokio::test]
-    async fn only_what_nothing_refers_to_goes() -> Result<(), HousekeepingError> {
+    async fn only_what_nothing_refers_to_goes() -> Result<(), SnapshotError> {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
         let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;

@@ -20,6 +20,8 @@ pub mod serve;
 
 pub mod shares;
 
+pub mod snapshots;
+
 pub mod store;
 
 pub mod sweep;

@@ -10,6 +10,7 @@ use shared::job::Problem;
 use tracing::error;
 
 use crate::database::DatabaseError;
+use crate::snapshots::SnapshotError;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// Everything that a request can be refused for.
@@ -178,6 +179,15 @@ impl From<StoreError> for ApiError {
         match error.kind() {
             StoreErrorKind::Full => Self::new(ErrorCode::NoRoom, "The store has no room left."),
             _ => Self::new(ErrorCode::Unavailable, "The store does not answer.").retry_after(2),
+        }
+    }
+}
+
+impl From<SnapshotError> for ApiError {
+    fn from(error: SnapshotError) -> Self {
+        match error {
+            SnapshotError::Database(error) => error.into(),
+            SnapshotError::Store(error) => error.into(),
         }
     }
 }

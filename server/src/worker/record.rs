@@ -16,14 +16,14 @@ use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::spawn_blocking;
 use tracing::{Instrument as _, error, info, info_span, warn};
-use uuid::Uuid;
 
 use super::Context;
 use super::heartbeat::{Left, follow};
 use super::listener::Listener;
-use crate::database::{Claim, DatabaseError, JobRow, Outcome};
+use crate::database::{Claim, JobRow, Outcome};
 use crate::repro::{self, Recording, RecordingFailure};
-use crate::store::{Store, StoreErrorKind};
+use crate::snapshots::{self, SnapshotError};
+use crate::store::StoreErrorKind;
 
 /// How often the end of a job is tried to be written down, and how long between.
 const TRIES: u32 = 8;
@@ -160,46 +160,23 @@ async fn keep(context: &Context, row: &JobRow, made: Made) {
                 .await;
         }
         Err(error) => {
-            let hint = match error.is_full {
-                true => NO_ROOM_HINT,
-                false => "Look at the server's store, then submit the job again.",
+            let hint = match &error {
+                SnapshotError::Store(error) if error.kind() == StoreErrorKind::Full => NO_ROOM_HINT,
+                _ => "Look at the server's store, then submit the job again.",
             };
-            let message = format!("The recording could not be stored: {}.", error.message);
+            let message = format!("The recording could not be stored: {error}.");
             end(context, row, failed("not_stored", &message, hint, Vec::new())).await;
         }
     }
 }
 
-/// Why a recording could not be stored.
-struct NotStored {
-    message: String,
-    is_full: bool,
-}
-
-impl From<DatabaseError> for NotStored {
-    fn from(error: DatabaseError) -> Self {
-        Self { message: error.to_string(), is_full: false }
-    }
-}
-
 /// Puts a recording into the store, unless it is there already, and shows signs of life meanwhile.
-async fn store(context: &Context, row: &JobRow, made: &Made) -> Result<(), NotStored> {
+async fn store(context: &Context, row: &JobRow, made: &Made) -> Result<(), SnapshotError> {
     let work = async {
         if context.database.touch_snapshot(&made.hash).await?.is_some() {
             return Ok(());
         }
-        let object = Store::name(&made.hash, &Uuid::now_v7().simple().to_string());
-        let bytes = context
-            .store
-            .put(&object, &made.file)
-            .await
-            .map_err(|error| NotStored { message: error.to_string(), is_full: error.kind() == StoreErrorKind::Full })?;
-        let counts = context.database.add_snapshot(&made.hash, &object, bytes).await?;
-        if counts.object != object {
-            // Somebody stored the same bytes meanwhile; what is left over otherwise, the sweeper finds.
-            let _ = context.store.remove(&object).await;
-        }
-        Ok(())
+        snapshots::keep(&context.database, &context.store, &made.file, &made.hash).await
     };
     let alive = async {
         loop {

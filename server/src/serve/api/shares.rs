@@ -8,14 +8,13 @@ use futures_util::StreamExt as _;
 use shared::api::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 use tempfile::NamedTempFile;
 use tracing::error;
-use uuid::Uuid;
 
 use super::jobs::{file_name, send};
 use crate::database::{NewShare, ShareRow};
 use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::state::State;
 use crate::shares::{DigestError, Token, Upload, UploadError, days_of, expires_ms, hash_of};
-use crate::store::Store;
+use crate::snapshots;
 
 /// The largest `view` part: a title and the state of a page.
 const MOST_VIEW_BYTES: usize = 64 << 10;
@@ -127,14 +126,7 @@ async fn store(state: &State, file: &NamedTempFile, hash: &str, bytes: u64) -> R
     if state.database.stored_bytes().await?.saturating_add(bytes) > state.config.shares.quota_bytes {
         return Err(ApiError::new(ErrorCode::NoRoom, "The store holds as much as it may."));
     }
-    let object = Store::name(hash, &Uuid::now_v7().simple().to_string());
-    state.store.put(&object, file.path()).await?;
-    let counts = state.database.add_snapshot(hash, &object, bytes).await?;
-    if counts.object != object {
-        // Somebody stored the same bytes meanwhile; what is left over otherwise, the sweeper finds.
-        let _ = state.store.remove(&object).await;
-    }
-    Ok(())
+    Ok(snapshots::keep(&state.database, &state.store, file.path(), hash).await?)
 }
 
 async fn get(token: Path<String>, state: Data<State>) -> Result<Json<ShareResource>, ApiError> {
