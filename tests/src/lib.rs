@@ -14,11 +14,15 @@ pub mod generator;
 
 pub mod gpu_check;
 
+pub mod http;
+
 pub mod laws;
 
 pub mod repro;
 
 pub mod server;
+
+pub mod serving;
 
 /// The floor of decoding, which the benchmarks of `shared` measure too.
 #[path = "../../shared/benches/support/opcode_scan.rs"]

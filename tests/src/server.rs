@@ -1,13 +1,11 @@
-//! The server under test: in this process, or as the binary.
+//! The server under test, in this process; [`crate::serving`] has it as the binary.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use actix_web::rt::System;
@@ -16,10 +14,10 @@ use server::config::SettingsArgs;
 use server::serve::{Signals, Site};
 use tempfile::TempDir;
 
+use crate::http;
+pub use crate::http::{Reply, send};
 use crate::repro::built_recorder;
-
-/// How long a request may take before a test gives up on it.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub use crate::serving::ServeProcess;
 
 /// The app on a free port of this machine, in a thread of this process, until it is dropped.
 pub struct Server {
@@ -110,9 +108,7 @@ impl Server {
     /// The server does not answer.
     #[track_caller]
     pub fn send_body(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
-        let length = body.len().to_string();
-        let headers = [&[("Content-Length", length.as_str())], headers].concat();
-        exchange(self.address, method, path, &headers, body)
+        http::send_body(self.address, method, path, headers, body)
     }
 
     /// Where it listens.
@@ -129,163 +125,6 @@ impl Drop for Server {
             // A panic in it was reported by its own thread.
             let _ = thread.join();
         }
-    }
-}
-
-/// An answer as it came over the wire: nothing is decompressed or followed.
-#[derive(Debug)]
-pub struct Reply {
-    /// The status code.
-    pub status: u16,
-    /// The headers in order, names in lower case.
-    pub headers: Vec<(String, String)>,
-    /// The body as it was sent.
-    pub body: Vec<u8>,
-}
-
-impl Reply {
-    /// The value of a header that the answer has at most once.
-    ///
-    /// # Panics
-    ///
-    /// The header is there twice.
-    #[track_caller]
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let mut values = self.headers.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        let value = values.next();
-        assert_eq!(values.next(), None, "{name} is there twice");
-        value
-    }
-
-    /// The body as JSON.
-    ///
-    /// # Panics
-    ///
-    /// The body is no JSON.
-    #[track_caller]
-    pub fn json(&self) -> serde_json::Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
-    }
-
-    /// The body as text.
-    ///
-    /// # Panics
-    ///
-    /// The body is not UTF-8.
-    #[track_caller]
-    pub fn text(&self) -> &str {
-        std::str::from_utf8(&self.body).expect("text")
-    }
-}
-
-/// Sends one request over a connection of its own.
-///
-/// # Panics
-///
-/// The server does not answer, or not in HTTP/1.1.
-#[track_caller]
-pub fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
-    exchange(address, method, path, headers, &[])
-}
-
-#[track_caller]
-fn exchange(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
-    let mut stream = TcpStream::connect(address).expect("the server to listen");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-    let extra: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let host = match headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        true => String::new(),
-        false => format!("Host: {address}\r\n"),
-    };
-    let request = format!("{method} {path} HTTP/1.1\r\n{host}Connection: close\r\n{extra}\r\n");
-    stream.write_all(request.as_bytes()).expect("the request to go out");
-    // A server that has heard enough answers and closes before it has read all.
-    let _ = stream.write_all(body);
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
-    parse(&dechunked(answer))
-}
-
-/// An answer whose body came in pieces, as one.
-fn dechunked(answer: Vec<u8>) -> Vec<u8> {
-    let Some(end) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return answer };
-    let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
-    if !head.contains("transfer-encoding: chunked") {
-        return answer;
-    }
-    let mut whole = answer[..end + 4].to_vec();
-    let mut rest = &answer[end + 4..];
-    while let Some(line) = rest.windows(2).position(|window| window == b"\r\n") {
-        let size = std::str::from_utf8(&rest[..line]).ok().and_then(|size| usize::from_str_radix(size, 16).ok());
-        let Some(size) = size.filter(|size| *size > 0 && line + 2 + size <= rest.len()) else { break };
-        whole.extend_from_slice(&rest[line + 2..line + 2 + size]);
-        rest = rest.get(line + 4 + size..).unwrap_or_default();
-    }
-    whole
-}
-
-#[track_caller]
-fn parse(answer: &[u8]) -> Reply {
-    let end = answer.windows(4).position(|window| window == b"\r\n\r\n").expect("the end of the headers");
-    let head = std::str::from_utf8(&answer[..end]).expect("headers in ASCII");
-    let mut lines = head.split("\r\n");
-    let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok());
-    let headers = lines
-        .filter_map(|line| line.split_once(':'))
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
-        .collect();
-    Reply { status: status.expect("a status line"), headers, body: answer[end + 4..].to_vec() }
-}
-
-/// The binary `snapscope serve` in a process of its own, killed when dropped.
-pub struct ServeProcess {
-    child: Child,
-    _data: TempDir,
-    /// Where it listens.
-    pub address: SocketAddr,
-}
-
-impl ServeProcess {
-    /// Starts the binary on a free port and waits until it says where.
-    ///
-    /// # Panics
-    ///
-    /// The binary ends without listening.
-    #[track_caller]
-    pub fn start(dist: &Path) -> Self {
-        let data = tempfile::tempdir().expect("a folder");
-        let mut child = Command::new(snapscope())
-            .args(["serve", "--log", "warn", "--listen", "127.0.0.1:0", "--jobs", "virtual=0", "--dist"])
-            .arg(dist)
-            .arg("--data")
-            .arg(data.path())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary to start");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
-        let address = line.trim().strip_prefix("Snapscope: http://").and_then(|address| address.parse().ok());
-        Self { child, _data: data, address: address.unwrap_or_else(|| panic!("an address, not {line:?}")) }
-    }
-
-    /// Sends a signal by name and returns the exit status.
-    ///
-    /// # Panics
-    ///
-    /// The process cannot be signalled.
-    #[track_caller]
-    pub fn stop(mut self, signal: &str) -> Option<i32> {
-        let kill = Command::new("kill").args([format!("-{signal}"), self.child.id().to_string()]).status();
-        assert!(kill.expect("kill").success());
-        self.child.wait().expect("the process to end").code()
-    }
-}
-
-impl Drop for ServeProcess {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

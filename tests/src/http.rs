@@ -1,0 +1,152 @@
+//! Requests that are written by hand, so that they may be wrong; and their answers as they came.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// How long a request may take before a test gives up on it.
+///
+/// A store that does not answer is asked for half a minute before a request fails.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// An answer as it came over the wire: nothing is decompressed or followed.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// The headers in order, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body as it was sent.
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    /// The value of a header that the answer has at most once.
+    ///
+    /// # Panics
+    ///
+    /// The header is there twice.
+    #[track_caller]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.headers.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let value = values.next();
+        assert_eq!(values.next(), None, "{name} is there twice");
+        value
+    }
+
+    /// The body as JSON.
+    ///
+    /// # Panics
+    ///
+    /// The body is no JSON.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
+    }
+
+    /// The body as text.
+    ///
+    /// # Panics
+    ///
+    /// The body is not UTF-8.
+    #[track_caller]
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("text")
+    }
+}
+
+/// Sends one request over a connection of its own.
+///
+/// # Panics
+///
+/// The server does not answer, or not in HTTP/1.1.
+#[track_caller]
+pub fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
+    exchange(address, method, path, headers, &[])
+}
+
+/// Sends one request with a body over a connection of its own.
+///
+/// # Panics
+///
+/// The server does not answer, or not in HTTP/1.1.
+#[track_caller]
+pub fn send_body(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+    let length = body.len().to_string();
+    let headers = [&[("Content-Length", length.as_str())], headers].concat();
+    exchange(address, method, path, &headers, body)
+}
+
+#[track_caller]
+fn exchange(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+    let mut stream = TcpStream::connect(address).expect("the server to listen");
+    let extra: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let host = match headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        true => String::new(),
+        false => format!("Host: {address}\r\n"),
+    };
+    let request = format!("{method} {path} HTTP/1.1\r\n{host}Connection: close\r\n{extra}\r\n");
+    stream.write_all(request.as_bytes()).expect("the request to go out");
+    // A server that has heard enough answers and closes before it has read all.
+    let _ = stream.write_all(body);
+    answer(stream).expect("an answer")
+}
+
+/// Sends bytes that need not be a request, says that no more will come, and waits for what the server makes of them.
+///
+/// # Panics
+///
+/// The server does not listen, or does not answer in HTTP/1.1.
+#[track_caller]
+pub fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
+    let mut stream = TcpStream::connect(address).expect("the server to listen");
+    let _ = stream.write_all(bytes);
+    let _ = stream.shutdown(Shutdown::Write);
+    answer(stream)
+}
+
+/// Everything that comes over a connection until its end; `None` where that is nothing.
+///
+/// # Panics
+///
+/// Nothing comes for a long time, or it is not HTTP/1.1.
+#[track_caller]
+pub fn answer(mut stream: TcpStream) -> Option<Reply> {
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    let mut answer = Vec::new();
+    if let Err(error) = stream.read_to_end(&mut answer) {
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error} while waiting for an answer");
+    }
+    (!answer.is_empty()).then(|| parse(&dechunked(answer)))
+}
+
+/// An answer whose body came in pieces, as one.
+fn dechunked(answer: Vec<u8>) -> Vec<u8> {
+    let Some(end) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return answer };
+    let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
+    if !head.contains("transfer-encoding: chunked") {
+        return answer;
+    }
+    let mut whole = answer[..end + 4].to_vec();
+    let mut rest = &answer[end + 4..];
+    while let Some(line) = rest.windows(2).position(|window| window == b"\r\n") {
+        let size = std::str::from_utf8(&rest[..line]).ok().and_then(|size| usize::from_str_radix(size, 16).ok());
+        let Some(size) = size.filter(|size| *size > 0 && line + 2 + size <= rest.len()) else { break };
+        whole.extend_from_slice(&rest[line + 2..line + 2 + size]);
+        rest = rest.get(line + 4 + size..).unwrap_or_default();
+    }
+    whole
+}
+
+#[track_caller]
+fn parse(answer: &[u8]) -> Reply {
+    let end = answer.windows(4).position(|window| window == b"\r\n\r\n").expect("the end of the headers");
+    let head = std::str::from_utf8(&answer[..end]).expect("headers in ASCII");
+    let mut lines = head.split("\r\n");
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)).and_then(|code| code.parse().ok());
+    let headers = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    Reply { status: status.expect("a status line"), headers, body: answer[end + 4..].to_vec() }
+}

@@ -1,0 +1,140 @@
+//! The binary `snapscope serve` in a process of its own.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::http::{self, Reply};
+use crate::server::{built_page, snapscope};
+
+/// How a server is started; what is left out is as for a server of the test's own that records nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Launch {
+    /// Words before the program: another program that starts it.
+    pub before: Vec<OsString>,
+    /// The program, where it is not the one of the tests' own profile.
+    pub program: Option<PathBuf>,
+    /// Long options and their values.
+    pub settings: Vec<(&'static str, OsString)>,
+    /// Variables of its environment.
+    pub environment: Vec<(&'static str, OsString)>,
+    /// The folder of the page, where it is not the one that `./dev` built.
+    pub dist: Option<PathBuf>,
+    /// The folder of its data, where it is to stay.
+    pub data: Option<PathBuf>,
+}
+
+impl Launch {
+    /// Adds an option, which counts more than what it is by default.
+    pub fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.settings.push((name, value.into()));
+        self
+    }
+
+    /// Adds a variable.
+    pub fn with_variable(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    fn command(&self, data: &Path) -> Command {
+        let program = self.program.clone().unwrap_or_else(|| snapscope().to_owned());
+        let mut words = self.before.iter().cloned().chain([program.into_os_string()]);
+        let mut command = Command::new(words.next().expect("at least the program"));
+        command.args(words).args(["serve", "--listen", "127.0.0.1:0"]);
+        let defaults = [("--log", "warn".into()), ("--jobs", "virtual=0".into())];
+        let defaults = defaults.into_iter().filter(|(name, _)| self.settings.iter().all(|(known, _)| known != name));
+        for (name, value) in self.settings.iter().cloned().chain(defaults) {
+            command.arg(name).arg(value);
+        }
+        command.arg("--dist").arg(self.dist.clone().unwrap_or_else(built_page)).arg("--data").arg(data);
+        command.envs(self.environment.iter().cloned());
+        command
+    }
+}
+
+/// A server that is killed when dropped.
+#[derive(Debug)]
+pub struct ServeProcess {
+    child: Child,
+    data: PathBuf,
+    _folder: Option<TempDir>,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl ServeProcess {
+    /// Starts the binary with a page, and waits until it says where it listens.
+    ///
+    /// # Panics
+    ///
+    /// It ends without listening.
+    #[track_caller]
+    pub fn start(dist: &Path) -> Self {
+        Self::launch(&Launch { dist: Some(dist.to_owned()), ..Launch::default() })
+    }
+
+    /// Starts the binary on a free port, and waits until it says where.
+    ///
+    /// # Panics
+    ///
+    /// It ends without listening.
+    #[track_caller]
+    pub fn launch(launch: &Launch) -> Self {
+        let folder = launch.data.is_none().then(|| tempfile::tempdir().expect("a folder"));
+        let data = folder.as_ref().map(|folder| folder.path().to_owned()).or_else(|| launch.data.clone());
+        let data = data.expect("one or the other");
+        let mut child = launch.command(&data).stdout(Stdio::piped()).spawn().expect("the binary to start");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("Snapscope: http://").and_then(|address| address.parse().ok());
+        let address = address.unwrap_or_else(|| panic!("an address, not {line:?}"));
+        Self { child, data, _folder: folder, address }
+    }
+
+    /// The number of the process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The folder of its data.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Asks for a path.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Reply {
+        http::send(self.address, "GET", path, &[])
+    }
+
+    /// Sends a body.
+    #[track_caller]
+    pub fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+        http::send_body(self.address, "POST", path, headers, body)
+    }
+
+    /// Sends a signal by name and returns the exit status.
+    ///
+    /// # Panics
+    ///
+    /// The process cannot be signalled.
+    #[track_caller]
+    pub fn stop(mut self, signal: &str) -> Option<i32> {
+        let kill = Command::new("kill").args([format!("-{signal}"), self.child.id().to_string()]).status();
+        assert!(kill.expect("kill").success());
+        self.child.wait().expect("the process to end").code()
+    }
+}
+
+impl Drop for ServeProcess {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
