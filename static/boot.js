@@ -1,4 +1,5 @@
-// Starts the page. Classes and texts come from the module; this only loads it and says so when it can't.
+// Starts the page's module, which its `html` element names. Classes and texts come from the module; this only loads it
+// and says so when it can't.
 
 // Before the first paint of the application: the colours that were chosen last time.
 const chosen = new URLSearchParams(location.search).get("theme") ?? remembered();
@@ -15,9 +16,9 @@ function remembered() {
 }
 
 try {
-  const { default: init, page_main } = await import("./snapscope.js");
+  const { default: init, start } = await import(`./${document.documentElement.dataset.module}.js`);
   await init();
-  page_main(new URL("./worker.js", import.meta.url).href);
+  start(new URL(".", import.meta.url).href);
 } catch (error) {
   console.error(error);
   const boot = document.getElementById("boot");

@@ -1,5 +1,5 @@
 // One open file: loads the same module as the page and hands every message to it.
-import init, { worker_main } from "./snapscope.js";
+import init, { worker_main } from "./viewer.js";
 
 // Messages may come before the module is there.
 const early = [];

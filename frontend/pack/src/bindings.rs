@@ -1,5 +1,6 @@
-//! The JavaScript side of the module, written by wasm-bindgen.
+//! The JavaScript side of a module, written by wasm-bindgen.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -7,22 +8,18 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::site::{Files, read_folder};
 
-/// The name under which `boot.js` and `worker.js` import the module.
-const OUT_NAME: &str = "snapscope";
-
-/// Runs wasm-bindgen over a compiled module and returns the files it wrote.
+/// Runs wasm-bindgen over a compiled module and returns the files it wrote, which have the module's name.
 ///
 /// # Errors
 ///
 /// The module is missing, or was built with another version of wasm-bindgen.
 pub(crate) fn generate(module: &Path) -> Result<Files> {
+    let name = module.file_stem().and_then(OsStr::to_str).context("a module needs a name")?;
     let folder = tempfile::tempdir()?;
     Bindgen::new()
         .input_path(module)
         .web(true)?
-        .out_name(OUT_NAME)
-        // The module lies beside its JavaScript: whoever starts it need not know its name.
-        .omit_default_module_path(false)
+        .out_name(name)
         // The generated script finds the module beside itself.
         .omit_default_module_path(false)
         .typescript(false)

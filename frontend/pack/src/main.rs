@@ -1,9 +1,9 @@
-//! Turns the compiled page and `static/` into the folder that the server serves.
+//! Turns the compiled pages and `static/` into the folder that the server serves.
 //!
-//! `snapscope-pack MODULE STATIC OUT`, called by `./dev build`:
+//! `snapscope-pack STATIC OUT MODULE…`, called by `./dev build`:
 //!
-//! 1. wasm-bindgen writes the JavaScript that loads the module.
-//! 2. Scripts, styles and the module go to `OUT/assets/HASH/`; only documents stay at the top of `OUT`.
+//! 1. wasm-bindgen writes the JavaScript that loads each module.
+//! 2. Scripts, styles and modules go to `OUT/assets/HASH/`; only documents stay at the top of `OUT`.
 //! 3. Everything that shrinks gets a `.br` and a `.gz` beside it, so that the server never compresses.
 //!
 //! It does nothing when neither its input nor itself has changed since the last time.
@@ -18,40 +18,42 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-/// The three paths of the command line.
+/// The paths of the command line.
 struct Paths {
-    module: PathBuf,
     statics: PathBuf,
     out: PathBuf,
+    modules: Vec<PathBuf>,
 }
 
 fn main() -> ExitCode {
-    let [module, statics, out] = match <[_; 3]>::try_from(std::env::args_os().skip(1).collect::<Vec<_>>()) {
-        Ok(arguments) => arguments.map(PathBuf::from),
-        Err(_) => {
-            eprintln!("usage: snapscope-pack MODULE STATIC OUT");
-            return ExitCode::from(2);
-        }
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let (Some(statics), Some(out)) = (arguments.next(), arguments.next()) else {
+        eprintln!("usage: snapscope-pack STATIC OUT MODULE…");
+        return ExitCode::from(2);
     };
-    match pack(&Paths { module, statics, out }) {
+    let paths = Paths { statics, out, modules: arguments.collect() };
+    match pack(&paths) {
         Ok(summary) => {
-            println!("page: {summary}");
+            println!("pages: {summary}");
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("error: the page could not be packed: {error:#}");
+            eprintln!("error: the pages could not be packed: {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Packs the page, and says in one line what came out.
+/// Packs the pages, and says in one line what came out.
 fn pack(paths: &Paths) -> Result<String> {
     let stamp = stamp::Stamp::of(paths)?;
     if stamp.is_current() {
         return Ok(format!("{} is up to date", paths.out.display()));
     }
-    let scripts = bindings::generate(&paths.module)?;
+    let mut scripts = site::Files::new();
+    for module in &paths.modules {
+        scripts.extend(bindings::generate(module)?);
+    }
     let statics = site::read_folder(&paths.statics)?;
     let site = site::assemble(statics, scripts)?;
 

@@ -10,8 +10,11 @@ use sha2::{Digest, Sha256};
 /// Files by their path, with `/` between folders.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// The document that names the assets.
+/// The document without which there is no site.
 const INDEX: &str = "index.html";
+
+/// What the name of a document ends with.
+const DOCUMENT: &str = ".html";
 
 /// What the browser may keep for ever; anything else stays at the top under its own name.
 const ASSETS: [&str; 7] = ["css", "js", "png", "svg", "wasm", "webmanifest", "woff2"];
@@ -42,14 +45,14 @@ fn read_into(folder: &Path, prefix: &str, files: &mut Files) -> Result<()> {
     Ok(())
 }
 
-/// Moves the assets into one folder named by their content, and lets the index refer to it.
+/// Moves the assets into one folder named by their content, and lets the documents refer to it.
 ///
 /// One hash over all of them, and not one each: the references among them stay relative and as they were written,
 /// and a page never loads a script of one build with a module of another.
 ///
 /// # Errors
 ///
-/// A name comes from both sides, or the index is missing, names no asset, or one that is not there.
+/// A name comes from both sides, or the index is missing, or a document names no asset, or one that is not there.
 pub(crate) fn assemble(statics: Files, scripts: Files) -> Result<Files> {
     let mut all = statics;
     for (path, bytes) in scripts {
@@ -58,19 +61,23 @@ pub(crate) fn assemble(statics: Files, scripts: Files) -> Result<Files> {
         }
     }
     let (assets, mut site): (Files, Files) = all.into_iter().partition(|(path, _)| is_asset(path));
-    let index = site.remove(INDEX).with_context(|| format!("static/{INDEX} is missing"))?;
-    let index = String::from_utf8(index).with_context(|| format!("static/{INDEX} is not UTF-8"))?;
-
+    if !site.contains_key(INDEX) {
+        bail!("static/{INDEX} is missing");
+    }
     let folder = format!("assets/{}", content_hash(&assets));
-    let linked = link_assets(&index, assets.keys(), &folder);
-    if linked == index {
-        bail!("static/{INDEX} names none of the assets in double quotes");
+    let placed: Files = assets.iter().map(|(path, bytes)| (format!("{folder}/{path}"), bytes.clone())).collect();
+    for (path, document) in site.iter_mut().filter(|(path, _)| path.ends_with(DOCUMENT)) {
+        let text = std::str::from_utf8(document).with_context(|| format!("static/{path} is not UTF-8"))?;
+        let linked = link_assets(text, assets.keys(), &folder);
+        if linked == text {
+            bail!("static/{path} names none of the assets in double quotes");
+        }
+        if let Some(missing) = quoted(&linked).find(|text| is_asset(text) && !placed.contains_key(*text)) {
+            bail!("static/{path} names {missing}, which is not there");
+        }
+        *document = linked.into_bytes();
     }
-    site.extend(assets.into_iter().map(|(path, bytes)| (format!("{folder}/{path}"), bytes)));
-    if let Some(missing) = quoted(&linked).find(|text| is_asset(text) && !site.contains_key(*text)) {
-        bail!("static/{INDEX} names {missing}, which is not there");
-    }
-    site.insert(INDEX.to_owned(), linked.into_bytes());
+    site.extend(placed);
     Ok(site)
 }
 
@@ -121,13 +128,21 @@ mod tests {
 
     #[test]
     fn assets_move_into_a_folder_named_by_their_content() {
-        let site = assemble(statics("one"), files(&[("snapscope.js", "two")])).unwrap();
+        let site = assemble(statics("one"), files(&[("viewer.js", "two")])).unwrap();
         let index = std::str::from_utf8(&site["index.html"]).unwrap();
         let folder =
             index.strip_prefix("<script src=\"").and_then(|rest| rest.strip_suffix("boot.js\"></script>")).unwrap();
         assert_eq!(site[&format!("{folder}boot.js")], b"one");
-        assert_eq!(site[&format!("{folder}snapscope.js")], b"two");
+        assert_eq!(site[&format!("{folder}viewer.js")], b"two");
         assert_eq!(site["sample.pickle.gz"], b"x");
+    }
+
+    #[test]
+    fn every_document_refers_to_the_folder() {
+        let mut statics = statics("one");
+        statics.insert("jobs.html".into(), b"<script src=\"boot.js\"></script>".to_vec());
+        let site = assemble(statics, Files::new()).unwrap();
+        assert_eq!(site["jobs.html"], site["index.html"]);
     }
 
     #[test]

@@ -27,7 +27,9 @@ impl Stamp {
         // Of this program the time is enough; it is many times larger than the page.
         let built = fs::metadata(std::env::current_exe()?)?.modified()?.duration_since(UNIX_EPOCH)?;
         hasher.update(built.as_nanos().to_le_bytes());
-        hasher.update(fs::read(&paths.module).with_context(|| format!("reading {}", paths.module.display()))?);
+        for module in &paths.modules {
+            hasher.update(fs::read(module).with_context(|| format!("reading {}", module.display()))?);
+        }
         for (path, bytes) in read_folder(&paths.statics)? {
             hasher.update(path);
             hasher.update(bytes);

@@ -1,7 +1,7 @@
-//! The bar at the top: name, open files, Open, colours and help.
+//! The bar at the top of the viewer: open files, Open and help.
 
 use super::icon::{Icon, IconName};
-use super::scheme_switch::SchemeSwitch;
+use super::site_header::{Place, SiteHeader};
 use crate::state::{FileId, FileStatus, Files, OpenFile, SchemeChoice};
 use yew::prelude::*;
 
@@ -24,30 +24,29 @@ pub struct HeaderProps {
     pub on_help: Callback<()>,
 }
 
-/// The bar at the top.
+/// The bar at the top of the viewer.
 #[component]
 pub fn Header(props: &HeaderProps) -> Html {
     let on_open = props.on_open.reform(|_: MouseEvent| ());
     let on_help = props.on_help.reform(|_: MouseEvent| ());
     let tab = |file: &OpenFile| file_tab(props, file);
+    let open = html! {
+        <button type="button" class="button" onclick={on_open} title="Open snapshots (O)">
+            <Icon name={IconName::Open} /><span class="wide-only">{ "Open" }</span>
+        </button>
+    };
+    let help = html! {
+        <button type="button" class="button quiet square" onclick={on_help} aria-label="Keys" title="Keys (?)">
+            <Icon name={IconName::Help} />
+        </button>
+    };
     html! {
-        <header class="header">
-            <a class="brand" href="./" aria-label="Snapscope, start page">
-                { mark() }<span class="brand-name">{ "Snapscope" }</span>
-            </a>
+        <SiteHeader place={Place::Viewer} scheme={props.scheme} on_scheme={props.on_scheme.clone()}
+            actions={open} last_actions={help}>
             <nav class="file-tabs" aria-label="Open files">
                 <ul>{ for props.files.all.iter().map(tab) }</ul>
             </nav>
-            <div class="header-actions">
-                <button type="button" class="button" onclick={on_open} title="Open snapshots (O)">
-                    <Icon name={IconName::Open} /><span class="wide-only">{ "Open" }</span>
-                </button>
-                <SchemeSwitch choice={props.scheme} on_choose={props.on_scheme.clone()} />
-                <button type="button" class="button quiet square" onclick={on_help} aria-label="Keys" title="Keys (?)">
-                    <Icon name={IconName::Help} />
-                </button>
-            </div>
-        </header>
+        </SiteHeader>
     }
 }
 
@@ -73,16 +72,5 @@ fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
                 <Icon name={IconName::Close} />
             </button>
         </li>
-    }
-}
-
-/// The stacked allocations of the icon.
-fn mark() -> Html {
-    html! {
-        <svg class="brand-mark" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
-            <rect class="brand-a" x="3" y="21" width="26" height="7" rx="1.5" />
-            <rect class="brand-c" x="7" y="12.5" width="17" height="7" rx="1.5" />
-            <rect class="brand-b" x="13" y="4" width="8" height="7" rx="1.5" />
-        </svg>
     }
 }

@@ -2,6 +2,7 @@
 
 use super::copy_button::CopyButton;
 use super::icon::{Icon, IconName};
+use crate::platform::site_url;
 use yew::prelude::*;
 
 /// How a snapshot is recorded.
@@ -35,7 +36,7 @@ pub fn Hero(props: &HeroProps) -> Html {
                     <button type="button" class="button primary large" onclick={on_open}>
                         <Icon name={IconName::Open} />{ "Open snapshot" }
                     </button>
-                    <a class="button large" href="./?sample">{ "Try the sample" }</a>
+                    <a class="button large" href={site_url("?sample")}>{ "Try the sample" }</a>
                 </div>
                 <p class="hint">{ "or drop files anywhere on this page" }</p>
                 <section class="recipe" aria-labelledby="recipe-title">

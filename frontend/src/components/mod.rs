@@ -4,6 +4,7 @@ pub mod icon;
 
 pub mod copy_button;
 pub mod scheme_switch;
+pub mod site_header;
 mod tab_keys;
 
 pub mod drop_overlay;

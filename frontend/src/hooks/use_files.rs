@@ -1,12 +1,15 @@
 //! The open files and their workers.
 
-use crate::platform::{Source, WorkerClient, mark, now_ms};
+use crate::platform::{Source, WorkerClient, asset_url, mark, now_ms};
 use crate::state::{FileAction, FileId, Files};
 use crate::worker::Report;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use yew::prelude::*;
+
+/// Starts the module as a worker.
+const WORKER_SCRIPT: &str = "worker.js";
 
 /// [`Files`] as yew keeps it.
 #[derive(Default, PartialEq)]
@@ -31,7 +34,6 @@ struct Workers {
 pub struct FilesHandle {
     model: UseReducerHandle<Model>,
     workers: Rc<Workers>,
-    script: AttrValue,
 }
 
 impl PartialEq for FilesHandle {
@@ -89,7 +91,7 @@ impl FilesHandle {
                 mark("snapshot-parsed");
             }
         };
-        match WorkerClient::open(&self.script, &source, on_report.clone()) {
+        match WorkerClient::open(&asset_url(WORKER_SCRIPT), &source, on_report.clone()) {
             Ok(client) => drop(self.workers.clients.borrow_mut().insert(id, client)),
             Err(_) => on_report(Report::Failed {
                 message: "This browser can't start a worker, which is where files are decoded".to_owned(),
@@ -100,10 +102,10 @@ impl FilesHandle {
     }
 }
 
-/// The open files; `script` is the address of the worker's script.
+/// The open files.
 #[hook]
-pub fn use_files(script: &AttrValue) -> FilesHandle {
+pub fn use_files() -> FilesHandle {
     let model = use_reducer_eq(Model::default);
     let workers = use_memo((), |()| Workers::default());
-    FilesHandle { model, workers, script: script.clone() }
+    FilesHandle { model, workers }
 }

@@ -1,4 +1,4 @@
-//! The whole page: header, the shown file, and what lies above everything.
+//! The viewer: header, the shown file, and what lies above everything.
 
 use super::viewer::Viewer;
 use crate::components::drop_overlay::DropOverlay;
@@ -8,7 +8,7 @@ use crate::components::help_dialog::HelpDialog;
 use crate::components::hero::Hero;
 use crate::components::loading_card::LoadingCard;
 use crate::hooks::{Commands, FilesHandle, use_commands, use_drop, use_files, use_keys, use_scheme};
-use crate::platform::{chosen_files, relative_url, search_param, set_title};
+use crate::platform::{chosen_files, search_param, set_title, site_url};
 use crate::state::{FileAction, FileStatus, KeyAction, OpenFile, Scheme};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
@@ -16,17 +16,10 @@ use yew::prelude::*;
 /// The snapshot that `?sample` opens.
 const SAMPLE: &str = "sample.pickle.gz";
 
-/// What the page is started with.
-#[derive(Clone, PartialEq, Properties)]
-pub struct AppProps {
-    /// The address of the worker's script.
-    pub worker_script: AttrValue,
-}
-
-/// The whole page.
+/// The viewer.
 #[component]
-pub fn App(props: &AppProps) -> Html {
-    let files = use_files(&props.worker_script);
+pub fn App() -> Html {
+    let files = use_files();
     let commands = use_commands();
     let scheme = use_scheme();
     let is_help_open = use_state_eq(|| false);
@@ -120,10 +113,8 @@ fn on_key(
 fn use_sample(files: &FilesHandle) {
     let files = files.clone();
     use_effect_with((), move |()| {
-        if search_param("sample").is_some()
-            && let Some(url) = relative_url(SAMPLE)
-        {
-            files.open_url("sample.pickle.gz", url);
+        if search_param("sample").is_some() {
+            files.open_url(SAMPLE, site_url(SAMPLE));
         }
     });
 }

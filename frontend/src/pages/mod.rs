@@ -3,4 +3,4 @@
 mod app;
 mod viewer;
 
-pub use app::{App, AppProps};
+pub use app::App;

@@ -12,7 +12,7 @@ pub(super) fn window() -> Window {
 ///
 /// # Panics
 /// If the document has none.
-pub fn element(id: &str) -> Element {
+pub(super) fn element(id: &str) -> Element {
     let document = window().document().expect("the page has a document");
     document.get_element_by_id(id).expect("the document has the element")
 }
@@ -41,12 +41,6 @@ pub async fn copy_text(text: String) -> bool {
 pub fn search_param(name: &str) -> Option<String> {
     let search = window().location().search().ok()?;
     UrlSearchParams::new_with_str(&search).ok()?.get(name)
-}
-
-/// The full address of something that lies beside the page.
-pub fn relative_url(path: &str) -> Option<String> {
-    let base = window().location().href().ok()?;
-    Some(web_sys::Url::new_with_base(path, &base).ok()?.href())
 }
 
 /// Sets the title of the tab.

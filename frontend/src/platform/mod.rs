@@ -2,6 +2,7 @@
 //!
 //! Invariant: `web_sys` and `js_sys` are named here, and in components only to read an event.
 
+mod api;
 mod browser;
 mod canvas2d;
 mod canvas2d_minimap;
@@ -14,6 +15,7 @@ mod painter;
 mod reader;
 mod resize;
 mod scheme;
+mod site;
 mod surface;
 mod webgl;
 mod webgl_image;
@@ -22,7 +24,8 @@ mod webgl_shaders;
 mod worker_client;
 mod worker_scope;
 
-pub use browser::{copy_text, element, mark, now_ms, relative_url, search_param, set_title, show_modal};
+pub use api::{ApiError, ApiRequest, api_url, keep_token, token};
+pub use browser::{copy_text, mark, now_ms, search_param, set_title, show_modal};
 pub use canvas2d_minimap::paint_minimap;
 pub use canvas2d_overlay::paint_overlay;
 pub use drop::{DropListener, chosen_files};
@@ -32,6 +35,7 @@ pub use painter::{Painter, PainterChoice, open_painter};
 pub use reader::Source;
 pub use resize::ResizeListener;
 pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
+pub use site::{asset_url, site_url, start};
 pub use surface::{Surface, place_tooltip, place_window, point_in, set_attribute, size_of_element};
 pub use worker_client::{AskError, WorkerClient};
 pub use worker_scope::run as run_worker;

@@ -1,0 +1,5 @@
+//! Whole pages.
+
+mod app;
+
+pub(crate) use app::App;

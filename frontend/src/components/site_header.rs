@@ -1,0 +1,72 @@
+//! The bar that all pages have at their top: name, ways to other pages, colours.
+
+use super::scheme_switch::SchemeSwitch;
+use crate::platform::site_url;
+use crate::state::SchemeChoice;
+use yew::prelude::*;
+
+/// A page that the bar leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Snapshots.
+    Viewer,
+    /// Recordings.
+    Jobs,
+}
+
+/// What the [`SiteHeader`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub struct SiteHeaderProps {
+    /// The page that it stands on.
+    pub place: Place,
+    /// The chosen colours.
+    pub scheme: SchemeChoice,
+    /// Other colours were chosen.
+    pub on_scheme: Callback<SchemeChoice>,
+    /// What stands in the middle.
+    #[prop_or_default]
+    pub children: Html,
+    /// The page's own buttons, before the colours.
+    #[prop_or_default]
+    pub actions: Html,
+    /// The page's own buttons, after the colours.
+    #[prop_or_default]
+    pub last_actions: Html,
+}
+
+/// The bar at the top.
+#[component]
+pub fn SiteHeader(props: &SiteHeaderProps) -> Html {
+    let link = |place: Place, path: &str, name: &str| {
+        let current = (props.place == place).then_some("page");
+        html! { <a class="site-link" href={site_url(path)} aria-current={current}>{ name }</a> }
+    };
+    html! {
+        <header class="header">
+            <a class="brand" href={site_url("")} aria-label="Snapscope, start page">
+                { mark() }<span class="brand-name">{ "Snapscope" }</span>
+            </a>
+            <nav class="site-links" aria-label="Pages">
+                { link(Place::Viewer, "", "Viewer") }
+                { link(Place::Jobs, "jobs", "Jobs") }
+            </nav>
+            { props.children.clone() }
+            <div class="header-actions">
+                { props.actions.clone() }
+                <SchemeSwitch choice={props.scheme} on_choose={props.on_scheme.clone()} />
+                { props.last_actions.clone() }
+            </div>
+        </header>
+    }
+}
+
+/// The stacked allocations of the icon.
+fn mark() -> Html {
+    html! {
+        <svg class="brand-mark" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
+            <rect class="brand-a" x="3" y="21" width="26" height="7" rx="1.5" />
+            <rect class="brand-c" x="7" y="12.5" width="17" height="7" rx="1.5" />
+            <rect class="brand-b" x="13" y="4" width="8" height="7" rx="1.5" />
+        </svg>
+    }
+}
