@@ -14,6 +14,8 @@ pub mod housekeeping;
 
 pub mod jobs;
 
+mod markup;
+
 pub mod repro;
 
 pub mod serve;

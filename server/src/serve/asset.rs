@@ -21,7 +21,8 @@ pub(crate) async fn serve(request: HttpRequest, site: Data<Site>) -> HttpRespons
     }
 }
 
-fn respond(asset: &Asset, headers: &HeaderMap) -> HttpResponse {
+/// Answers with a file, or that the client has it already.
+pub(super) fn respond(asset: &Asset, headers: &HeaderMap) -> HttpResponse {
     let copy = asset.copies.iter().find(|copy| accepts(headers, copy.encoding));
     // Representations that differ in bytes need tags that differ, too.
     let tag = format!("\"{}{}\"", asset.hash, copy.map_or("", |copy| copy.encoding.suffix()));
@@ -55,7 +56,7 @@ fn accepts(headers: &HeaderMap, encoding: Encoding) -> bool {
 }
 
 /// Whether the client has this representation already.
-fn is_current(headers: &HeaderMap, tag: &str) -> bool {
+pub(super) fn is_current(headers: &HeaderMap, tag: &str) -> bool {
     list(headers, IF_NONE_MATCH).any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 

@@ -5,12 +5,15 @@
 mod api;
 mod app;
 mod asset;
+mod document;
 mod error;
 mod gallery;
 mod guard;
 mod headers;
 mod health;
+mod link;
 mod log;
+mod pages;
 mod routes;
 mod site;
 mod state;

@@ -9,6 +9,10 @@ use actix_web::web::Bytes;
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
+use crate::serve::document::Document;
+
+/// The document of the viewer.
+const INDEX: &str = "/index.html";
 
 /// The folder of files whose path changes with their content.
 const ASSETS: &str = "/assets/";
@@ -24,6 +28,8 @@ const FOR_EVER: &str = "public, max-age=31536000, immutable";
 /// A request can only name what is in this table, so no path leads out of the folder.
 pub struct Site {
     assets: HashMap<String, Asset>,
+    /// The documents at the top, by their path as well.
+    documents: HashMap<String, Document>,
 }
 
 /// One file with its compressed copies.
@@ -88,12 +94,30 @@ impl Site {
                 "run `./dev build` again, and check who may read that folder",
             )
         })?;
-        Ok(Self { assets: collect(&files) })
+        Ok(Self { assets: collect(&files), documents: documents(&files) })
     }
 
     /// The file that a request's path names.
     pub(crate) fn find(&self, path: &str) -> Option<&Asset> {
-        self.assets.get(if path == "/" { "/index.html" } else { path })
+        self.assets.get(if path == "/" { INDEX } else { path })
+    }
+
+    /// The document at a path, such as `/index.html`, for nested addresses.
+    pub(crate) fn document(&self, path: &str) -> Option<&Document> {
+        self.documents.get(path)
+    }
+}
+
+impl Asset {
+    /// A document at a path of its own, which no compressed copies lie beside.
+    pub(super) fn document(html: String) -> Self {
+        Self {
+            hash: short_hash(html.as_bytes()),
+            content_type: content_type(INDEX),
+            cache_control: REVALIDATE,
+            plain: html.into(),
+            copies: Vec::new(),
+        }
     }
 }
 
@@ -142,6 +166,13 @@ fn collect(files: &HashMap<String, Bytes>) -> HashMap<String, Asset> {
         .collect()
 }
 
+/// Prepares the documents for nested addresses.
+fn documents(files: &HashMap<String, Bytes>) -> HashMap<String, Document> {
+    let is_document = |path: &str| path.ends_with(".html") && path.rfind('/') == Some(0);
+    let document = |html: &Bytes| Document::new(&String::from_utf8_lossy(html));
+    files.iter().filter(|(path, _)| is_document(path)).map(|(path, html)| (path.clone(), document(html))).collect()
+}
+
 fn short_hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes)[..12].iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -154,8 +185,10 @@ fn content_type(path: &str) -> &'static str {
         Some("ico") => "image/x-icon",
         Some("js") => "text/javascript; charset=utf-8",
         Some("json") => "application/json",
+        Some("md") => "text/markdown; charset=utf-8",
         Some("png") => "image/png",
         Some("svg") => "image/svg+xml",
+        Some("toml") => "application/toml",
         Some("txt") => "text/plain; charset=utf-8",
         Some("wasm") => "application/wasm",
         Some("webmanifest") => "application/manifest+json",

@@ -12,6 +12,7 @@ use shared::api::SweepReport;
 use shared::base::format::bytes;
 
 use super::table::where_it_ran_out;
+use crate::markup::escaped;
 use lines::{Limit, Line, Plot, Point};
 use scale::{X, Y};
 
@@ -157,9 +158,4 @@ fn color_class(index: usize) -> String {
 fn text(svg: &mut String, (x, y): (f64, f64), anchor: &str, class: &str, words: &str) {
     let words = escaped(words);
     let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" class=\"{class}\">{words}</text>");
-}
-
-/// Text of a config or a card as XML has it.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

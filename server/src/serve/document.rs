@@ -1,0 +1,147 @@
+//! Documents at addresses below the top, such as `/s/{token}`.
+//!
+//! The built page names its assets by relative addresses, so that it can lie in any folder of any host. From a nested
+//! address they would lead nowhere, and a `base` element is what the security policy forbids: so they are named from
+//! the top, once, when the page is loaded.
+
+use crate::markup::escaped;
+use crate::serve::site::Asset;
+
+/// A document of the built page, for nested addresses.
+pub(crate) struct Document {
+    /// The document as it is.
+    pub(crate) asset: Asset,
+    /// What stands before and after a head of its own; title and description are left out.
+    around: [String; 2],
+}
+
+/// What a document says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// What it shows.
+    pub(crate) title: String,
+    /// The same in figures.
+    pub(crate) description: String,
+    /// Where its picture is, for those who unfold a link to it.
+    pub(crate) preview: Option<Preview>,
+}
+
+/// What a chat shows in place of a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Preview {
+    /// The address of the page.
+    pub(crate) page: String,
+    /// The address of the picture.
+    pub(crate) picture: String,
+    /// Width and height of the picture, in pixels.
+    pub(crate) size: (u32, u32),
+}
+
+impl Document {
+    /// Prepares a document that lies at the top of the built page.
+    pub(super) fn new(html: &str) -> Self {
+        let html = rooted(html);
+        let (head, rest) = html.split_at(html.find("</head>").unwrap_or(html.len()));
+        let head = without(&without(head, "<title>", "</title>"), "<meta name=\"description\"", ">");
+        Self { around: [head, rest.to_owned()], asset: Asset::document(html) }
+    }
+
+    /// The document with another title and description.
+    pub(crate) fn with_head(&self, head: &Head) -> String {
+        let [before, after] = &self.around;
+        format!("{before}{}{after}", head.tags())
+    }
+}
+
+impl Head {
+    fn tags(&self) -> String {
+        let (title, description) = (escaped(&self.title), escaped(&self.description));
+        let mut tags = format!(
+            "<title>{title} – Snapscope</title>\n<meta name=\"description\" content=\"{description}\">\n\
+             <meta name=\"robots\" content=\"noindex\">\n"
+        );
+        let Some(Preview { page, picture, size: (width, height) }) = &self.preview else { return tags };
+        for (name, content) in [
+            ("og:type", "website"),
+            ("og:site_name", "Snapscope"),
+            ("og:title", &self.title),
+            ("og:description", &self.description),
+            ("og:url", page),
+            ("og:image", picture),
+            ("og:image:type", "image/png"),
+            ("og:image:width", &width.to_string()),
+            ("og:image:height", &height.to_string()),
+            ("og:image:alt", &self.description),
+        ] {
+            tags += &format!("<meta property=\"{name}\" content=\"{}\">\n", escaped(content));
+        }
+        tags + "<meta name=\"twitter:card\" content=\"summary_large_image\">\n"
+    }
+}
+
+/// A document whose relative addresses lead from the top.
+fn rooted(html: &str) -> String {
+    let mut rooted = String::with_capacity(html.len() + 64);
+    for (index, piece) in html.split('"').enumerate() {
+        let is_address = rooted.ends_with(" href=") || rooted.ends_with(" src=");
+        if index > 0 {
+            rooted.push('"');
+        }
+        if is_address && is_relative(piece) {
+            rooted.push('/');
+            rooted.push_str(piece.trim_start_matches("./"));
+        } else {
+            rooted.push_str(piece);
+        }
+    }
+    rooted
+}
+
+fn is_relative(address: &str) -> bool {
+    let first = address.split(['/', '?', '#']).next().unwrap_or_default();
+    !first.is_empty() && !first.contains(':')
+}
+
+/// A text without the first part from `start` to `end`, if it has one.
+fn without(text: &str, start: &str, end: &str) -> String {
+    let part = text.find(start).and_then(|from| Some((from, from + text[from..].find(end)? + end.len())));
+    part.map_or_else(|| text.to_owned(), |(from, to)| [text[..from].trim_end(), &text[to..]].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "<html><head>\n<meta name=\"description\" content=\"old\">\n<title>Old</title>\n\
+        <link rel=\"icon\" href=\"assets/0/icon.svg\">\n</head><body></body></html>";
+
+    #[track_caller]
+    fn check_rooted(html: &str, expected: &str) {
+        assert_eq!(rooted(html), expected);
+    }
+
+    #[test]
+    fn relative_addresses_lead_from_the_top() {
+        check_rooted("<a href=\"x/y.js\">", "<a href=\"/x/y.js\">");
+        check_rooted("<a src=\"./x\" href=\"/y\">", "<a src=\"/x\" href=\"/y\">");
+        check_rooted("<a href=\"https://a/\">", "<a href=\"https://a/\">");
+        check_rooted("<a href=\"#top\" id=\"x\">x=\"</a>", "<a href=\"#top\" id=\"x\">x=\"</a>");
+        check_rooted("no quotes", "no quotes");
+    }
+
+    #[test]
+    fn a_document_gets_a_head_of_its_own() {
+        let head = Head { title: "a </title> \"b\"".into(), description: "1 GiB".into(), preview: None };
+        let page = Document::new(PAGE).with_head(&head);
+        assert!(page.contains("<title>a &lt;/title&gt; &quot;b&quot; – Snapscope</title>"), "{page}");
+        assert!(page.contains("content=\"1 GiB\"") && page.contains("\"/assets/0/icon.svg\""), "{page}");
+        assert!(!page.contains("old") && !page.contains("Old") && !page.contains("og:"), "{page}");
+        assert!(page.ends_with("</head><body></body></html>"), "{page}");
+    }
+
+    #[test]
+    fn a_document_without_a_head_stays_whole() {
+        let head = Head { title: "a".into(), description: "b".into(), preview: None };
+        assert!(Document::new("<!doctype html>").with_head(&head).starts_with("<!doctype html><title>a – "));
+    }
+}

@@ -1,0 +1,98 @@
+//! The page of a link: the viewer, with a head that says what a chat shows in place of the link.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, ContentType};
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use shared::api::SnapshotDigest;
+use shared::base::format::{bytes, counted};
+use tracing::error;
+
+use crate::database::ShareRow;
+use crate::serve::document::{Head, Preview};
+use crate::serve::error::{ErrorCode, refuse_page};
+use crate::serve::site::Site;
+use crate::serve::state::State;
+use crate::shares::hash_of;
+
+/// Width and height of the picture, as chats show it.
+const SIZE: (u32, u32) = (1200, 630);
+
+/// The viewer, which asks for the snapshot by itself, and says so where the link has ended.
+pub(crate) async fn page(
+    request: HttpRequest,
+    token: Path<String>,
+    site: Data<Site>,
+    state: Data<State>,
+) -> HttpResponse {
+    let Some(document) = site.document("/index.html") else {
+        return refuse_page(ErrorCode::NotFound, "There is no such page.");
+    };
+    let (status, head) = match state.database.shared(&hash_of(&token)).await {
+        Ok(Some(share)) => (StatusCode::OK, head(&share, &address(&request, &state), &token)),
+        Ok(None) => (StatusCode::NOT_FOUND, without_figures("Link not found")),
+        Err(error) => {
+            error!(%error, "a link has no figures");
+            (StatusCode::SERVICE_UNAVAILABLE, without_figures("Shared snapshot"))
+        }
+    };
+    HttpResponse::build(status)
+        .insert_header(ContentType::html())
+        .insert_header((CACHE_CONTROL, if status == StatusCode::OK { "private, no-cache" } else { "no-store" }))
+        .body(document.with_head(&head))
+}
+
+fn head(share: &ShareRow, address: &str, token: &str) -> Head {
+    let page = format!("{address}/s/{token}");
+    // What an older version wrote and this one cannot read shows no figures.
+    let digest = serde_json::from_str(&share.digest).unwrap_or_default();
+    Head {
+        title: share.title.clone(),
+        description: description(&digest),
+        preview: Some(Preview { picture: format!("{page}/preview.png"), page, size: SIZE }),
+    }
+}
+
+fn without_figures(title: &str) -> Head {
+    Head { title: title.to_owned(), description: GENERAL.to_owned(), preview: None }
+}
+
+/// What is true of every link.
+const GENERAL: &str = "A snapshot of a PyTorch job's GPU memory.";
+
+/// A snapshot in a line of figures.
+fn description(digest: &SnapshotDigest) -> String {
+    if *digest == SnapshotDigest::default() {
+        return GENERAL.to_owned();
+    }
+    let SnapshotDigest { peak_live_bytes, peak_reserved_bytes, devices, events, .. } = digest;
+    let (live, reserved) = (bytes(*peak_live_bytes), bytes(*peak_reserved_bytes));
+    let (devices, events) = (counted(u64::from(*devices), "device"), counted(*events, "event"));
+    format!("Peak {live} live, {reserved} reserved · {devices} · {events}")
+}
+
+/// The address that people reach this server under, without a slash at its end.
+fn address(request: &HttpRequest, state: &State) -> String {
+    state.config.public_address.clone().unwrap_or_else(|| {
+        let asked = request.connection_info();
+        format!("{}://{}", asked.scheme(), asked.host())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_is_a_line_of_figures() {
+        let digest = SnapshotDigest {
+            devices: 1,
+            events: 120_000,
+            peak_live_bytes: 13_207_024_435,
+            peak_reserved_bytes: 14 << 30,
+            ..SnapshotDigest::default()
+        };
+        assert_eq!(description(&digest), "Peak 12.3 GiB live, 14.0 GiB reserved · 1 device · 120,000 events");
+        assert_eq!(description(&SnapshotDigest::default()), GENERAL);
+    }
+}
