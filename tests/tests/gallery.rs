@@ -22,6 +22,9 @@ use testkit::server::root;
 /// What ends the name of the other half of a pair.
 const REPAIRED: &str = "-repaired";
 
+/// Points of a curve: twice as many would not fit the picture of a card.
+const POINTS: u32 = 48;
+
 /// What healthy configs are sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heading {
@@ -130,18 +133,21 @@ fn record(entry: &Entry) -> Value {
     assert_eq!(recording.oom, None, "{}", entry.name);
     let bytes = fs::read(&path).expect("the snapshot");
     let trace = laws::hold(&Sample { name: entry.name.clone(), path, bytes });
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let outline = timeline.outline(POINTS);
     json!({
         "parameters": entry.job.parameters(),
         "events": recording.events,
         "peak_allocated_bytes": recording.peak_allocated_bytes,
         "peak_reserved_bytes": recording.peak_reserved_bytes,
-        "step_end_live_bytes": live_bytes_at_step_ends(&trace),
+        "step_end_live_bytes": live_bytes_at_step_ends(&trace, &timeline),
+        "live_curve": outline.live_bytes,
+        "reserved_curve": outline.reserved_bytes,
     })
 }
 
-fn live_bytes_at_step_ends(trace: &Trace) -> Vec<u64> {
+fn live_bytes_at_step_ends(trace: &Trace, timeline: &Timeline) -> Vec<u64> {
     let device = &trace.devices[0];
-    let timeline = Timeline::new(trace, device);
     let spans = spans(trace, device).into_iter();
     let steps = spans.filter(|span| trace.strings.get(span.name).starts_with("ProfilerStep#"));
     steps.map(|span| timeline.live_at(span.end_moment)).collect()

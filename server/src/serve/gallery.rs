@@ -1,6 +1,6 @@
 //! The gallery: configs that are worth a look, as they lie beside the built page.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::{fs, io};
 
@@ -16,8 +16,13 @@ const REPAIRED: &str = "-repaired";
 /// What a config recorded, from `figures.json`.
 #[derive(Deserialize)]
 struct Figures {
+    events: u64,
     peak_allocated_bytes: u64,
     peak_reserved_bytes: u64,
+    #[serde(default)]
+    live_curve: Vec<u64>,
+    #[serde(default)]
+    reserved_curve: Vec<u64>,
 }
 
 /// Reads the gallery of a built page, in the order of its names; a page without has none.
@@ -41,19 +46,23 @@ pub(super) fn load(dist: &Path) -> Result<Vec<GalleryRow>, Failure> {
 fn read(folder: &Path) -> io::Result<Vec<GalleryRow>> {
     let figures: HashMap<String, Figures> = serde_json::from_slice(&fs::read(folder.join("figures.json"))?)?;
     let mut rows = Vec::new();
-    for (name, Figures { peak_allocated_bytes, peak_reserved_bytes }) in &figures {
+    let names: HashSet<String> = figures.keys().cloned().collect();
+    for (name, figures) in figures {
         let config = fs::read_to_string(folder.join(format!("{name}.toml")))?;
         let job = RawJob::from_toml(&config).map_err(|_| io::Error::other(format!("{name}.toml is no config")))?;
         let text = config.lines().map_while(|line| line.strip_prefix("# ")).collect::<Vec<_>>().join("\n");
-        let repair = Some(format!("{name}{REPAIRED}")).filter(|repair| figures.contains_key(repair));
+        let repair = Some(format!("{name}{REPAIRED}")).filter(|repair| names.contains(repair));
         rows.push(GalleryRow {
-            name: name.clone(),
             title: job.name.unwrap_or_else(|| name.clone()),
+            name,
             text,
             config,
             repair,
-            peak_allocated_bytes: *peak_allocated_bytes,
-            peak_reserved_bytes: *peak_reserved_bytes,
+            peak_allocated_bytes: figures.peak_allocated_bytes,
+            peak_reserved_bytes: figures.peak_reserved_bytes,
+            events: figures.events,
+            live_curve: figures.live_curve,
+            reserved_curve: figures.reserved_curve,
         });
     }
     rows.sort_by(|a, b| a.name.cmp(&b.name));

@@ -110,20 +110,14 @@ fn digest(trace: &Trace) -> SnapshotDigest {
 }
 
 fn of_device(device: &Device, timeline: &Timeline) -> SnapshotDigest {
-    let moments = timeline.events() + 1;
-    let points = POINTS.min(moments);
-    let part = |point: u32| {
-        let bound =
-            |point: u32| u32::try_from(u64::from(moments) * u64::from(point) / u64::from(points)).unwrap_or(moments);
-        bound(point)..bound(point + 1).max(bound(point) + 1)
-    };
+    let outline = timeline.outline(POINTS);
     SnapshotDigest {
         device: device.index,
         peak_live_bytes: timeline.live_peak().1,
         peak_reserved_bytes: timeline.reserved_peak().1,
         end_live_bytes: timeline.live_at(timeline.events()),
-        live_curve: (0..points).map(|point| timeline.live_max_in(part(point)).1).collect(),
-        reserved_curve: (0..points).map(|point| timeline.reserved_max_in(part(point)).1).collect(),
+        live_curve: outline.live_bytes,
+        reserved_curve: outline.reserved_bytes,
         ..SnapshotDigest::default()
     }
 }

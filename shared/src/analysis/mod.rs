@@ -16,6 +16,7 @@ mod picture;
 mod timeline;
 
 mod distinct;
+mod outline;
 mod peak;
 mod recording;
 mod spans;
@@ -23,6 +24,7 @@ mod summary;
 
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};
 pub use distinct::DistinctStacks;
+pub use outline::Outline;
 pub use peak::{StackBytes, live_by_stack};
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
 pub use recording::recording_diagnostics;

@@ -41,4 +41,10 @@ pub struct GalleryRow {
     pub peak_allocated_bytes: u64,
     /// Highest bytes of segments.
     pub peak_reserved_bytes: u64,
+    /// Events of the recording.
+    pub events: u64,
+    /// The highest live bytes within each of equal parts of the recording.
+    pub live_curve: Vec<u64>,
+    /// The highest segment bytes within the same parts.
+    pub reserved_curve: Vec<u64>,
 }
