@@ -128,7 +128,12 @@ pub(super) const MOST_EVENTS: u128 = 4_000_000;
 ///
 /// The table has no row for it, which a test of all keys would show.
 pub(super) fn of_whole(path: &str) -> &'static Limit {
-    LIMITS.iter().find(|limit| limit.path == path).unwrap_or_else(|| panic!("no limit for {path}"))
+    whole(path).unwrap_or_else(|| panic!("no limit for {path}"))
+}
+
+/// The bounds of a key, if it takes a whole number.
+pub(super) fn whole(path: &str) -> Option<&'static Limit> {
+    LIMITS.iter().find(|limit| limit.path == path)
 }
 
 /// The bounds of a key whose value is a real number.

@@ -32,6 +32,7 @@ mod recurrent;
 mod reference;
 mod resolve;
 mod saving;
+mod schema;
 mod size;
 mod sweep;
 mod training;
@@ -63,6 +64,7 @@ pub use raw::{
 };
 pub use recurrent::{CarryHidden, RecurrentCell, Rnn};
 pub use saving::{Keep, OptimizerStorage, Saving};
+pub use schema::{bounds, words};
 pub use size::parse as parse_size;
 pub use sweep::{Axis, Combination, MOST_COMBINATIONS, Sweep, Values, Word};
 pub use training::{
