@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use shared::api::{FitProbe, FitReport};
 use shared::base::format::{bytes, count, counted};
-use shared::job::Overrides;
+use shared::job::{KeyPlaces, Overrides};
 
 use super::repro::config::{Written, refuse};
 use super::sweep::progress::Display;
@@ -65,7 +65,7 @@ impl FitArgs {
             sequence: self.seq_len,
             ..Overrides::default()
         };
-        let Written { raw, notes } = Written::read(&self.config, self.training_args.as_deref(), overrides)?;
+        let Written { raw, notes, places } = Written::read(&self.config, self.training_args.as_deref(), overrides)?;
         let recorder = RecorderConfig::from_environment()?;
         if !self.json {
             eprint!("{}", notes.text());
@@ -74,7 +74,7 @@ impl FitArgs {
         let display = Display::new(self.json, None);
         let found = fit(&recorder, &raw, &limits, &display);
         display.finish();
-        let found = found.map_err(|error| self.failure(error))?;
+        let found = found.map_err(|error| self.failure(error, &places))?;
         let report = found.report();
         if self.json {
             return Ok(serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n");
@@ -82,9 +82,9 @@ impl FitArgs {
         Ok(page(&report, found.job.parameters(), self.steps))
     }
 
-    fn failure(&self, error: FitError) -> Failure {
+    fn failure(&self, error: FitError, places: &KeyPlaces) -> Failure {
         match error {
-            FitError::Config(problems) => refuse(&self.config, &problems),
+            FitError::Config(problems) => refuse(&self.config, &places.locate(problems)),
             FitError::Scratch(failure) => failure,
             FitError::Recording(batch, failure) => {
                 Failure::new(format!("batch {}: {}", count(batch), failure.message), failure.hint)

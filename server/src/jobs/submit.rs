@@ -6,6 +6,7 @@ use shared::job::{Device, Import, ImportNote, Job, Overrides, Problem, Source};
 use uuid::Uuid;
 
 use crate::database::NewJob;
+use crate::hex::hex;
 
 /// The highest priority.
 pub const MOST_PRIORITY: u8 = 9;
@@ -20,10 +21,10 @@ pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<
     let name = file_name.as_deref().unwrap_or("config");
     let source = Source { name, text: config };
     let arguments = training_args.as_deref().map(|text| Source { name: "training arguments", text });
-    let Import { job: raw, understood, ignored } = Import::read(source, arguments)?;
     let overrides =
         Overrides { card: card.clone(), device: device.clone(), steps: *steps, batch: *batch, sequence: *sequence };
-    let job = overrides.apply(raw).resolve()?;
+    let Import { job: raw, understood, ignored, places } = Import::read(source, arguments)?.with(overrides);
+    let job = raw.resolve().map_err(|problems| places.locate(problems))?;
     Ok(NewJob {
         id: Uuid::now_v7().simple().to_string(),
         kind: kind(&job),
@@ -56,5 +57,5 @@ fn notes(understood: &[ImportNote], ignored: &[ImportNote]) -> String {
 /// SHA-256 of what was asked for, in hexadecimal.
 fn hash(request: &JobRequest) -> String {
     let json = serde_json::to_vec(request).expect("plain data can be written");
-    Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(Sha256::digest(json))
 }

@@ -43,7 +43,7 @@ pub use card::{Card, CardError, Cards, ComputeCapability};
 pub use cnn::{Cnn, CnnLayer, Conv, Features, Layers, Window};
 pub use data::{BatchSize, Data, Normalize, Spread};
 pub use ddp::Ddp;
-pub use document::Format;
+pub use document::{Format, KeyPlaces};
 pub use encoder::{Bert, Encoder, Vit};
 pub use experts::{Experts, ExpertsImplementation, RawRouting, Routing};
 pub use fsdp::Fsdp;

@@ -18,6 +18,21 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// The keys of the config whose values are not looked at.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
+        let Self { card, device, steps, batch, sequence } = self;
+        let place = card.is_some() || device.is_some();
+        [
+            ("card", place),
+            ("device", place),
+            ("steps", steps.is_some()),
+            ("batch", batch.is_some()),
+            ("sequence", sequence.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(key, is_overridden)| is_overridden.then_some(key))
+    }
+
     /// The config with these keys overridden.
     pub fn apply(self, raw: RawJob) -> RawJob {
         let (card, device) = match (self.card, self.device) {

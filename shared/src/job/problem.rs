@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Problem {
     /// The key, such as `model.hidden`; empty where it is the whole document.
     pub path: String,
-    /// Where in the text; known for syntax errors.
+    /// Where in the text; unknown for what is missing altogether or was not in a text.
     pub place: Option<Place>,
     /// What is wrong, without a full stop.
     pub message: String,
@@ -27,6 +27,12 @@ pub struct Place {
 impl Problem {
     pub(super) fn new(path: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { path: path.into(), place: None, message: message.into(), hint: hint.into() }
+    }
+
+    /// The problem in words, for tests of what is wrong and not of where.
+    #[cfg(test)]
+    pub(super) fn without_place(&self) -> String {
+        Self { place: None, ..self.clone() }.to_string()
     }
 
     /// A problem of the text, before there are keys.

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::cnn::Layers;
-use super::document::{Format, Value};
+use super::document::{Format, KeyPlaces, Value};
 use super::experts::RawRouting;
 use super::problem::Problem;
 use super::reader::{FromValue, Reader};
@@ -391,7 +391,8 @@ impl RawJob {
     ///
     /// The text is not of the format, or keys are unknown or of the wrong type: all of them at once.
     pub fn parse(text: &str, format: Format) -> Result<Self, Vec<Problem>> {
-        Self::from_value(&Value::parse(text, format).map_err(|problem| vec![problem])?)
+        let value = Value::parse(text, format).map_err(|problem| vec![problem])?;
+        Self::from_value(&value).map_err(|problems| KeyPlaces::of(text, format).locate(problems))
     }
 
     /// Reads a config in TOML; see [`RawJob::parse`].

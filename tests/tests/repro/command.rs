@@ -121,7 +121,8 @@ fn bad_input_is_refused_before_anything_runs() {
     refuse(&["small.toml", "--memory-limit", "much"], &["8GiB"]);
     refuse(&["small.toml", "-o", "no/such/folder/out.pickle"], &["nothing can be written in no/such/folder"]);
     std::fs::write(played.path("wrong.toml"), "modle = \"mlp\"\nstepz = 3\n").unwrap();
-    refuse(&["wrong.toml"], &["wrong.toml: modle: unknown key; did you mean `model`?", "`steps`?", "hint:"]);
+    let first = "wrong.toml: line 1, column 1: modle: unknown key; did you mean `model`?";
+    refuse(&["wrong.toml"], &[first, "wrong.toml: line 2, column 1: stepz: ", "`steps`?", "hint:"]);
     std::fs::write(played.path("weights.pickle"), "the weights of a year").unwrap();
     refuse(&["small.toml", "-o", "weights.pickle"], &["weights.pickle is there already, and is no snapshot"]);
     assert_eq!(std::fs::read(played.path("weights.pickle")).unwrap(), b"the weights of a year");

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use shared::job::{Import, ImportNote, Job, Overrides, Problem, RawJob, Source};
+use shared::job::{Import, ImportNote, Job, KeyPlaces, Overrides, Problem, RawJob, Source};
 
 use crate::Failure;
 use crate::commands::text;
@@ -23,6 +23,8 @@ pub(in crate::commands) struct Written {
     /// The config; nothing is checked but types.
     pub(in crate::commands) raw: RawJob,
     pub(in crate::commands) notes: Notes,
+    /// Where its keys stand.
+    pub(in crate::commands) places: KeyPlaces,
 }
 
 /// What became of the keys of a Hugging Face config; nothing for a config in our own words.
@@ -39,8 +41,9 @@ impl Config {
     ///
     /// A file cannot be read, or something in it is wrong: all of it at once.
     pub(super) fn read(path: &Path, arguments: Option<&Path>, overrides: Overrides) -> Result<Self, Failure> {
-        let Written { raw, notes } = Written::read(path, arguments, overrides)?;
-        Ok(Self { job: raw.resolve().map_err(|problems| refuse(path, &problems))?, notes })
+        let Written { raw, notes, places } = Written::read(path, arguments, overrides)?;
+        let job = raw.resolve().map_err(|problems| refuse(path, &places.locate(problems)))?;
+        Ok(Self { job, notes })
     }
 
     /// What became of each foreign key; empty for a config in our own words.
@@ -64,11 +67,11 @@ impl Written {
         let (name, text) = named(path)?;
         let arguments = arguments.map(named).transpose()?;
         let arguments = arguments.as_ref().map(|(name, text)| Source { name, text });
-        let Import { job, understood, ignored } =
+        let import =
             Import::read(Source { name: &name, text: &text }, arguments).map_err(|problems| refuse(path, &problems))?;
-        let mut raw = overrides.apply(job);
+        let Import { job: mut raw, understood, ignored, places } = import.with(overrides);
         raw.name = raw.name.or_else(|| Some(path.file_stem()?.to_string_lossy().into_owned()));
-        Ok(Self { raw, notes: Notes { understood, ignored } })
+        Ok(Self { raw, notes: Notes { understood, ignored }, places })
     }
 }
 

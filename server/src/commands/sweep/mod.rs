@@ -89,9 +89,10 @@ impl SweepArgs {
     pub fn run(&self) -> Result<String, Failure> {
         let outputs = self.outputs()?;
         let overrides = Overrides { steps: self.steps, ..Overrides::default() };
-        let Written { raw, notes } = Written::read(&self.config, self.training_args.as_deref(), overrides)?;
+        let Written { raw, notes, places } = Written::read(&self.config, self.training_args.as_deref(), overrides)?;
         let name = raw.name.clone().unwrap_or_default();
-        let sweep = self.with_ranges(raw).into_sweep().map_err(|problems| refuse(&self.config, &problems))?;
+        let wrong = |problems| refuse(&self.config, &places.locate(problems));
+        let sweep = self.with_ranges(raw).into_sweep().map_err(wrong)?;
         let settings = self.settings(&sweep)?;
         let recorder = RecorderConfig::from_environment()?;
         if !self.json {

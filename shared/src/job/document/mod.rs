@@ -1,8 +1,11 @@
 //! Documents: what TOML, YAML and JSON have in common, read within bounds.
 
 mod json_text;
+mod places;
 mod toml_text;
 mod yaml_text;
+
+pub use places::KeyPlaces;
 
 use super::problem::{Problem, excerpt};
 

@@ -9,7 +9,8 @@ mod notes;
 mod resnet;
 mod start;
 
-use super::document::{Format, Value};
+use super::document::{Format, KeyPlaces, Value};
+use super::overrides::Overrides;
 use super::problem::Problem;
 use super::raw::{RawCheckpointing, RawJob};
 use super::resolve::DEFAULT_STEPS;
@@ -32,6 +33,8 @@ pub struct Import {
     pub understood: Vec<ImportNote>,
     /// Foreign keys that don't.
     pub ignored: Vec<ImportNote>,
+    /// Where the keys of the config stand; empty for a foreign one, whose keys are others than the job's.
+    pub places: KeyPlaces,
 }
 
 /// What became of a foreign key.
@@ -59,11 +62,14 @@ impl Import {
                 let hint = format!("leave `{}` out, or bring the model's config.json", arguments.name);
                 return Err(vec![Problem::in_text(None, message, hint)]);
             }
-            return Ok(Self { job: RawJob::from_value(&value)?, ..Self::default() });
+            let places = config.places();
+            let job = RawJob::from_value(&value).map_err(|problems| places.locate(problems))?;
+            return Ok(Self { job, places, ..Self::default() });
         }
         let mut import = Self { job: RawJob { steps: Some(DEFAULT_STEPS), ..RawJob::default() }, ..Self::default() };
         let mut problems = Vec::new();
         let weights = config::read(&value, &mut import, &mut problems);
+        problems = config.places().locate(problems);
         let mixed = match arguments.map(parse).transpose()? {
             Some(arguments) => arguments::read(&arguments, &mut import, &mut problems),
             None => None,
@@ -72,6 +78,13 @@ impl Import {
         import.settle_cache();
         import.choose_sequence();
         if problems.is_empty() { Ok(import) } else { Err(problems) }
+    }
+
+    /// The same with some keys overridden.
+    #[must_use]
+    pub fn with(mut self, overrides: Overrides) -> Self {
+        overrides.keys().for_each(|key| self.places.forget(key));
+        Self { job: overrides.apply(self.job), ..self }
     }
 
     /// Whether the model is of a family.
@@ -148,8 +161,18 @@ struct Weights {
 /// Tokens of a sample where no file says, if the model takes as many.
 const USUAL_SEQUENCE: u64 = 2048;
 
+impl Source<'_> {
+    fn format(&self) -> Format {
+        Format::of(self.name, self.text)
+    }
+
+    fn places(&self) -> KeyPlaces {
+        KeyPlaces::of(self.text, self.format())
+    }
+}
+
 fn parse(source: Source<'_>) -> Result<Value, Vec<Problem>> {
-    Value::parse(source.text, Format::of(source.name, source.text)).map_err(|problem| vec![problem])
+    Value::parse(source.text, source.format()).map_err(|problem| vec![problem])
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ fn job(config: &str, arguments: Option<&str>) -> Job {
 #[track_caller]
 fn check_problem(config: &str, arguments: Option<&str>, problem: &str) {
     let problems = read(config, arguments).unwrap_err();
-    assert_eq!(problems.iter().map(ToString::to_string).collect::<Vec<_>>(), [problem]);
+    assert_eq!(problems.iter().map(Problem::without_place).collect::<Vec<_>>(), [problem]);
 }
 
 #[track_caller]

@@ -1,0 +1,176 @@
+//! Where the keys of a document stand.
+
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Parser};
+use toml::de::{DeTable, DeValue};
+
+use super::super::problem::{Place, Problem};
+use super::Format;
+
+/// The place of each key of a document, by its path, such as `model.hidden` or `model.layers.0.kernel`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeyPlaces(HashMap<String, Place>);
+
+impl KeyPlaces {
+    /// Finds the keys of a text; one that cannot be read has none.
+    pub(in super::super) fn of(text: &str, format: Format) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut places = HashMap::new();
+        match format {
+            Format::Toml => {
+                if let Ok(table) = DeTable::parse(text) {
+                    toml_table(text, table.get_ref(), "", &mut places);
+                }
+            }
+            // JSON's reader tells no places, and what is JSON is YAML.
+            Format::Yaml | Format::Json => yaml(text, &mut places),
+        }
+        Self(places)
+    }
+
+    /// Forgets a key whose value came from elsewhere.
+    pub(in super::super) fn forget(&mut self, key: &str) {
+        self.0.remove(key);
+    }
+
+    /// Tells each problem where its key stands, or else the table that it is missing from, and puts all in that order.
+    #[must_use]
+    pub fn locate(&self, problems: Vec<Problem>) -> Vec<Problem> {
+        let located =
+            |problem: Problem| Problem { place: problem.place.or_else(|| self.find(&problem.path)), ..problem };
+        let mut problems: Vec<_> = problems.into_iter().map(located).collect();
+        problems.sort_by_key(|problem| problem.place.map_or((usize::MAX, 0), |Place { line, column }| (line, column)));
+        problems
+    }
+
+    fn find(&self, path: &str) -> Option<Place> {
+        let mut path = path;
+        loop {
+            if let Some(place) = self.0.get(path) {
+                return Some(*place);
+            }
+            // What a path has behind its key, such as ` with batch=2`, is cut off like a key.
+            path = &path[..path.rfind(['.', ' ', '['])?];
+        }
+    }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+fn toml_table(text: &str, table: &DeTable<'_>, path: &str, places: &mut HashMap<String, Place>) {
+    for (key, value) in table {
+        let path = join(path, key.get_ref());
+        places.insert(path.clone(), Place::of_byte(text, key.span().start));
+        toml_value(text, value.get_ref(), &path, places);
+    }
+}
+
+fn toml_value(text: &str, value: &DeValue<'_>, path: &str, places: &mut HashMap<String, Place>) {
+    match value {
+        DeValue::Table(table) => toml_table(text, table, path, places),
+        DeValue::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let path = join(path, &index.to_string());
+                places.insert(path.clone(), Place::of_byte(text, item.span().start));
+                toml_value(text, item.get_ref(), &path, places);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A list or table whose end has not come, under its path.
+enum Open {
+    List { path: String, next: usize },
+    Table { path: String, key: Option<String> },
+}
+
+fn yaml(text: &str, places: &mut HashMap<String, Place>) {
+    let mut open: Vec<Open> = Vec::new();
+    for event in Parser::new_from_str(text) {
+        let Ok((event, span)) = event else { return };
+        let place = Place { line: span.start.line(), column: span.start.col() + 1 };
+        match event {
+            Event::Scalar(text, ..) => match open.last_mut() {
+                Some(Open::Table { path, key: key @ None }) => {
+                    let path = join(path, &text);
+                    places.entry(path.clone()).or_insert(place);
+                    *key = Some(path);
+                }
+                _ => drop(value_path(&mut open, place, places)),
+            },
+            Event::Alias(_) => drop(value_path(&mut open, place, places)),
+            Event::SequenceStart(..) => {
+                let path = value_path(&mut open, place, places);
+                open.push(Open::List { path, next: 0 });
+            }
+            Event::MappingStart(..) => {
+                let path = value_path(&mut open, place, places);
+                open.push(Open::Table { path, key: None });
+            }
+            Event::SequenceEnd | Event::MappingEnd => drop(open.pop()),
+            _ => {}
+        }
+    }
+}
+
+/// The path of the value that begins, which is the table's key or the list's next place.
+fn value_path(open: &mut [Open], place: Place, places: &mut HashMap<String, Place>) -> String {
+    match open.last_mut() {
+        None => String::new(),
+        Some(Open::Table { key, .. }) => key.take().unwrap_or_default(),
+        Some(Open::List { path, next }) => {
+            let path = join(path, &next.to_string());
+            places.insert(path.clone(), place);
+            *next += 1;
+            path
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, format: Format, expected: &[(&str, usize, usize)]) {
+        let places = KeyPlaces::of(text, format);
+        for (path, line, column) in expected {
+            assert_eq!(places.0.get(*path), Some(&Place { line: *line, column: *column }), "{path} in {places:?}");
+        }
+    }
+
+    #[test]
+    fn keys_are_found_in_each_format() {
+        let toml = "# a comment\nbatch = 4\nmodel.preset = \"gpt2\"\n[data]\nx = 1\nlist = [1,\n { y = 2 }]\n";
+        let keys = [("batch", 2, 1), ("model", 3, 1), ("model.preset", 3, 7), ("data", 4, 2), ("data.x", 5, 1)];
+        check(toml, Format::Toml, &keys);
+        check(toml, Format::Toml, &[("data.list.1", 7, 2), ("data.list.1.y", 7, 4)]);
+        let yaml = "# a comment\nbatch: 4\nmodel:\n  preset: gpt2\n  sizes: [1, 2]\nlist:\n  - y: 2\n";
+        check(yaml, Format::Yaml, &[("batch", 2, 1), ("model.preset", 4, 3), ("model.sizes.1", 5, 14)]);
+        check(yaml, Format::Yaml, &[("list.0.y", 7, 5)]);
+        let json = "{\n\t\"batch\": 4,\n  \"model\": {\"preset\": \"gpt2\", \"é\": [1, {\"y\": 2}]}\n}\n";
+        check(json, Format::Json, &[("batch", 2, 2), ("model.preset", 3, 13), ("model.é.1.y", 3, 41)]);
+    }
+
+    #[test]
+    fn a_problem_is_told_the_nearest_place() {
+        let places = KeyPlaces::of("batch = 0\n[model]\nfamily = \"mlp\"\n", Format::Toml);
+        let line = |path: &str| places.locate(vec![Problem::new(path, "", "")])[0].place.map(|place| place.line);
+        assert_eq!(line("batch"), Some(1));
+        assert_eq!(line("batch with precision=fp32"), Some(1));
+        assert_eq!(line("model.hidden"), Some(2));
+        assert_eq!(line("model.family.x[0]"), Some(3));
+        assert_eq!(line("steps"), None);
+        assert_eq!(line(""), None);
+    }
+
+    #[test]
+    fn what_cannot_be_read_has_no_places() {
+        assert_eq!(KeyPlaces::of("batch = ", Format::Toml), KeyPlaces::default());
+        assert_eq!(KeyPlaces::of("{\"a\": [", Format::Json).0.len(), 1);
+    }
+}
