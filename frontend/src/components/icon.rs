@@ -37,6 +37,14 @@ pub enum IconName {
     Pin,
     /// An arrow into a tray.
     Drop,
+    /// A plus.
+    Add,
+    /// A circular arrow.
+    Again,
+    /// A square in a circle.
+    Stop,
+    /// A looking glass.
+    Search,
 }
 
 impl IconName {
@@ -64,6 +72,10 @@ impl IconName {
             Self::Private => "M4 7.2h8v6H4zM5.7 7V5.2a2.3 2.3 0 0 1 4.6 0V7",
             Self::Pin => "M9.8 2l4.2 4.2-2.4.6-2.3 2.3-.3 3L4 7l3-.3 2.3-2.3zM6.2 9.8L2.5 13.5",
             Self::Drop => "M8 2v7M5 6.2L8 9.2l3-3M2.5 10v3.5h11V10",
+            Self::Add => "M8 3v10M3 8h10",
+            Self::Again => "M13.2 8a5.2 5.2 0 1 1-1.6-3.8M13.3 2v3h-3",
+            Self::Stop => "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8zM6 6h4v4H6z",
+            Self::Search => "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3l3.4 3.4",
         }
     }
 }
