@@ -10,6 +10,8 @@ pub mod database;
 
 pub mod failure;
 
+mod hex;
+
 pub mod housekeeping;
 
 pub mod jobs;
@@ -17,6 +19,8 @@ pub mod jobs;
 mod markup;
 
 pub mod repro;
+
+pub mod scratch;
 
 pub mod serve;
 

@@ -1,6 +1,7 @@
 //! Settings that are checked and complete.
 
 use std::env;
+use std::ffi::OsString;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use super::{RecorderConfig, SettingsArgs, program, program_folder};
 use crate::commands::units;
 use crate::failure::Failure;
 use crate::repro::Limits;
-use crate::store::StoreAddress;
+use crate::store::{BucketVariables, StoreAddress};
 use crate::worker::{Slots, WorkerSettings};
 
 /// The largest file that a recorder may write.
@@ -132,10 +133,7 @@ impl SettingsArgs {
             program: program()?,
             dist: dist(args.dist.clone())?,
             database: database(args.database.as_deref(), &data)?,
-            store: args
-                .store
-                .as_deref()
-                .map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), StoreAddress::parse)?,
+            store: args.store.as_deref().map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), store)?,
             worker: args.worker(&data, "virtual=1")?,
             recorder: RecorderConfig::from_environment()?,
             queue: args.queue.unwrap_or(200).into(),
@@ -206,7 +204,7 @@ impl SettingsArgs {
         };
         Ok(WorkerConfig {
             database: database(args.database.as_deref(), &data)?,
-            store: StoreAddress::parse(store)?,
+            store: self::store(store)?,
             worker: args.worker(&data, "virtual=1")?,
             recorder: RecorderConfig::from_environment()?,
             log: log_level(args.log.as_deref())?,
@@ -300,6 +298,13 @@ fn database(text: Option<&str>, data: &Path) -> Result<DatabaseAddress, Failure>
         return Err(wrong("database", &address, "write sqlite:PATH or postgres://user@host/name"));
     }
     Ok(DatabaseAddress(text.to_owned()))
+}
+
+/// Where the store is, with the variables that a bucket needs.
+fn store(text: &str) -> Result<StoreAddress, Failure> {
+    let texts = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let variables = BucketVariables::new(env::vars_os().filter_map(texts));
+    Ok(StoreAddress::parse(text)?.with_variables(variables))
 }
 
 /// `virtual=2,cuda:0=1`; kinds with no jobs are left out.

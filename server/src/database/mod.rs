@@ -8,6 +8,8 @@ mod clock;
 mod error;
 mod events;
 mod jobs;
+mod lifecycle;
+mod queue;
 mod shares;
 mod snapshots;
 mod workers;
@@ -15,7 +17,8 @@ mod workers;
 pub use clock::now_ms;
 pub use error::DatabaseError;
 pub use events::Event;
-pub use jobs::{Claim, Counts, JobRow, MOST_ATTEMPTS, NewJob, Outcome, Page, Submission};
+pub use jobs::{Counts, JobRow, NewJob, Page};
+pub use lifecycle::{Claim, MOST_ATTEMPTS, Outcome, Submission};
 pub use shares::{NewShare, ShareRow};
 pub use snapshots::SnapshotRow;
 

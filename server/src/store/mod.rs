@@ -6,17 +6,18 @@ mod address;
 mod error;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 
-pub use address::StoreAddress;
+pub use address::{BucketVariables, StoreAddress};
 pub use error::{StoreError, StoreErrorKind};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::Bytes;
 use futures_util::stream::{BoxStream, StreamExt as _, TryStreamExt as _};
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::buffered::BufWriter;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
@@ -49,6 +50,8 @@ pub struct Store {
     objects: Arc<dyn ObjectStore>,
     /// What every name begins with.
     prefix: ObjectPath,
+    /// Where it is, if it is a folder.
+    folder: Option<PathBuf>,
 }
 
 /// An object that a list has.
@@ -72,14 +75,13 @@ impl Store {
                 std::fs::create_dir_all(folder).map_err(|error| StoreError::folder(folder, &error))?;
                 // What is acknowledged survives a crash of the machine.
                 let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
-                Ok(Self { objects: Arc::new(files), prefix: ObjectPath::default() })
+                let folder = Some(folder.clone());
+                Ok(Self { objects: Arc::new(files), prefix: ObjectPath::default(), folder })
             }
-            StoreAddress::Bucket { bucket, prefix } => {
-                let client = ClientOptions::new().with_timeout(ANSWER).with_allow_http(true);
-                let retry = RetryConfig { retry_timeout: RETRY, ..RetryConfig::default() };
-                let builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
-                let objects = builder.with_client_options(client).with_retry(retry).build()?;
-                Ok(Self { objects: Arc::new(objects), prefix: ObjectPath::from(prefix.as_str()) })
+            StoreAddress::Bucket { bucket, prefix, variables } => {
+                let objects = bucket_of(bucket, variables)?;
+                let prefix = ObjectPath::from(prefix.as_str());
+                Ok(Self { objects: Arc::new(objects), prefix, folder: None })
             }
         }
     }
@@ -156,6 +158,19 @@ impl Store {
         objects.try_filter_map(move |meta| std::future::ready(Ok(listed(meta)))).boxed()
     }
 
+    /// Removes what processes that were killed left of objects that they wrote, older than a time; returns how many.
+    ///
+    /// In a bucket these are uploads in parts, which only a rule of the bucket itself can end.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be read.
+    pub async fn remove_unfinished(&self, written_before_ms: i64) -> Result<u64> {
+        let Some(folder) = self.folder.clone() else { return Ok(0) };
+        let removed = tokio::task::spawn_blocking(move || unfinished::remove(&folder, written_before_ms)).await;
+        Ok(removed.map_err(std::io::Error::other)??)
+    }
+
     /// Whether it answers.
     ///
     /// # Errors
@@ -173,6 +188,19 @@ impl Store {
         let separator = if prefix.is_empty() { "" } else { "/" };
         ObjectPath::from(format!("{prefix}{separator}{SNAPSHOTS}/{object}"))
     }
+}
+
+/// A client for a bucket; variables that it does not know are another program's.
+fn bucket_of(bucket: &str, variables: &BucketVariables) -> Result<AmazonS3> {
+    let client = ClientOptions::new().with_timeout(ANSWER).with_allow_http(true);
+    let retry = RetryConfig { retry_timeout: RETRY, ..RetryConfig::default() };
+    let mut builder = AmazonS3Builder::new().with_client_options(client).with_retry(retry);
+    for (name, value) in variables.iter() {
+        if let Ok(key) = name.to_ascii_lowercase().parse() {
+            builder = builder.with_config(key, value);
+        }
+    }
+    Ok(builder.with_bucket_name(bucket).build()?)
 }
 
 async fn copy(file: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<u64> {

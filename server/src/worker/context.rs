@@ -1,5 +1,6 @@
 //! What every job of a worker uses.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::watch;
@@ -11,6 +12,7 @@ use super::WorkerSettings;
 use crate::config::RecorderConfig;
 use crate::database::Database;
 use crate::failure::Failure;
+use crate::scratch::Scratch;
 use crate::store::Store;
 
 /// What every job of a worker uses.
@@ -30,6 +32,7 @@ pub struct Context {
     pub(super) give_back: watch::Sender<bool>,
     /// How many recorders run.
     pub(super) running: AtomicUsize,
+    scratch: Scratch,
 }
 
 impl Context {
@@ -44,10 +47,9 @@ impl Context {
         settings: WorkerSettings,
         recorder: RecorderConfig,
     ) -> Result<Self, Failure> {
-        let scratch = &settings.scratch;
-        std::fs::create_dir_all(scratch).map_err(|error| {
+        let scratch = Scratch::open(&settings.scratch).map_err(|error| {
             Failure::new(
-                format!("the folder {} cannot be made: {error}", scratch.display()),
+                format!("recordings can't be made in {}: {error}", settings.scratch.display()),
                 "name a folder that you may write to with --data",
             )
         })?;
@@ -59,7 +61,13 @@ impl Context {
             settings,
             give_back: watch::Sender::new(false),
             running: AtomicUsize::new(0),
+            scratch,
         })
+    }
+
+    /// The folder of this process for what is under way.
+    pub fn scratch(&self) -> &Path {
+        self.scratch.path()
     }
 
     /// Shows others that this worker is here, and what it takes.

@@ -20,7 +20,8 @@ use tracing::{Instrument as _, error, info, info_span, warn};
 use super::Context;
 use super::heartbeat::{Left, follow};
 use super::listener::Listener;
-use crate::database::{Claim, JobRow, Outcome};
+use crate::database::{Claim, DatabaseError, JobRow, Outcome};
+use crate::hex::hex;
 use crate::repro::{self, Recording, RecordingFailure};
 use crate::snapshots::{self, SnapshotError};
 use crate::store::StoreErrorKind;
@@ -40,25 +41,25 @@ struct Made {
 }
 
 /// Claims a job and runs it to an end that is written down.
-pub(super) async fn run(context: &Arc<Context>, job: &str) {
-    let row = match context.database.claim(job, &context.name).await {
-        Ok(Claim::Mine(row)) => row,
-        Ok(Claim::Over) => return,
-        Err(error) => {
-            // The reaper of another worker, or of this one, will find a job that was claimed all the same.
-            error!(job, %error, "a job can't be claimed");
-            return;
-        }
+///
+/// # Errors
+///
+/// It can't be claimed, so that it has to be tried again; the reaper finds one that was claimed all the same.
+pub(super) async fn run(context: &Arc<Context>, job: &str) -> Result<(), DatabaseError> {
+    let row = match context.database.claim(job, &context.name).await? {
+        Claim::Mine(row) => row,
+        Claim::Over => return Ok(()),
     };
     let span = info_span!("job", id = row.id, name = row.name);
     context.running.fetch_add(1, Ordering::Relaxed);
     attempt(context, &row).instrument(span).await;
     context.running.fetch_sub(1, Ordering::Relaxed);
+    Ok(())
 }
 
 async fn attempt(context: &Arc<Context>, row: &JobRow) {
     info!(attempt = row.attempts, "started");
-    let folder = match tempfile::Builder::new().prefix("job-").tempdir_in(&context.settings.scratch) {
+    let folder = match tempfile::Builder::new().prefix("job-").tempdir_in(context.scratch()) {
         Ok(folder) => folder,
         Err(error) => return end(context, row, failed("no_room", &no_room(&error), NO_ROOM_HINT, Vec::new())).await,
     };
@@ -128,7 +129,7 @@ fn pack(snapshot: &Path) -> io::Result<(PathBuf, String)> {
     }
     let Hashing { hasher, .. } = encoder.finish()?;
     std::fs::remove_file(snapshot)?;
-    Ok((packed, hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
+    Ok((packed, hex(hasher.finalize())))
 }
 
 /// A file whose content is hashed on the way.

@@ -110,7 +110,7 @@ async fn read_view(mut field: Field) -> Result<ShareRequest, ApiError> {
 
 async fn read_snapshot(mut field: Field, state: &State) -> Result<(NamedTempFile, String, u64), ApiError> {
     let most_bytes = state.config.shares.upload_bytes;
-    let mut upload = Upload::start(&state.config.worker.scratch, most_bytes)?;
+    let mut upload = Upload::start(state.worker.scratch(), most_bytes)?;
     while let Some(piece) = field.next().await {
         let piece = piece.map_err(|error| broken_off(&error))?;
         upload.push(&piece).await.map_err(|error| upload_error(error, most_bytes))?;
