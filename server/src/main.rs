@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use server::Failure;
-use server::commands::{FitArgs, InspectArgs, PeakArgs, ReproArgs, SweepArgs};
+use server::commands::{ExportArgs, FitArgs, InspectArgs, PeakArgs, ReproArgs, SweepArgs};
 use server::config::SettingsArgs;
 
 /// Reads and makes PyTorch CUDA memory snapshots
@@ -24,6 +24,9 @@ enum Command {
         /// The file
         file: PathBuf,
     },
+
+    /// Write a snapshot in another form, or a copy that others may see
+    Export(ExportArgs),
 
     /// Find the largest batch of a training config that fits a card
     Fit(Box<FitArgs>),
@@ -50,6 +53,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Digest { file } => server::shares::print_digest(&file).map(print),
+        Command::Export(args) => args.run().map(print),
         Command::Fit(args) => args.run().map(print),
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),
