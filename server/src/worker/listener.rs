@@ -12,6 +12,12 @@ use crate::repro::Watcher;
 /// How often progress is an event: what lies between two is in the snapshot anyway.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
+/// How often it is one at first: most recordings take seconds, and their curve is to have a shape.
+const FIRST_EVERY: Duration = Duration::from_millis(40);
+
+/// Events before progress comes less often.
+const FIRST_EVENTS: usize = 400;
+
 /// The most events of one recording; a run of hours keeps its first and loses detail after that.
 const MOST_EVENTS: usize = 5000;
 
@@ -39,7 +45,8 @@ impl Listener {
     }
 
     fn progress(&mut self, progress: Progress) {
-        if self.last_progress.is_some_and(|last| last.elapsed() < self.every) {
+        let every = if self.sent < FIRST_EVENTS { FIRST_EVERY } else { self.every };
+        if self.last_progress.is_some_and(|last| last.elapsed() < every) {
             self.held = Some(progress);
             return;
         }
