@@ -3,13 +3,21 @@
 use super::use_files::{FilesHandle, Opening};
 use crate::platform::{ApiError, ApiRequest, api_url, day_text, fragment, page_path, search_params, site_url};
 use crate::state::{Address, LinkFacts, Origin, Start, ViewState, cuts_text};
-use shared::api::{JobDetails, ShareResource};
+use serde::Deserialize;
+use shared::api::ShareResource;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 /// The snapshot that `?sample` opens.
 const SAMPLE: &str = "sample.pickle.gz";
+
+/// What the viewer reads of a job; all of it would be a twentieth of the module.
+#[derive(Deserialize)]
+struct JobHead {
+    name: String,
+    snapshot_bytes: Option<u64>,
+}
 
 /// How far it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,15 +85,15 @@ async fn open_link(files: &FilesHandle, token: &str) -> Result<(), ArrivalFailur
 
 async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), ArrivalFailure> {
     for id in jobs {
-        let details: JobDetails = ApiRequest::get(format!("jobs/{id}")).send().await.map_err(job_failure)?;
-        if details.job.snapshot_bytes.is_none() {
+        let job: JobHead = ApiRequest::get(format!("jobs/{id}")).send().await.map_err(job_failure)?;
+        if job.snapshot_bytes.is_none() {
             return Err(ArrivalFailure {
                 title: "No snapshot yet",
-                message: format!("The job {} has left no snapshot.", details.job.name),
+                message: format!("The job {} has left no snapshot.", job.name),
                 hint: "Wait until it has finished, or look at its page for why it failed.".to_owned(),
             });
         }
-        let opening = Opening { name: details.job.name, origin: Origin::Site, start: None };
+        let opening = Opening { name: job.name, origin: Origin::Site, start: None };
         files.open_url(opening, api_url(&format!("jobs/{id}/snapshot")));
     }
     Ok(())

@@ -40,7 +40,7 @@ pub(super) fn Form(props: &FormProps) -> Html {
         <form class="share-form" {onsubmit}>
             <p class="share-lead">
                 { "A link opens a copy of this snapshot on exactly this view, for whoever has the link. Sizes, times and \
-                   addresses stay as they are; what names you is left out." }
+                   device addresses stay as they are; look below at what is left out." }
             </p>
             <fieldset class="share-fields" disabled={is_sending}>
                 { title_and_end(sharing) }
