@@ -2,6 +2,8 @@
 //!
 //! A library beside the binary, so that the tests drive the same app that `snapscope serve` runs.
 
+mod byte_axis;
+
 pub mod commands;
 
 pub mod config;

@@ -17,6 +17,9 @@ use crate::repro::Limits;
 use crate::store::{BucketVariables, StoreAddress};
 use crate::worker::{Slots, WorkerSettings};
 
+/// How far recorders step back: whoever asks the server is answered first.
+const NICENESS: i32 = 10;
+
 /// The largest file that a recorder may write.
 const OUTPUT_BYTES: u64 = 4 << 30;
 
@@ -29,6 +32,8 @@ pub struct ServeConfig {
     pub public_address: Option<String>,
     /// What submitting and deleting need.
     pub token: Option<String>,
+    /// What reading the metrics needs.
+    pub metrics_token: Option<String>,
     /// This program, which reads uploads in a process of their own.
     pub program: PathBuf,
     /// The folder of the built page; it has an `index.html`.
@@ -129,6 +134,7 @@ impl SettingsArgs {
         Ok(ServeConfig {
             listen,
             public_address: args.public_address.as_deref().map(public_address).transpose()?,
+            metrics_token: args.metrics_token.clone().filter(|token| !token.is_empty()).or_else(|| token.clone()),
             token,
             program: program()?,
             dist: dist(args.dist.clone())?,
@@ -161,6 +167,7 @@ impl SettingsArgs {
                 time: time("job-time", self.job_time.as_deref(), "30min")?,
                 memory_bytes: size("job-memory", self.job_memory.as_deref(), "8GiB")?,
                 output_bytes: OUTPUT_BYTES,
+                niceness: NICENESS,
                 ..Limits::default()
             },
             scratch: data.join("scratch"),
@@ -225,11 +232,13 @@ impl fmt::Display for WorkerConfig {
 impl fmt::Display for ServeConfig {
     /// One line a setting, without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let secret = |text: Option<&String>| if text.is_some() { "set" } else { "none" }.to_owned();
         let rate = |rate: Option<u32>| rate.map_or("any number".to_owned(), |rate| format!("{rate} a minute"));
         for (name, value) in [
             ("listen", self.listen.to_string()),
             ("public address", self.public_address.clone().unwrap_or_else(|| "as the browser asks".to_owned())),
-            ("token", if self.token.is_some() { "set" } else { "none" }.to_owned()),
+            ("token", secret(self.token.as_ref())),
+            ("metrics token", secret(self.metrics_token.as_ref())),
             ("page", self.dist.display().to_string()),
             ("data", self.data.display().to_string()),
             ("database", self.database.to_string()),

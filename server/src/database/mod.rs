@@ -7,6 +7,7 @@
 mod clock;
 mod error;
 mod events;
+mod figures;
 mod jobs;
 mod lifecycle;
 mod queue;
@@ -21,6 +22,7 @@ pub use jobs::{Counts, JobRow, NewJob, Page};
 pub use lifecycle::{Claim, MOST_ATTEMPTS, Outcome, Submission};
 pub use shares::{NewShare, ShareRow};
 pub use snapshots::SnapshotRow;
+pub use workers::WorkerRow;
 
 use std::path::Path;
 use std::str::FromStr as _;

@@ -4,12 +4,14 @@
 
 mod address;
 mod error;
+mod metrics;
 #[cfg(test)]
 mod tests;
 mod unfinished;
 
 pub use address::{BucketVariables, StoreAddress};
 pub use error::{StoreError, StoreErrorKind};
+pub use metrics::StoreMetrics;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,6 +52,7 @@ pub struct Store {
     objects: Arc<dyn ObjectStore>,
     /// What every name begins with.
     prefix: ObjectPath,
+    metrics: StoreMetrics,
     /// Where it is, if it is a folder.
     folder: Option<PathBuf>,
 }
@@ -70,18 +73,19 @@ impl Store {
     ///
     /// The folder cannot be made, or the bucket's settings are not complete.
     pub fn open(address: &StoreAddress) -> Result<Self> {
+        let metrics = StoreMetrics::default();
         match address {
             StoreAddress::Folder(folder) => {
                 std::fs::create_dir_all(folder).map_err(|error| StoreError::folder(folder, &error))?;
                 // What is acknowledged survives a crash of the machine.
                 let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
                 let folder = Some(folder.clone());
-                Ok(Self { objects: Arc::new(files), prefix: ObjectPath::default(), folder })
+                Ok(Self { objects: Arc::new(files), prefix: ObjectPath::default(), metrics, folder })
             }
             StoreAddress::Bucket { bucket, prefix, variables } => {
                 let objects = bucket_of(bucket, variables)?;
                 let prefix = ObjectPath::from(prefix.as_str());
-                Ok(Self { objects: Arc::new(objects), prefix, folder: None })
+                Ok(Self { objects: Arc::new(objects), prefix, metrics, folder: None })
             }
         }
     }
@@ -114,14 +118,13 @@ impl Store {
         let mut file = tokio::fs::File::open(file).await?;
         let mut writer = BufWriter::with_capacity(Arc::clone(&self.objects), self.path(object), PART_BYTES)
             .with_max_concurrency(PARTS);
-        match copy(&mut file, &mut writer).await {
-            Ok(bytes) => Ok(bytes),
-            Err(error) => {
-                // Parts that were taken already would stay for ever.
-                let _ = writer.abort().await;
-                Err(error)
-            }
+        let copied = self.metrics.counted("put", copy(&mut file, &mut writer).await);
+        match &copied {
+            Ok(bytes) => self.metrics.transferred("written", *bytes),
+            // Parts that were taken already would stay for ever.
+            Err(_) => drop(writer.abort().await),
         }
+        copied
     }
 
     /// The content of an object, piece by piece, and its length.
@@ -130,8 +133,13 @@ impl Store {
     ///
     /// There is none, or the store does not answer.
     pub async fn read(&self, object: &str) -> Result<(u64, BoxStream<'static, Result<Bytes>>)> {
-        let found = self.objects.get(&self.path(object)).await?;
-        Ok((found.meta.size, found.into_stream().map_err(StoreError::from).boxed()))
+        let found = self.objects.get(&self.path(object)).await.map_err(StoreError::from);
+        let found = self.metrics.counted("read", found)?;
+        let metrics = self.metrics.clone();
+        let size_bytes = found.meta.size;
+        let stream = found.into_stream().map_err(StoreError::from);
+        let stream = stream.inspect_ok(move |piece| metrics.transferred("read", piece.len() as u64));
+        Ok((size_bytes, stream.boxed()))
     }
 
     /// Removes an object; one that is not there is removed already.
@@ -140,10 +148,11 @@ impl Store {
     ///
     /// The store does not answer.
     pub async fn remove(&self, object: &str) -> Result<()> {
-        match self.objects.delete(&self.path(object)).await {
+        let removed = match self.objects.delete(&self.path(object)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error.into()),
-        }
+        };
+        self.metrics.counted("remove", removed)
     }
 
     /// All snapshots that there are.
@@ -156,6 +165,11 @@ impl Store {
         };
         let objects = self.objects.list(Some(&folder)).map_err(StoreError::from);
         objects.try_filter_map(move |meta| std::future::ready(Ok(listed(meta)))).boxed()
+    }
+
+    /// What is counted of it.
+    pub fn metrics(&self) -> &StoreMetrics {
+        &self.metrics
     }
 
     /// Removes what processes that were killed left of objects that they wrote, older than a time; returns how many.

@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use tracing::warn;
 use uuid::Uuid;
 
-use super::WorkerSettings;
+use super::{RecorderMetrics, WorkerSettings};
 use crate::config::RecorderConfig;
 use crate::database::Database;
 use crate::failure::Failure;
@@ -32,6 +32,8 @@ pub struct Context {
     pub(super) give_back: watch::Sender<bool>,
     /// How many recorders run.
     pub(super) running: AtomicUsize,
+    /// What is counted of recordings.
+    pub(super) metrics: RecorderMetrics,
     scratch: Scratch,
 }
 
@@ -61,6 +63,7 @@ impl Context {
             settings,
             give_back: watch::Sender::new(false),
             running: AtomicUsize::new(0),
+            metrics: RecorderMetrics::default(),
             scratch,
         })
     }
@@ -85,6 +88,11 @@ impl Context {
     /// How many recorders run at this moment.
     pub fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
+    }
+
+    /// What is counted of recordings.
+    pub fn metrics(&self) -> &RecorderMetrics {
+        &self.metrics
     }
 
     /// Waits for running jobs as long as they may go on, then has them put back.

@@ -12,10 +12,8 @@ use crate::repro::Watcher;
 /// How often progress is an event: what lies between two is in the snapshot anyway.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
-/// How often it is one at first: most recordings take seconds, and their curve is to have a shape.
-const FIRST_EVERY: Duration = Duration::from_millis(40);
-
-/// Events before progress comes less often.
+/// Until there are so many events each line of progress is one, twenty a second at most: most recordings take seconds,
+/// and their curve is to have a shape.
 const FIRST_EVENTS: usize = 400;
 
 /// The most events of one recording; a run of hours keeps its first and loses detail after that.
@@ -30,12 +28,18 @@ pub(super) struct Listener {
     /// Progress that came too soon after the last.
     held: Option<Progress>,
     every: Duration,
+    memory_bytes: u64,
 }
 
 impl Listener {
     /// A listener that ends the recording once `cancelled` is true.
     pub(super) fn new(events: UnboundedSender<JobEvent>, cancelled: Arc<AtomicBool>) -> Self {
-        Self { events, cancelled, sent: 0, last_progress: None, held: None, every: PROGRESS_EVERY }
+        Self { events, cancelled, sent: 0, last_progress: None, held: None, every: PROGRESS_EVERY, memory_bytes: 0 }
+    }
+
+    /// The most of this machine's memory that the recorder was seen to have.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
     }
 
     fn send(&mut self, event: JobEvent) {
@@ -45,8 +49,8 @@ impl Listener {
     }
 
     fn progress(&mut self, progress: Progress) {
-        let every = if self.sent < FIRST_EVENTS { FIRST_EVERY } else { self.every };
-        if self.last_progress.is_some_and(|last| last.elapsed() < every) {
+        let is_soon = self.last_progress.is_some_and(|last| last.elapsed() < self.every);
+        if is_soon && self.sent >= FIRST_EVENTS {
             self.held = Some(progress);
             return;
         }
@@ -86,5 +90,9 @@ impl Watcher for Listener {
 
     fn is_cancelled(&mut self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    fn memory(&mut self, bytes: u64) {
+        self.memory_bytes = self.memory_bytes.max(bytes);
     }
 }

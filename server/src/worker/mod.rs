@@ -7,11 +7,13 @@
 mod context;
 mod heartbeat;
 mod listener;
+mod metrics;
 mod reaper;
 mod record;
 mod settings;
 
 pub use context::Context;
+pub use metrics::RecorderMetrics;
 pub use settings::{Slots, WorkerSettings};
 
 use std::sync::Arc;

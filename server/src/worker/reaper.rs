@@ -21,7 +21,7 @@ fn gone() -> String {
         hint: "Look for the reason in the logs of the workers, such as a machine that ran out of memory; then submit \
                the job again."
             .to_owned(),
-        problems: Vec::new(),
+        ..ErrorBody::default()
     };
     serde_json::to_string(&error).expect("plain data can be written")
 }
