@@ -41,7 +41,7 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
     };
     html! {
         <select class="select compare" aria-label="Compare with another recording" {onchange}>
-            <option value="">{ "Compare with…" }</option>
+            <option value="" selected=true>{ "Compare with…" }</option>
             { for others.iter().map(option) }
         </select>
     }

@@ -2,6 +2,7 @@
 
 use crate::state::{Entry, Route, Start};
 use crate::view::picture::{HEIGHT, WIDTH, picture, top_bytes};
+use crate::view::prose::{Piece, pieces};
 use frontend::platform::site_url;
 use shared::api::GalleryRow;
 use shared::base::format;
@@ -34,7 +35,7 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
                     { shown(repair, top, "Repaired") }
                 }
             </div>
-            <p class="tile-text">{ row.text.replace('\n', " ") }</p>
+            <p class="tile-text">{ for pieces(&row.text).into_iter().map(piece) }</p>
             <footer class="tile-foot">
                 { link(row, if is_pair { "Use the mistake" } else { "Use this config" }) }
                 if let Some(repair) = repair {
@@ -42,6 +43,13 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
                 }
             </footer>
         </article>
+    }
+}
+
+fn piece(piece: Piece) -> Html {
+    match piece {
+        Piece::Words(text) => text.into(),
+        Piece::Code(text) => html! { <code>{ text }</code> },
     }
 }
 

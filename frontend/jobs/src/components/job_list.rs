@@ -79,7 +79,7 @@ fn line(resource: &JobResource) -> Html {
                 <StateBadge state={resource.state} />
                 <span class="job-name">{ name }</span>
                 <span class="job-card">{ &resource.card }</span>
-                <span class="job-outcome numbers">{ job::outcome(resource) }</span>
+                <span class={classes!("job-outcome", "numbers", job::ran_out_of_memory(resource).then_some("oom"))}>{ job::outcome(resource) }</span>
                 <span class="job-took numbers">{ job::took(resource) }</span>
                 <time class="job-when numbers" title={local_time(resource.created_ms)}>
                     { time::ago(clock_ms(), resource.created_ms) }

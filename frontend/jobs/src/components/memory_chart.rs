@@ -47,6 +47,7 @@ pub(crate) fn MemoryChart(props: &MemoryChartProps) -> Html {
             <figcaption class="legend">
                 <span class="legend-live">{ "Live" }</span>
                 <span class="legend-reserved">{ "Reserved" }</span>
+                <span class="legend-note">{ "Sampled while it runs; the viewer shows every event" }</span>
                 if let Some(memory) = memory {
                     <span class="legend-note numbers">{ format!("The card's {} lie above the chart", format::bytes(memory)) }</span>
                 }

@@ -69,10 +69,14 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
             </main>
         };
     };
+    // Events are ahead of the job, but for its end: figures and error come with the job itself.
+    let told = watch.state.filter(|state| !state.is_over() && !known.job.state.is_over());
+    let state = told.unwrap_or(known.job.state);
+    let has_chart = !watch.samples.is_empty() || state == JobState::Running;
     html! {
-        <main class="page" data-state={known.job.state.word()}>
+        <main class="page" data-state={state.word()}>
             { way_back() }
-            { head(&known.job, on_cancel) }
+            { head(&known.job, state, on_cancel) }
             if let Some(error) = (*refused).clone() {
                 <RefusalNote {error} />
             }
@@ -84,7 +88,7 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
                 <FigureList figures={job::live_figures(&watch)} />
             }
             <JobOutcome details={(*known).clone()} />
-            if !watch.samples.is_empty() {
+            if has_chart {
                 <MemoryChart watch={watch.clone()} scheme={props.scheme} />
             }
             { log(&known, &watch) }
@@ -121,12 +125,12 @@ fn way_back() -> Html {
     html! { <nav class="way-back" aria-label="Way back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav> }
 }
 
-fn head(resource: &JobResource, on_cancel: Callback<()>) -> Html {
+fn head(resource: &JobResource, state: JobState, on_cancel: Callback<()>) -> Html {
     let name = if resource.name.is_empty() { "Without a name" } else { &resource.name };
     html! {
         <header class="page-head">
             <div>
-                <h1 class="page-title">{ name }<StateBadge state={resource.state} /></h1>
+                <h1 class="page-title">{ name }<StateBadge {state} /></h1>
                 <p class="hint facts">
                     <span>{ &resource.card }</span>
                     <span title={local_time(resource.created_ms)}>{ time::ago(clock_ms(), resource.created_ms) }</span>

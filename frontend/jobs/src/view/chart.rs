@@ -21,8 +21,8 @@ use plotters::style::{Color as _, IntoFont, RGBAColor, ShapeStyle, TextStyle};
 const LEFT: u32 = 64;
 /// Room for the labels of steps.
 const BOTTOM: u32 = 22;
-/// Room above the top line.
-const TOP: u32 = 10;
+/// Room above the top line, where the card's label may stand.
+const TOP: u32 = 14;
 /// Pixels between two labels of bytes, at least.
 const BETWEEN_BYTES: f64 = 34.0;
 /// Pixels between two labels of steps, at least.
@@ -100,7 +100,8 @@ fn step_ticks(samples: &[Sample], width: f64) -> Vec<Tick> {
         step = step.max(sample.step);
         let (Some(number), true) = (sample.step, is_new) else { continue };
         let value = index as f64;
-        if ticks.last().is_none_or(|last| (value - last.value) * pixel >= BETWEEN_STEPS) {
+        let has_room = (samples.len() as f64 - value) * pixel >= BETWEEN_STEPS;
+        if has_room && ticks.last().is_none_or(|last| (value - last.value) * pixel >= BETWEEN_STEPS) {
             ticks.push(Tick { value, label: format!("step {}", number + 1) });
         }
     }
@@ -141,8 +142,8 @@ fn draw_grid<B: DrawingBackend>(plot: &mut Plot<'_, B>, chart: &Chart, theme: &T
 }
 
 fn draw_curves<B: DrawingBackend>(plot: &mut Plot<'_, B>, chart: &Chart, theme: &Theme, ratio: f64) -> Drawn<B> {
-    let fill = rgba(theme.live.with_alpha(0.2));
-    let edge = stroke(theme.live, ratio);
+    let fill = rgba(theme.accent.with_alpha(0.24));
+    let edge = stroke(theme.accent, ratio);
     plot.draw_series(AreaSeries::new(chart.corners(|sample| sample.live_bytes), 0.0, fill).border_style(edge))?;
     let reserved = stroke(theme.reserved, 1.5 * ratio);
     plot.draw_series(LineSeries::new(chart.corners(|sample| sample.reserved_bytes), reserved))?;
@@ -178,7 +179,7 @@ fn draw_labels<B: DrawingBackend>(
     if let Some(capacity) = chart.capacity_bytes {
         let (x, y) = plot.backend_coord(&(chart.end(), capacity as f64));
         let label = format!("card {}", shared::base::format::bytes(capacity));
-        area.draw(&Text::new(label, (x - gap, y + gap / 2), style(theme.oom, HPos::Right, VPos::Top)))?;
+        area.draw(&Text::new(label, (x - gap, y - gap / 3), style(theme.oom, HPos::Right, VPos::Bottom)))?;
     }
     Ok(())
 }

@@ -24,11 +24,16 @@ pub(crate) fn outcome(job: &JobResource) -> String {
         (JobState::Running, ..) => {
             job.progress.as_ref().map_or_else(|| "Starting".to_owned(), |progress| place(progress, job.steps))
         }
-        (JobState::Finished, Some(report), _) if report.oom.is_some() => "Out of memory".to_owned(),
+        (JobState::Finished, ..) if ran_out_of_memory(job) => "Out of memory".to_owned(),
         (JobState::Finished, Some(report), _) => format!("Peak {}", format::bytes(report.peak_allocated_bytes)),
         (JobState::Failed, _, Some(error)) => error.message.clone(),
         _ => String::new(),
     }
+}
+
+/// Whether the recording ended by running out of memory.
+pub(crate) fn ran_out_of_memory(job: &JobResource) -> bool {
+    job.result.as_ref().is_some_and(|report| report.oom.is_some())
 }
 
 /// How long a job took, or has to wait: empty where that says nothing.

@@ -5,5 +5,6 @@ pub(crate) mod fields;
 pub(crate) mod job;
 pub(crate) mod numbers;
 pub(crate) mod picture;
+pub(crate) mod prose;
 pub(crate) mod refusal;
 pub(crate) mod time;

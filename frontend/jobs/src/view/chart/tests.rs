@@ -29,7 +29,7 @@ fn steps_are_labelled_where_they_have_room() {
         chart.steps.into_iter().map(|tick| tick.label).collect()
     };
     assert_eq!(labels(3, 800.0), ["step 1", "step 2", "step 3"]);
-    assert_eq!(labels(3, 130.0), ["step 1", "step 3"]);
+    assert_eq!(labels(4, 184.0), ["step 1", "step 3"]);
     assert!(labels(500, 800.0).len() < 20);
 }
 
@@ -100,7 +100,7 @@ fn curves_and_labels_reach_the_canvas() {
     for text in ["0 GiB", "step 1", "step 3", "card 16.0 GiB"] {
         assert!(drawing.texts.iter().any(|drawn| drawn == text), "{text} in {:?}", drawing.texts);
     }
-    for color in [theme.live, theme.reserved, theme.oom] {
+    for color in [theme.accent, theme.reserved, theme.oom] {
         let [red, green, blue] = color.channels();
         assert!(drawing.paths.contains(&(red, green, blue)), "{color:?}");
     }
