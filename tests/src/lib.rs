@@ -10,6 +10,8 @@ pub mod cpython;
 
 pub mod equal;
 
+pub mod form;
+
 pub mod generator;
 
 pub mod gpu_check;

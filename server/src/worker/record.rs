@@ -15,7 +15,7 @@ use shared::job::{Job, RawJob};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::spawn_blocking;
-use tracing::{Instrument as _, error, info, info_span, warn};
+use tracing::{Instrument as _, Span, error, info, info_span, warn};
 
 use super::Context;
 use super::heartbeat::{Left, follow};
@@ -100,11 +100,13 @@ async fn record(
     let mut listener = Listener::new(sender, Arc::clone(&cancelled));
     let output = folder.path().join("snapshot.pickle");
     let thread = {
-        let context = Arc::clone(context);
+        let (context, span) = (Arc::clone(context), Span::current());
         spawn_blocking(move || {
             let start = Instant::now();
             let recording = repro::run(&context.recorder, &job, &context.settings.limits, &output, &mut listener);
-            context.metrics.took(start.elapsed().as_secs_f64(), listener.memory_bytes());
+            let (seconds, memory_bytes) = (start.elapsed().as_secs_f64(), listener.memory_bytes());
+            context.metrics.took(seconds, memory_bytes);
+            span.in_scope(|| info!(seconds, memory_bytes, "the recorder has ended"));
             let recording = recording?;
             // The listener lives until here, so that the job shows a sign of life while its snapshot is packed.
             let packed = pack(&output);
