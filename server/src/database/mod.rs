@@ -169,6 +169,3 @@ async fn open_sqlite(path: &Path) -> Result<SqlitePool> {
     let pool = SqlitePoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(ACQUIRE);
     Ok(pool.connect_with(options).await?)
 }
-
-#[cfg(test)]
-mod tests;
