@@ -129,7 +129,8 @@ fn parts(path: &str) -> Option<Vec<String>> {
     let path = path.strip_prefix("//?/").unwrap_or(&path);
     let is_absolute = path.starts_with(['/', '~']) || has_drive(path);
     let climbed = path.trim_start_matches("./").trim_start_matches("../");
-    if !is_absolute && !(climbed.len() < path.len() && leads_home(climbed)) {
+    let is_climbing_home = climbed.len() < path.len() && leads_home(climbed);
+    if !is_absolute && !is_climbing_home {
         return None;
     }
     let mut parts: Vec<String> = Vec::new();
