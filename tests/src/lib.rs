@@ -20,6 +20,10 @@ pub mod http;
 
 pub mod laws;
 
+pub mod load;
+
+pub mod padded;
+
 pub mod postgres;
 
 pub mod repro;
@@ -28,9 +32,9 @@ pub mod s3;
 
 pub mod server;
 
-pub mod serving;
-
 pub mod storage;
+
+pub mod serving;
 
 /// The floor of decoding, which the benchmarks of `shared` measure too.
 #[path = "../../shared/benches/support/opcode_scan.rs"]
