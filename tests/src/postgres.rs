@@ -121,6 +121,8 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
         let _ = self.keeper.wait();
+        // A cluster that was killed, and that no keeper came back to.
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
