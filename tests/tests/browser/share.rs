@@ -41,8 +41,11 @@ fn seen(page: &Browser, view: View) -> Seen {
 
 /// Shows the peak of another device over time, with an allocation pinned.
 fn look_somewhere(page: &Journey) -> Seen {
+    let first = page.view();
     page.press("]");
     page.wait_for("document.querySelector('.device-tab[aria-selected=true]').dataset.device === '1'");
+    // A click before the other device is drawn would be on the first one.
+    page.wait_for_view(&format!("x1 !== {}", first.x1));
     page.settle();
     page.drag(PLOT, LOW, LOW);
     page.wait_for(&format!("document.querySelector('{FACTS}') !== null"));
