@@ -40,21 +40,23 @@ impl Loaded {
         std::fs::write(page.path().join("index.html"), "<!doctype html>").expect("room");
         let launch = Launch { program: Some(program()), dist: Some(page.path().to_owned()), ..Launch::default() };
         let launch = launch.with("--jobs", format!("virtual={jobs}"));
-        let launch = launch.with("--requests", "0").with("--submissions", "0");
+        let launch = launch.with("--requests", "0").with("--submissions", "0").with("--grace", "0s");
         Self { server: ServeProcess::launch(&launch), _page: page }
     }
 
-    /// Submits a config, waits until it runs, and returns where it is.
-    fn running(&self, config: &str) -> String {
+    /// Submits a config, and returns where its job is.
+    fn submit(&self, config: &str) -> String {
         let reply = self.server.post("/api/v1/jobs", &[], config.as_bytes());
         assert_eq!(reply.status, 202, "{}", reply.text());
-        let path = format!("/api/v1/jobs/{}", reply.json()["id"].as_str().expect("an id"));
+        format!("/api/v1/jobs/{}", reply.json()["id"].as_str().expect("an id"))
+    }
+
+    fn wait_until_running(&self, path: &str) {
         let start = Instant::now();
-        while self.job(&path)["progress"].is_null() {
-            assert!(start.elapsed() < PATIENCE, "the job does not run: {}", self.job(&path));
+        while self.job(path)["progress"].is_null() {
+            assert!(start.elapsed() < PATIENCE, "the job does not run: {}", self.job(path));
             std::thread::sleep(Duration::from_millis(100));
         }
-        path
     }
 
     fn job(&self, path: &str) -> Value {

@@ -20,8 +20,9 @@ const DURING: Duration = Duration::from_secs(20);
 /// How often each client asks, where it does not ask again at once.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// A model whose recording takes longer than the measurement.
-const LONG: &str = "steps = 10000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2";
+/// A model whose recording takes some seconds, and so many of them that two run at any time.
+const CONFIG: &str = "steps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2";
+const JOBS: usize = 60;
 
 /// When a client asks again.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,8 @@ enum Pace {
 /// Prints a table for each pace.
 pub(super) fn print() {
     let loaded = Loaded::start(2);
-    let jobs = [loaded.running(LONG), loaded.running(LONG)];
+    let jobs: Vec<String> = (0..JOBS).map(|_| loaded.submit(CONFIG)).collect();
+    loaded.wait_until_running(&jobs[1]);
     let link = share(&loaded);
     let kinds = [
         ("link, GET /api/v1/shares/{token}", link.clone()),
@@ -53,8 +55,9 @@ pub(super) fn print() {
         }
         table.print();
     }
-    for path in jobs {
-        assert_eq!(loaded.job(&path)["state"], "running", "jobs have to run all the time");
+    assert_eq!(loaded.job(&jobs[JOBS - 1])["state"], "queued", "two jobs have to run all the time");
+    for path in jobs.iter().rev() {
+        loaded.server.post(&format!("{path}/cancel"), &[], b"");
     }
 }
 
