@@ -117,7 +117,8 @@ async fn read_body(mut payload: Payload, most_bytes: usize) -> Result<Bytes, Api
         let piece = piece.map_err(|error| broken_off(&error))?;
         pace.took(piece.len());
         if body.len() + piece.len() > most_bytes {
-            let message = format!("The request has more than {} bytes, which no config has.", most_bytes);
+            pace.drain(payload).await;
+            let message = format!("The request has more than {most_bytes} bytes, which no config has.");
             return Err(ApiError::new(ErrorCode::TooLarge, message));
         }
         body.extend_from_slice(&piece);
