@@ -9,6 +9,8 @@ pub mod pickle;
 
 pub mod trace;
 
+pub mod allocator;
+
 pub mod import;
 
 pub mod export;

@@ -1,0 +1,278 @@
+//! The allocator: how a request is served and how a block comes back.
+//!
+//! ```text
+//! allocate  search the pool ─ collect garbage ─ fetch ─ release oversize blocks, fetch ─ release all, fetch ─ oom
+//! free      at once, or when the other streams that used the block are done (complete)
+//! ```
+//!
+//! Cost: O(log free blocks) a request; memory is bounded by the blocks that live.
+
+use std::collections::VecDeque;
+
+use super::block::{Block, BlockId, BlockUse, Blocks};
+use super::driver::Driver;
+use super::event::{Event, EventKind};
+use super::expandable::Reservations;
+use super::pool::{HalfPool, Pool, PoolIndex, PoolKey};
+use super::rounding;
+use super::settings::Settings;
+use super::state::Counters;
+
+/// A request that could not be served; an `oom` event tells the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory {
+    /// The rounded request in bytes.
+    pub block_bytes: u64,
+    /// What the card had left, in bytes.
+    pub free_bytes: u64,
+}
+
+/// The caching allocator of one device.
+#[derive(Debug)]
+pub struct Allocator<D> {
+    pub(super) settings: Settings,
+    pub(super) driver: D,
+    pub(super) allowed_bytes: Option<u64>,
+    pub(super) blocks: Blocks,
+    pub(super) pools: Vec<Pool>,
+    pub(super) reservations: Reservations,
+    /// Freed blocks that other streams still use, oldest first.
+    pub(super) pending: VecDeque<BlockId>,
+    pub(super) counters: Counters,
+    pub(super) events: Vec<Event>,
+    captures: u32,
+}
+
+/// A request on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) block_bytes: u64,
+    pub(super) segment_bytes: u64,
+    pub(super) stream: u64,
+    pub(super) pool: PoolIndex,
+}
+
+impl<D: Driver> Allocator<D> {
+    /// An allocator without any segment.
+    pub fn new(settings: Settings, driver: D) -> Self {
+        Self {
+            allowed_bytes: settings.allowed_bytes(driver.total_bytes()),
+            settings,
+            driver,
+            blocks: Blocks::default(),
+            pools: vec![Pool::new()],
+            reservations: Reservations::default(),
+            pending: VecDeque::new(),
+            counters: Counters::default(),
+            events: Vec::new(),
+            captures: 0,
+        }
+    }
+
+    /// Serves a request of `size_bytes` on a stream from a pool.
+    ///
+    /// A tensor without elements asks for nothing in PyTorch, and so should the caller.
+    ///
+    /// # Errors
+    /// Out of memory, after everything that can be given back was given back.
+    pub fn allocate(&mut self, size_bytes: u64, stream: u64, pool: PoolKey) -> Result<BlockId, OutOfMemory> {
+        let request = self.request(size_bytes.min(rounding::MOST_BYTES), stream, pool);
+        let Some(found) = self.find(&request).or_else(|| self.fetch(&request)) else {
+            return Err(self.out_of_memory(&request));
+        };
+        let block = if self.should_split(found, &request) {
+            let front = self.blocks.split_front(found, request.block_bytes);
+            self.insert_free(found);
+            front
+        } else {
+            found
+        };
+        let row = &mut self.blocks[block];
+        (row.state, row.requested_bytes) = (BlockUse::Allocated, size_bytes);
+        let (addr, block_bytes) = (row.addr, row.size_bytes);
+        self.counters.allocated(size_bytes, block_bytes);
+        self.record(EventKind::Alloc, addr, size_bytes, stream, request.pool);
+        Ok(block)
+    }
+
+    /// Says that a stream uses a block, so that a free waits for it.
+    pub fn record_stream(&mut self, block: BlockId, stream: u64) {
+        let block = &mut self.blocks[block];
+        block.is_shared |= stream != block.stream;
+    }
+
+    /// Frees a block; one that another stream used is pending until [`complete`](Self::complete).
+    pub fn free(&mut self, block: BlockId) {
+        let row = self.blocks[block];
+        debug_assert_eq!(row.state, BlockUse::Allocated, "a block is freed once");
+        self.counters.freed(row.size_bytes);
+        self.record(EventKind::FreeRequested, row.addr, row.requested_bytes, row.stream, row.pool);
+        if row.is_shared {
+            self.blocks[block].state = BlockUse::PendingFree;
+            self.pending.push_back(block);
+        } else {
+            self.free_block(block);
+        }
+    }
+
+    /// Says that the other streams are done with a block whose free is pending.
+    ///
+    /// PyTorch asks for it at the beginning of each request.
+    pub fn complete(&mut self, block: BlockId) {
+        if let Some(position) = self.pending.iter().position(|pending| *pending == block) {
+            self.pending.remove(position);
+            self.free_block(block);
+        }
+    }
+
+    /// Gives all cached memory back that can be; while a capture is under way only that of released pools.
+    pub fn empty_cache(&mut self) {
+        self.release_cached();
+    }
+
+    /// Gives the memory of one private pool back if nobody uses it any more, as the end of a `MemPool` does.
+    pub fn empty_pool(&mut self, pool: PoolKey) {
+        if self.pools[pool.0 as usize].users > 0 {
+            return;
+        }
+        let (ready, rest) = self.pending.iter().partition(|id| self.blocks[**id].pool.key() == pool);
+        self.pending = rest;
+        let ready: VecDeque<BlockId> = ready;
+        for block in ready {
+            self.free_block(block);
+        }
+        self.release_pool_blocks(pool);
+    }
+
+    /// Adds a private pool, for a graph capture or a `MemPool`.
+    pub fn create_pool(&mut self) -> PoolKey {
+        self.pools.push(Pool::new());
+        PoolKey(u32::try_from(self.pools.len() - 1).expect("fewer than 2^32 pools"))
+    }
+
+    /// Counts one user more of a private pool.
+    pub fn retain_pool(&mut self, pool: PoolKey) {
+        self.pools[pool.0 as usize].users += 1;
+    }
+
+    /// Counts one user less; the memory of a pool without any is given back with the cache.
+    pub fn release_pool(&mut self, pool: PoolKey) {
+        let users = &mut self.pools[pool.0 as usize].users;
+        *users = users.saturating_sub(1);
+    }
+
+    /// Says that requests are diverted to a private pool from here on: no request gives cached memory back then.
+    ///
+    /// Which requests those are is said with each.
+    pub fn begin_capture(&mut self) {
+        self.captures += 1;
+    }
+
+    /// Ends what [`begin_capture`](Self::begin_capture) began.
+    pub fn end_capture(&mut self) {
+        self.captures = self.captures.saturating_sub(1);
+    }
+
+    pub(super) fn is_capturing(&self) -> bool {
+        self.captures > 0
+    }
+
+    fn request(&self, size_bytes: u64, stream: u64, pool: PoolKey) -> Request {
+        let block_bytes = rounding::block_bytes(size_bytes, &self.settings);
+        let segment_bytes = rounding::segment_bytes(block_bytes, &self.settings);
+        let pool = PoolIndex::new(pool, block_bytes <= rounding::SMALL_REQUEST);
+        Request { block_bytes, segment_bytes, stream, pool }
+    }
+
+    /// A block that was not in the pool.
+    fn fetch(&mut self, request: &Request) -> Option<BlockId> {
+        self.collect_garbage();
+        if let Some(block) = self.fetch_once(request) {
+            return Some(block);
+        }
+        if self.release_oversize(request)
+            && let Some(block) = self.fetch_once(request)
+        {
+            return Some(block);
+        }
+        if self.is_capturing() {
+            return None;
+        }
+        self.release_cached();
+        self.counters.retries += 1;
+        self.fetch_once(request)
+    }
+
+    fn fetch_once(&mut self, request: &Request) -> Option<BlockId> {
+        let reserved = self.counters.reserved_bytes.now;
+        if self.allowed_bytes.is_some_and(|allowed| reserved + request.segment_bytes > allowed) {
+            return None;
+        }
+        if self.settings.expandable_segments { self.expand(request) } else { self.fetch_segment(request) }
+    }
+
+    fn fetch_segment(&mut self, request: &Request) -> Option<BlockId> {
+        let &Request { segment_bytes, stream, pool, .. } = request;
+        let addr = self.driver.malloc(segment_bytes)?;
+        self.counters.segment_allocs += 1;
+        self.counters.reserved_bytes.add(segment_bytes);
+        self.record(EventKind::SegmentAlloc, addr, segment_bytes, stream, pool);
+        Some(self.blocks.add(Block::new(addr, segment_bytes, stream, pool)))
+    }
+
+    fn out_of_memory(&mut self, request: &Request) -> OutOfMemory {
+        let free_bytes = self.driver.free_bytes();
+        self.counters.ooms += 1;
+        self.record(EventKind::Oom, free_bytes, request.block_bytes, request.stream, request.pool);
+        OutOfMemory { block_bytes: request.block_bytes, free_bytes }
+    }
+
+    /// Puts a block back into its pool, merged with free neighbours.
+    pub(super) fn free_block(&mut self, block: BlockId) {
+        let row = self.blocks[block];
+        self.record(EventKind::FreeCompleted, row.addr, row.requested_bytes, row.stream, row.pool);
+        self.counters.completed(row.requested_bytes, row.size_bytes);
+        let row = &mut self.blocks[block];
+        (row.state, row.is_shared) = (BlockUse::Free, false);
+        self.merge(block);
+        self.insert_free(block);
+    }
+
+    /// Merges a block that is in no pool with the neighbours that are like it.
+    pub(super) fn merge(&mut self, block: BlockId) {
+        let Block { state, prev, next, .. } = self.blocks[block];
+        for neighbour in [prev, next].into_iter().flatten() {
+            if self.blocks[neighbour].state == state {
+                self.remove_available(neighbour);
+                self.blocks.absorb(block, neighbour);
+            }
+        }
+    }
+
+    pub(super) fn half_mut(&mut self, pool: PoolIndex) -> &mut HalfPool {
+        self.pools[pool.key().0 as usize].half_mut(pool.is_small())
+    }
+
+    pub(super) fn half(&self, pool: PoolIndex) -> &HalfPool {
+        self.pools[pool.key().0 as usize].half(pool.is_small())
+    }
+
+    pub(super) fn insert_free(&mut self, block: BlockId) {
+        let row = &mut self.blocks[block];
+        self.pools[row.pool.key().0 as usize].half_mut(row.pool.is_small()).insert(block, row);
+    }
+
+    /// Takes a free or unmapped block out of its pool.
+    pub(super) fn remove_available(&mut self, block: BlockId) {
+        let row = self.blocks[block];
+        let half = self.half_mut(row.pool);
+        match row.state {
+            BlockUse::Unmapped => half.remove_unmapped(block, &row),
+            _ => half.remove(block, &row),
+        }
+    }
+
+    pub(super) fn record(&mut self, kind: EventKind, addr: u64, size_bytes: u64, stream: u64, pool: PoolIndex) {
+        self.events.push(Event { kind, addr, size_bytes, stream, pool: pool.key() });
+    }
+}

@@ -1,0 +1,80 @@
+//! Best fit: the smallest free block of the stream that holds the request, the lowest address of equals.
+
+use super::block::BlockId;
+use super::core::{Allocator, Request};
+use super::driver::Driver;
+use super::pool::FreeKey;
+use super::rounding::{MIN_BLOCK, SMALL_REQUEST};
+
+impl<D: Driver> Allocator<D> {
+    /// Takes the best free block out of the pool.
+    pub(super) fn find(&mut self, request: &Request) -> Option<BlockId> {
+        if self.counts_ages() {
+            self.half_mut(request.pool).searches += 1;
+        }
+        let key = self.best(request)?;
+        if self.is_too_large(key.0, request) {
+            return None;
+        }
+        self.half_mut(request.pool).of_mut(request.stream).mapped.remove(&key);
+        Some(key.2)
+    }
+
+    /// Ages of blocks matter to the garbage collection alone.
+    pub(super) fn counts_ages(&self) -> bool {
+        self.allowed_bytes.is_some() && self.settings.garbage_collection_threshold > 0.0
+    }
+
+    fn best(&self, request: &Request) -> Option<FreeKey> {
+        let free = &self.half(request.pool).of(request.stream)?.mapped;
+        let mut fitting = free.range((request.block_bytes, 0, BlockId(0))..).copied();
+        let first = fitting.next()?;
+        if self.blocks[first.2].reservation.is_none() {
+            return Some(first);
+        }
+        if self.settings.expandable_segments {
+            return Some(self.least_room(first, fitting));
+        }
+        // Growth was switched off since: what it left is for nobody.
+        fitting.find(|key| self.blocks[key.2].reservation.is_none())
+    }
+
+    /// A block before unmapped addresses is as large as it could grow, so a larger one may be the better fit.
+    fn least_room(&self, first: FreeKey, rest: impl Iterator<Item = FreeKey>) -> FreeKey {
+        let mut best = first;
+        for next in rest {
+            let grows = self.blocks[best.2].reservation.is_some();
+            if !grows || self.room(next.2) >= self.room(best.2) {
+                break;
+            }
+            best = next;
+        }
+        best
+    }
+
+    /// The size of a block with the unmapped addresses after it.
+    fn room(&self, block: BlockId) -> u64 {
+        let block = &self.blocks[block];
+        let after = block.next.map(|next| &self.blocks[next]).filter(|next| next.state == super::BlockUse::Unmapped);
+        block.size_bytes + after.map_or(0, |next| next.size_bytes)
+    }
+
+    /// Blocks that may not be split go to large requests only, and only if little of them is wasted.
+    fn is_too_large(&self, size_bytes: u64, request: &Request) -> bool {
+        if self.settings.is_oversize(request.block_bytes) {
+            size_bytes >= request.block_bytes + self.settings.max_non_split_rounding_bytes
+        } else {
+            self.settings.is_oversize(size_bytes)
+        }
+    }
+
+    /// Whether what a block has beyond the request becomes a block of its own.
+    pub(super) fn should_split(&self, block: BlockId, request: &Request) -> bool {
+        let rest = self.blocks[block].size_bytes - request.block_bytes;
+        if request.pool.is_small() || self.settings.expandable_segments {
+            rest >= MIN_BLOCK
+        } else {
+            !self.settings.is_oversize(request.block_bytes) && rest > SMALL_REQUEST
+        }
+    }
+}

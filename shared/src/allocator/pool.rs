@@ -1,0 +1,123 @@
+//! Pools: where free blocks wait, in the order in which they are searched.
+
+use std::collections::BTreeSet;
+
+use super::block::{Block, BlockId};
+
+/// A handle to a pool of small and large blocks: the default one, or a private one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PoolKey(pub(super) u32);
+
+impl PoolKey {
+    /// The pool of all requests that no private pool takes.
+    pub const DEFAULT: Self = Self(0);
+}
+
+/// The small or the large half of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PoolIndex(u32);
+
+impl PoolIndex {
+    pub(super) fn new(pool: PoolKey, is_small: bool) -> Self {
+        Self(pool.0 * 2 + u32::from(is_small))
+    }
+
+    pub(super) fn key(self) -> PoolKey {
+        PoolKey(self.0 / 2)
+    }
+
+    pub(super) fn is_small(self) -> bool {
+        self.0 % 2 == 1
+    }
+}
+
+/// The place of a free block in its pool: size, then address.
+pub(super) type FreeKey = (u64, u64, BlockId);
+
+/// The free blocks of one stream.
+#[derive(Debug, Default)]
+pub(super) struct FreeBlocks {
+    /// Free blocks with memory, by size and address.
+    pub(super) mapped: BTreeSet<FreeKey>,
+    /// Ranges of expandable segments without memory, by address.
+    pub(super) unmapped: BTreeSet<(u64, BlockId)>,
+}
+
+/// The free blocks of one half of a pool.
+///
+/// PyTorch keeps one set ordered by stream, size and address; streams are few, so each has a set of its own here.
+#[derive(Debug, Default)]
+pub(super) struct HalfPool {
+    /// In ascending order of the stream.
+    streams: Vec<(u64, FreeBlocks)>,
+    /// How often it was searched, while garbage collection is on.
+    pub(super) searches: u64,
+}
+
+impl HalfPool {
+    /// The free blocks of a stream, where it has had any.
+    pub(super) fn of(&self, stream: u64) -> Option<&FreeBlocks> {
+        self.streams.iter().find(|(key, _)| *key == stream).map(|(_, free)| free)
+    }
+
+    /// The free blocks of a stream.
+    pub(super) fn of_mut(&mut self, stream: u64) -> &mut FreeBlocks {
+        let index = match self.streams.binary_search_by_key(&stream, |(key, _)| *key) {
+            Ok(index) => index,
+            Err(index) => {
+                self.streams.insert(index, (stream, FreeBlocks::default()));
+                index
+            }
+        };
+        &mut self.streams[index].1
+    }
+
+    /// All free blocks with memory, by stream, size and address.
+    pub(super) fn mapped(&self) -> impl Iterator<Item = BlockId> + '_ {
+        self.streams.iter().flat_map(|(_, free)| free.mapped.iter().map(|key| key.2))
+    }
+
+    /// All ranges without memory.
+    pub(super) fn unmapped(&self) -> impl Iterator<Item = BlockId> + '_ {
+        self.streams.iter().flat_map(|(_, free)| free.unmapped.iter().map(|key| key.1))
+    }
+
+    pub(super) fn insert(&mut self, id: BlockId, block: &mut Block) {
+        block.free_since = self.searches;
+        self.of_mut(block.stream).mapped.insert((block.size_bytes, block.addr, id));
+    }
+
+    pub(super) fn remove(&mut self, id: BlockId, block: &Block) {
+        self.of_mut(block.stream).mapped.remove(&(block.size_bytes, block.addr, id));
+    }
+
+    pub(super) fn insert_unmapped(&mut self, id: BlockId, block: &Block) {
+        self.of_mut(block.stream).unmapped.insert((block.addr, id));
+    }
+
+    pub(super) fn remove_unmapped(&mut self, id: BlockId, block: &Block) {
+        self.of_mut(block.stream).unmapped.remove(&(block.addr, id));
+    }
+}
+
+/// A pool with its two halves, and who needs it.
+#[derive(Debug)]
+pub(super) struct Pool {
+    halves: [HalfPool; 2],
+    /// Captures and `MemPool`s that use it; its segments are kept until there is none.
+    pub(super) users: u32,
+}
+
+impl Pool {
+    pub(super) fn new() -> Self {
+        Self { halves: Default::default(), users: 1 }
+    }
+
+    pub(super) fn half(&self, is_small: bool) -> &HalfPool {
+        &self.halves[usize::from(is_small)]
+    }
+
+    pub(super) fn half_mut(&mut self, is_small: bool) -> &mut HalfPool {
+        &mut self.halves[usize::from(is_small)]
+    }
+}

@@ -1,0 +1,281 @@
+//! Programs of requests as text, with what came of each, so that PyTorch's answers can be kept and compared.
+//!
+//! ```text
+//! card 2147483648 1610612736     the card's bytes, and those that are left to the allocator
+//! torch 2.11
+//! conf max_split_size_mb:128
+//! a 0 1000                       request 0: 1000 bytes on stream 0 from pool 0
+//! > segment_alloc 0+0 2097152    segment 0 came, named by its order of appearance
+//! > alloc 0+0 1000               the block is at its start
+//! a 1 600000 s1 p1               on stream 1, from private pool 1
+//! u 0 2                          stream 2 uses the block of request 0
+//! f 0                            it is freed
+//! > free_requested 0+0 1000
+//! d 0                            stream 2 is done
+//! > free_completed 0+0 1000
+//! f 1
+//! > free 1+0 600000              both at once
+//! e                              the cache is emptied
+//! b 1                            pool 1 takes requests from here on; it is made if it is new
+//! n 1                            no more
+//! x 1                            the pool is given up
+//! | 1+0 2097152 small s1 p1      what is left at the end: a segment and its blocks
+//! |  2097152 free
+//! ```
+//!
+//! Pending frees that end together do so in an order that PyTorch's hash table gives, so the text sorts them.
+
+use std::fmt::{self, Write as _};
+
+use hashbrown::HashMap;
+
+use super::{
+    Allocator, BlockId, BlockUse, Event, EventKind, PoolKey, SegmentState, Settings, TorchVersion, VirtualCard,
+};
+
+/// Why a text is no program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ProgramError {}
+
+/// Runs a program, and writes it again with what came of each line.
+///
+/// Answers in the text are left out of account: a text with right answers comes back as it is.
+///
+/// # Errors
+/// At the first line that says nothing in this language.
+pub fn run(text: &str) -> Result<String, ProgramError> {
+    let mut machine = Machine::default();
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with(['>', '|']) {
+            continue;
+        }
+        machine.line(line).map_err(|message| ProgramError { line: index + 1, message })?;
+    }
+    Ok(machine.finish())
+}
+
+#[derive(Default)]
+struct Machine {
+    card_bytes: (u64, u64),
+    settings: Settings,
+    allocator: Option<Allocator<VirtualCard>>,
+    blocks: HashMap<u64, BlockId>,
+    pools: HashMap<u64, PoolKey>,
+    names: Names,
+    output: String,
+}
+
+impl Machine {
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        self.output.push_str(line);
+        self.output.push('\n');
+        let words: Vec<&str> = line.split(' ').collect();
+        match *words.as_slice() {
+            ["card", total, usable] => self.card_bytes = (number(total)?, number(usable)?),
+            ["torch", version] => self.settings.version = torch_version(version)?,
+            ["conf"] => {}
+            ["conf", conf] => {
+                self.settings = Settings::parse(conf, self.settings.version).map_err(|error| error.to_string())?;
+            }
+            ["a", request, size, ref options @ ..] => self.allocate(number(request)?, number(size)?, options)?,
+            ["f", request] => {
+                let block = self.block(request)?;
+                self.allocator().free(block);
+            }
+            ["u", request, stream] => {
+                let (block, stream) = (self.block(request)?, number(stream)?);
+                self.allocator().record_stream(block, stream);
+            }
+            ["d", request] => {
+                let block = self.block(request)?;
+                self.allocator().complete(block);
+            }
+            ["e"] => self.allocator().empty_cache(),
+            ["b", pool] => self.begin(number(pool)?),
+            ["n", _] => self.allocator().end_capture(),
+            ["x", pool] => {
+                let pool = self.pool(number(pool)?);
+                self.allocator().release_pool(pool);
+                self.allocator().empty_pool(pool);
+            }
+            _ => return Err(format!("not a line of a program: {line}")),
+        }
+        self.write_events();
+        Ok(())
+    }
+
+    fn allocator(&mut self) -> &mut Allocator<VirtualCard> {
+        let (total_bytes, usable_bytes) = self.card_bytes;
+        let settings = &self.settings;
+        self.allocator
+            .get_or_insert_with(|| Allocator::new(settings.clone(), VirtualCard::new(total_bytes, usable_bytes)))
+    }
+
+    fn allocate(&mut self, request: u64, size_bytes: u64, options: &[&str]) -> Result<(), String> {
+        let (mut stream, mut pool) = (0, PoolKey::DEFAULT);
+        for option in options {
+            match option.split_at_checked(1) {
+                Some(("s", index)) => stream = number(index)?,
+                Some(("p", index)) => pool = self.pool(number(index)?),
+                _ => return Err(format!("no such option: {option}")),
+            }
+        }
+        if let Ok(block) = self.allocator().allocate(size_bytes, stream, pool) {
+            self.blocks.insert(request, block);
+        }
+        Ok(())
+    }
+
+    fn block(&self, request: &str) -> Result<BlockId, String> {
+        self.blocks.get(&number(request)?).copied().ok_or_else(|| format!("request {request} has no block"))
+    }
+
+    /// The pool of that number, which is made with one user if it is new.
+    fn pool(&mut self, index: u64) -> PoolKey {
+        if let Some(pool) = self.pools.get(&index) {
+            return *pool;
+        }
+        let pool = self.allocator().create_pool();
+        self.pools.insert(index, pool);
+        pool
+    }
+
+    fn begin(&mut self, index: u64) {
+        self.pool(index);
+        self.allocator().begin_capture();
+    }
+
+    fn write_events(&mut self) {
+        let Some(allocator) = &mut self.allocator else { return };
+        let mut events = allocator.events().to_vec();
+        allocator.clear_events();
+        for run in events.chunk_by_mut(|a, b| a.kind == b.kind) {
+            if run[0].kind == EventKind::FreeCompleted {
+                run.sort_by_key(|event| (self.names.of(event.addr), event.size_bytes));
+            }
+        }
+        let mut rest = events.as_slice();
+        while let [event, after @ ..] = rest {
+            rest = after;
+            let is_both = |next: &&Event| {
+                (event.kind, next.kind) == (EventKind::FreeRequested, EventKind::FreeCompleted)
+                    && event.addr == next.addr
+            };
+            if after.first().filter(is_both).is_some() {
+                rest = &after[1..];
+                self.write_event(event, "free");
+            } else {
+                self.write_event(event, event.kind.name());
+            }
+        }
+    }
+
+    fn write_event(&mut self, event: &Event, word: &str) {
+        if matches!(event.kind, EventKind::SegmentAlloc | EventKind::SegmentMap) {
+            let reserved = self.card_bytes.0 * 2;
+            self.names.add(event.addr, event.size_bytes, (event.kind == EventKind::SegmentMap).then_some(reserved));
+        }
+        let _ = match event.kind {
+            EventKind::Oom => writeln!(self.output, "> oom {} free={}", event.size_bytes, event.addr),
+            _ => writeln!(self.output, "> {word} {} {}", self.names.of(event.addr), event.size_bytes),
+        };
+        if matches!(event.kind, EventKind::SegmentFree | EventKind::SegmentUnmap) {
+            self.names.remove(event.addr, event.size_bytes);
+        }
+    }
+
+    fn finish(mut self) -> String {
+        let segments = self.allocator().segments();
+        let pool_names: HashMap<PoolKey, u64> = self.pools.iter().map(|(name, key)| (*key, *name)).collect();
+        let mut named: Vec<_> = segments.iter().map(|segment| (self.names.of(segment.addr), segment)).collect();
+        named.sort_by_key(|(name, _)| *name);
+        for (name, segment) in named {
+            let pool = pool_names.get(&segment.pool).copied().unwrap_or(0);
+            write_segment(&mut self.output, name, segment, pool);
+        }
+        self.output
+    }
+}
+
+fn write_segment(output: &mut String, name: Name, segment: &SegmentState, pool: u64) {
+    let half = if segment.is_small { "small" } else { "large" };
+    let expandable = if segment.is_expandable { " expandable" } else { "" };
+    let _ = writeln!(output, "| {name} {} {half} s{} p{pool}{expandable}", segment.size_bytes, segment.stream);
+    for block in &segment.blocks {
+        let _ = match block.state {
+            BlockUse::Allocated => writeln!(output, "|  {} allocated {}", block.size_bytes, block.requested_bytes),
+            BlockUse::PendingFree => writeln!(output, "|  {} pending {}", block.size_bytes, block.requested_bytes),
+            BlockUse::Free | BlockUse::Unmapped => writeln!(output, "|  {} free", block.size_bytes),
+        };
+    }
+}
+
+/// A segment's number and an offset in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Name(usize, u64);
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.0, self.1)
+    }
+}
+
+/// The segments that live, by number: addresses differ from run to run, numbers do not.
+#[derive(Default)]
+struct Names {
+    count: usize,
+    /// Number, first address, length and mapped bytes.
+    live: Vec<(usize, u64, u64, u64)>,
+}
+
+impl Names {
+    /// A segment, or memory in an expandable one, which gets its number with its first memory.
+    fn add(&mut self, addr: u64, size_bytes: u64, reserved_bytes: Option<u64>) {
+        if let Some(row) = self.find(addr).filter(|_| reserved_bytes.is_some()) {
+            self.live[row].3 += size_bytes;
+            return;
+        }
+        self.live.push((self.count, addr, reserved_bytes.unwrap_or(size_bytes), size_bytes));
+        self.count += 1;
+    }
+
+    fn remove(&mut self, addr: u64, size_bytes: u64) {
+        let Some(row) = self.find(addr) else { return };
+        self.live[row].3 -= size_bytes;
+        if self.live[row].3 == 0 {
+            self.live.swap_remove(row);
+        }
+    }
+
+    fn find(&self, addr: u64) -> Option<usize> {
+        self.live.iter().position(|&(_, start, length, _)| (start..start + length).contains(&addr))
+    }
+
+    fn of(&self, addr: u64) -> Name {
+        let Some(row) = self.find(addr) else { return Name(self.count, addr) };
+        let (number, start, ..) = self.live[row];
+        Name(number, addr - start)
+    }
+}
+
+fn number(word: &str) -> Result<u64, String> {
+    word.parse().map_err(|_| format!("no number: {word}"))
+}
+
+fn torch_version(word: &str) -> Result<TorchVersion, String> {
+    let parts = word.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    parts.map(|(major, minor)| TorchVersion(major, minor)).ok_or_else(|| format!("no version: {word}"))
+}

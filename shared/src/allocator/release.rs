@@ -1,0 +1,118 @@
+//! Giving memory back: the garbage collection, and what happens when the card is full.
+
+use super::block::BlockId;
+use super::core::{Allocator, Request};
+use super::driver::Driver;
+use super::event::EventKind;
+use super::pool::{PoolIndex, PoolKey};
+
+impl<D: Driver> Allocator<D> {
+    /// Releases the older half of the unsplit large segments, again and again, until enough is given back.
+    ///
+    /// A block's age is the number of searches since it became free.
+    /// Older means at least the average age, and a pass is always finished, so that the next collection is far off.
+    pub(super) fn collect_garbage(&mut self) {
+        let Some(allowed) = self.allowed_bytes.filter(|_| self.counts_ages()) else { return };
+        let threshold = (self.settings.garbage_collection_threshold * allowed as f64) as u64;
+        let target = self.counters.reserved_bytes.now.saturating_sub(threshold);
+        if target == 0 {
+            return;
+        }
+        let pool = PoolIndex::new(PoolKey::DEFAULT, false);
+        let searches = self.half(pool).searches;
+        let is_whole = |id: &BlockId| !self.blocks[*id].is_split();
+        let mut whole: Vec<BlockId> = self.half(pool).mapped().filter(is_whole).collect();
+        let age = |allocator: &Self, id: BlockId| searches - allocator.blocks[id].free_since;
+        let mut total_age: u64 = whole.iter().map(|id| age(self, *id)).sum();
+        let mut released = 0;
+        while released < target && !whole.is_empty() {
+            let average = total_age as f64 / whole.len() as f64;
+            let is_old = |id: &BlockId| self.blocks[*id].reservation.is_none() && age(self, *id) as f64 >= average;
+            let (old, young): (Vec<_>, Vec<_>) = whole.into_iter().partition(is_old);
+            if old.is_empty() {
+                return;
+            }
+            for block in old {
+                total_age -= age(self, block);
+                released += self.blocks[block].size_bytes;
+                self.release(block);
+            }
+            whole = young;
+        }
+        self.counters.collections += u64::from(released > 0);
+    }
+
+    /// Releases blocks that may not be split: one that is large enough, or the largest until their sum is.
+    ///
+    /// It answers whether enough was released.
+    pub(super) fn release_oversize(&mut self, request: &Request) -> bool {
+        let Some(limit) = self.settings.max_split_bytes else { return false };
+        let wanted = request.block_bytes.max(limit);
+        let Some(free) = self.half(request.pool).of(request.stream) else { return false };
+        let first = free.mapped.range((wanted, 0, BlockId(0))..).next().map(|key| key.2);
+        if let Some(block) = first.filter(|id| self.blocks[*id].reservation.is_none()) {
+            self.release(block);
+            return true;
+        }
+        // Where the first that fits is expandable, PyTorch looks only at what is smaller.
+        let smaller = free.mapped.range((limit, 0, BlockId(0))..(wanted, 0, BlockId(0))).rev();
+        let candidates: Vec<_> =
+            smaller.map(|key| key.2).filter(|id| self.blocks[*id].reservation.is_none()).collect();
+        let mut released = 0;
+        for block in candidates {
+            if released >= wanted {
+                break;
+            }
+            released += self.blocks[block].size_bytes;
+            self.release(block);
+        }
+        released >= wanted
+    }
+
+    /// Releases everything that is free and whole, after all pending frees.
+    pub(super) fn release_cached(&mut self) {
+        if !self.is_capturing() {
+            while let Some(block) = self.pending.pop_front() {
+                self.free_block(block);
+            }
+            self.release_half(PoolIndex::new(PoolKey::DEFAULT, false));
+            self.release_half(PoolIndex::new(PoolKey::DEFAULT, true));
+        }
+        for index in 1..self.pools.len() {
+            if self.pools[index].users == 0 {
+                self.release_pool_blocks(PoolKey(index as u32));
+            }
+        }
+    }
+
+    /// Releases what is free and whole of a private pool, the small half first.
+    pub(super) fn release_pool_blocks(&mut self, pool: PoolKey) {
+        self.release_half(PoolIndex::new(pool, true));
+        self.release_half(PoolIndex::new(pool, false));
+    }
+
+    fn release_half(&mut self, pool: PoolIndex) {
+        let free: Vec<BlockId> = self.half(pool).mapped().collect();
+        let (expandable, fixed): (Vec<_>, Vec<_>) =
+            free.into_iter().partition(|id| self.blocks[*id].reservation.is_some());
+        for block in fixed {
+            if !self.blocks[block].is_split() {
+                self.release(block);
+            }
+        }
+        for block in expandable {
+            self.unmap(block);
+        }
+    }
+
+    /// Gives one whole segment back to the driver.
+    fn release(&mut self, block: BlockId) {
+        let row = self.blocks[block];
+        self.record(EventKind::SegmentFree, row.addr, row.size_bytes, row.stream, row.pool);
+        self.remove_available(block);
+        self.blocks.remove(block);
+        self.driver.free(row.addr, row.size_bytes);
+        self.counters.segment_frees += 1;
+        self.counters.reserved_bytes.sub(row.size_bytes);
+    }
+}

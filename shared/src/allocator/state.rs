@@ -1,0 +1,224 @@
+//! What the allocator holds at a moment, and what it has done so far.
+
+use super::block::{Block, BlockId, BlockUse};
+use super::core::Allocator;
+use super::driver::Driver;
+use super::event::Event;
+use super::pool::PoolKey;
+
+/// A number of bytes with its highest value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gauge {
+    /// The value now.
+    pub now: u64,
+    /// The highest value so far.
+    pub peak: u64,
+}
+
+impl Gauge {
+    pub(super) fn add(&mut self, bytes: u64) {
+        self.now += bytes;
+        self.peak = self.peak.max(self.now);
+    }
+
+    pub(super) fn sub(&mut self, bytes: u64) {
+        self.now -= bytes;
+    }
+}
+
+/// Sums and counts since the allocator began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Requested bytes of blocks in use and of pending frees.
+    pub live_bytes: Gauge,
+    /// Rounded bytes of blocks in use.
+    pub allocated_bytes: Gauge,
+    /// The same plus pending frees.
+    pub active_bytes: Gauge,
+    /// Bytes of segments.
+    pub reserved_bytes: Gauge,
+    /// Segments fetched by `cudaMalloc`.
+    pub segment_allocs: u64,
+    /// Segments given back by `cudaFree`.
+    pub segment_frees: u64,
+    /// Ranges mapped into expandable segments.
+    pub maps: u64,
+    /// Ranges unmapped from expandable segments.
+    pub unmaps: u64,
+    /// Requests for which the whole cache was given back.
+    pub retries: u64,
+    /// Garbage collections that released something.
+    pub collections: u64,
+    /// Requests that failed.
+    pub ooms: u64,
+}
+
+impl Counters {
+    pub(super) fn allocated(&mut self, requested_bytes: u64, block_bytes: u64) {
+        self.live_bytes.add(requested_bytes);
+        self.allocated_bytes.add(block_bytes);
+        self.active_bytes.add(block_bytes);
+    }
+
+    pub(super) fn freed(&mut self, block_bytes: u64) {
+        self.allocated_bytes.sub(block_bytes);
+    }
+
+    pub(super) fn completed(&mut self, requested_bytes: u64, block_bytes: u64) {
+        self.live_bytes.sub(requested_bytes);
+        self.active_bytes.sub(block_bytes);
+    }
+}
+
+/// One block of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockState {
+    /// The first address.
+    pub addr: u64,
+    /// The rounded length.
+    pub size_bytes: u64,
+    /// The request; stale on free blocks.
+    pub requested_bytes: u64,
+    /// In use, pending or free.
+    pub state: BlockUse,
+}
+
+/// One segment, or one mapped range of an expandable segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentState {
+    /// The first address.
+    pub addr: u64,
+    /// The length.
+    pub size_bytes: u64,
+    /// The raw stream handle.
+    pub stream: u64,
+    /// The pool.
+    pub pool: PoolKey,
+    /// Whether it serves requests of up to 1 MiB.
+    pub is_small: bool,
+    /// Whether it is expandable.
+    pub is_expandable: bool,
+    /// The blocks that tile it.
+    pub blocks: Vec<BlockState>,
+}
+
+impl<D: Driver> Allocator<D> {
+    /// Sums and counts so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What happened since [`clear_events`](Self::clear_events).
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Forgets the events.
+    pub fn clear_events(&mut self) {
+        self.events.clear();
+    }
+
+    /// The settings that it follows.
+    pub fn settings(&self) -> &super::Settings {
+        &self.settings
+    }
+
+    /// The card.
+    pub fn driver_mut(&mut self) -> &mut D {
+        &mut self.driver
+    }
+
+    /// The address of a block in use.
+    ///
+    /// # Panics
+    /// If the block was freed.
+    pub fn addr(&self, block: BlockId) -> u64 {
+        self.blocks[block].addr
+    }
+
+    /// All segments in the order of their addresses, as a snapshot has them.
+    pub fn segments(&self) -> Vec<SegmentState> {
+        let is_head = |block: &Block| {
+            block.state != BlockUse::Unmapped
+                && block.prev.is_none_or(|prev| self.blocks[prev].state == BlockUse::Unmapped)
+        };
+        let heads = self.blocks.iter().filter(|(_, block)| is_head(block));
+        let mut segments: Vec<_> = heads.map(|(id, _)| self.segment(id)).collect();
+        segments.sort_by_key(|segment| segment.addr);
+        segments
+    }
+
+    /// The segment that begins with a block.
+    fn segment(&self, head: BlockId) -> SegmentState {
+        let mut blocks = Vec::new();
+        let mut next = Some(head);
+        while let Some(block) = next.map(|id| &self.blocks[id]).filter(|block| block.state != BlockUse::Unmapped) {
+            let &Block { addr, size_bytes, requested_bytes, state, .. } = block;
+            blocks.push(BlockState { addr, size_bytes, requested_bytes, state });
+            next = block.next;
+        }
+        let head = &self.blocks[head];
+        SegmentState {
+            addr: head.addr,
+            size_bytes: blocks.iter().map(|block| block.size_bytes).sum(),
+            stream: head.stream,
+            pool: head.pool.key(),
+            is_small: head.pool.is_small(),
+            is_expandable: head.reservation.is_some(),
+            blocks,
+        }
+    }
+
+    /// Panics unless every invariant holds: links, tiling, pools and sums agree.
+    ///
+    /// # Panics
+    /// On the first invariant that does not hold, naming it.
+    pub fn check(&self) {
+        let mut free = 0;
+        for (id, block) in self.blocks.iter() {
+            assert!(block.size_bytes > 0, "a block has bytes");
+            if let Some(next) = block.next {
+                let next = &self.blocks[next];
+                assert_eq!(next.prev, Some(id), "neighbours know each other");
+                assert_eq!(next.addr, block.end(), "blocks tile their segment");
+                assert_eq!((next.pool, next.stream), (block.pool, block.stream), "a segment has one pool and stream");
+                assert!(!block.is_available() || next.state != block.state, "free neighbours are merged");
+            }
+            let of_stream = self.half(block.pool).of(block.stream);
+            match block.state {
+                BlockUse::Free => {
+                    let key = (block.size_bytes, block.addr, id);
+                    assert!(of_stream.is_some_and(|free| free.mapped.contains(&key)), "a free block is in its pool");
+                    free += 1;
+                }
+                BlockUse::Unmapped => {
+                    let key = (block.addr, id);
+                    assert!(of_stream.is_some_and(|free| free.unmapped.contains(&key)), "unmapped addresses are known");
+                    assert!(block.reservation.is_some(), "only expandable segments have unmapped addresses");
+                    free += 1;
+                }
+                BlockUse::PendingFree => assert!(self.pending.contains(&id), "a pending free is waited for"),
+                BlockUse::Allocated => {}
+            }
+        }
+        let halves = self.pools.iter().flat_map(|pool| [pool.half(true), pool.half(false)]);
+        let in_pools: usize = halves.map(|half| half.mapped().count() + half.unmapped().count()).sum();
+        assert_eq!(in_pools, free, "a pool has only blocks that live");
+        self.check_sums();
+    }
+
+    fn check_sums(&self) {
+        let sum = |states: &[BlockUse], bytes: fn(&Block) -> u64| -> u64 {
+            self.blocks.iter().filter(|(_, block)| states.contains(&block.state)).map(|(_, block)| bytes(block)).sum()
+        };
+        use BlockUse::{Allocated, Free, PendingFree};
+        let Counters { live_bytes, allocated_bytes, active_bytes, reserved_bytes, .. } = self.counters;
+        assert_eq!(live_bytes.now, sum(&[Allocated, PendingFree], |block| block.requested_bytes), "live bytes");
+        assert_eq!(allocated_bytes.now, sum(&[Allocated], |block| block.size_bytes), "allocated bytes");
+        assert_eq!(active_bytes.now, sum(&[Allocated, PendingFree], |block| block.size_bytes), "active bytes");
+        assert_eq!(reserved_bytes.now, sum(&[Allocated, PendingFree, Free], |block| block.size_bytes), "reserved bytes");
+        for gauge in [live_bytes, allocated_bytes, active_bytes, reserved_bytes] {
+            assert!(gauge.now <= gauge.peak, "a peak is the highest value");
+        }
+    }
+}
