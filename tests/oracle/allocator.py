@@ -81,6 +81,7 @@ class Recording:
 
     def __post_init__(self) -> None:
         self.home: dict[int, int] = {}
+        self.origin: dict[int, int] = {}
         streams = [self.torch.cuda.Stream() for _ in range(3)]
         self.streams = [self.torch.cuda.default_stream(), *sorted(streams, key=lambda stream: stream.cuda_stream)]
 
@@ -101,7 +102,7 @@ class Recording:
                 self.synced()
                 return
         self.live[request], self.addresses[request] = tensor, tensor.data_ptr()
-        self.home[request] = stream
+        self.home[request], self.origin[request] = stream, self.pool
 
     def complete(self) -> None:
         """A request first completes the pending frees that nothing is waited for any more."""
@@ -179,9 +180,19 @@ class Recording:
             self.pool, self.entered = 0, None
 
     def drop(self) -> None:
+        """Gives a pool up, unless memory of another that was given up is still in use.
+
+        PyTorch's hash table orders what is given back of several.
+        """
+        if any(self.origin[request] not in [0, *self.pools] for request in [*self.live, *self.waiting]):
+            return
         pool = self.draw.choice(list(self.pools))
         self.say(f"x {pool}")
         del self.pools[pool]
+        # What waits for the pool's streams waits for all that was in them before.
+        synced = [streams for request, streams in self.waiting.items() if self.origin[request] == pool]
+        for streams in self.waiting.values():
+            streams.difference_update(*[set(streams) for streams in synced])
 
     def step(self, pools: bool) -> None:
         self.torch.cuda.memory._set_memory_metadata(str(self.operation))
@@ -236,7 +247,8 @@ class Names:
         self.count, self.total, self.live = 0, total, []
 
     def find(self, address: int) -> list[int] | None:
-        return next((row for row in self.live if row[1] <= address < row[1] + row[2]), None)
+        rows = [row for row in self.live if row[1] <= address < row[1] + row[2]]
+        return max(rows, key=lambda row: row[1], default=None)
 
     def of(self, address: int) -> tuple[int, int]:
         row = self.find(address)

@@ -71,7 +71,7 @@ impl Block {
 
     /// One past the last address.
     pub(super) fn end(&self) -> u64 {
-        self.addr + self.size_bytes
+        self.addr.saturating_add(self.size_bytes)
     }
 }
 

@@ -27,6 +27,10 @@ pub struct OutOfMemory {
     pub free_bytes: u64,
 }
 
+/// A handle to a free that waits for other streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PendingFree(u64);
+
 /// The caching allocator of one device.
 #[derive(Debug)]
 pub struct Allocator<D> {
@@ -37,7 +41,8 @@ pub struct Allocator<D> {
     pub(super) pools: Vec<Pool>,
     pub(super) reservations: Reservations,
     /// Freed blocks that other streams still use, oldest first.
-    pub(super) pending: VecDeque<BlockId>,
+    pub(super) pending: VecDeque<(PendingFree, BlockId)>,
+    next_pending: u64,
     pub(super) counters: Counters,
     pub(super) events: Vec<Event>,
     captures: u32,
@@ -63,6 +68,7 @@ impl<D: Driver> Allocator<D> {
             pools: vec![Pool::new()],
             reservations: Reservations::default(),
             pending: VecDeque::new(),
+            next_pending: 0,
             counters: Counters::default(),
             events: Vec::new(),
             captures: 0,
@@ -76,7 +82,8 @@ impl<D: Driver> Allocator<D> {
     /// # Errors
     /// Out of memory, after everything that can be given back was given back.
     pub fn allocate(&mut self, size_bytes: u64, stream: u64, pool: PoolKey) -> Result<BlockId, OutOfMemory> {
-        let request = self.request(size_bytes.min(rounding::MOST_BYTES), stream, pool);
+        let size_bytes = size_bytes.min(rounding::MOST_BYTES);
+        let request = self.request(size_bytes, stream, pool);
         let Some(found) = self.find(&request).or_else(|| self.fetch(&request)) else {
             return Err(self.out_of_memory(&request));
         };
@@ -102,25 +109,29 @@ impl<D: Driver> Allocator<D> {
     }
 
     /// Frees a block; one that another stream used is pending until [`complete`](Self::complete).
-    pub fn free(&mut self, block: BlockId) {
+    pub fn free(&mut self, block: BlockId) -> Option<PendingFree> {
         let row = self.blocks[block];
         debug_assert_eq!(row.state, BlockUse::Allocated, "a block is freed once");
         self.counters.freed(row.size_bytes);
         self.record(EventKind::FreeRequested, row.addr, row.requested_bytes, row.stream, row.pool);
-        if row.is_shared {
-            self.blocks[block].state = BlockUse::PendingFree;
-            self.pending.push_back(block);
-        } else {
+        if !row.is_shared {
             self.free_block(block);
+            return None;
         }
+        let pending = PendingFree(self.next_pending);
+        self.next_pending += 1;
+        self.blocks[block].state = BlockUse::PendingFree;
+        self.pending.push_back((pending, block));
+        Some(pending)
     }
 
-    /// Says that the other streams are done with a block whose free is pending.
+    /// Says that the other streams are done with a block; nothing, if the allocator has waited for that itself.
     ///
     /// PyTorch asks for it at the beginning of each request.
-    pub fn complete(&mut self, block: BlockId) {
-        if let Some(position) = self.pending.iter().position(|pending| *pending == block) {
-            self.pending.remove(position);
+    pub fn complete(&mut self, pending: PendingFree) {
+        if let Ok(position) = self.pending.binary_search_by_key(&pending, |row| row.0)
+            && let Some((_, block)) = self.pending.remove(position)
+        {
             self.free_block(block);
         }
     }
@@ -135,10 +146,10 @@ impl<D: Driver> Allocator<D> {
         if self.pools[pool.0 as usize].users > 0 {
             return;
         }
-        let (ready, rest) = self.pending.iter().partition(|id| self.blocks[**id].pool.key() == pool);
-        self.pending = rest;
-        let ready: VecDeque<BlockId> = ready;
-        for block in ready {
+        let is_ready = |row: &&(PendingFree, BlockId)| self.blocks[row.1].pool.key() == pool;
+        let (ready, rest): (Vec<_>, Vec<_>) = self.pending.iter().partition(is_ready);
+        self.pending = VecDeque::from(rest);
+        for (_, block) in ready {
             self.free_block(block);
         }
         self.release_pool_blocks(pool);
@@ -205,7 +216,7 @@ impl<D: Driver> Allocator<D> {
 
     fn fetch_once(&mut self, request: &Request) -> Option<BlockId> {
         let reserved = self.counters.reserved_bytes.now;
-        if self.allowed_bytes.is_some_and(|allowed| reserved + request.segment_bytes > allowed) {
+        if self.allowed_bytes.is_some_and(|allowed| reserved.saturating_add(request.segment_bytes) > allowed) {
             return None;
         }
         if self.settings.expandable_segments { self.expand(request) } else { self.fetch_segment(request) }

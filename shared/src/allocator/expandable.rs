@@ -78,7 +78,7 @@ impl<D: Driver> Allocator<D> {
         let mut room = 0;
         let mut next = Some(start);
         while let Some(block) = next.map(|id| &self.blocks[id]).filter(|block| block.is_available()) {
-            room += block.size_bytes;
+            room = u64::saturating_add(room, block.size_bytes);
             if room >= size_bytes {
                 return true;
             }

@@ -25,7 +25,7 @@ mod state;
 
 pub mod program;
 
-pub use self::core::{Allocator, OutOfMemory};
+pub use self::core::{Allocator, OutOfMemory, PendingFree};
 pub use address_space::{AddressOrder, AddressSpace};
 pub use block::{BlockId, BlockUse};
 pub use conf::ConfError;

@@ -30,7 +30,7 @@ use std::fmt::{self, Write as _};
 use hashbrown::HashMap;
 
 use super::{
-    Allocator, BlockId, BlockUse, Event, EventKind, PoolKey, SegmentState, Settings, TorchVersion, VirtualCard,
+    Allocator, BlockId, BlockUse, Event, EventKind, PendingFree, PoolKey, SegmentState, Settings, TorchVersion, VirtualCard,
 };
 
 /// Why a text is no program.
@@ -73,6 +73,7 @@ struct Machine {
     settings: Settings,
     allocator: Option<Allocator<VirtualCard>>,
     blocks: HashMap<u64, BlockId>,
+    pending: HashMap<u64, PendingFree>,
     pools: HashMap<u64, PoolKey>,
     names: Names,
     output: String,
@@ -93,15 +94,18 @@ impl Machine {
             ["a", request, size, ref options @ ..] => self.allocate(number(request)?, number(size)?, options)?,
             ["f", request] => {
                 let block = self.block(request)?;
-                self.allocator().free(block);
+                if let Some(pending) = self.allocator().free(block) {
+                    self.pending.insert(number(request)?, pending);
+                }
             }
             ["u", request, stream] => {
                 let (block, stream) = (self.block(request)?, number(stream)?);
                 self.allocator().record_stream(block, stream);
             }
             ["d", request] => {
-                let block = self.block(request)?;
-                self.allocator().complete(block);
+                let pending = self.pending.get(&number(request)?).copied();
+                let pending = pending.ok_or_else(|| format!("the free of request {request} waits for nothing"))?;
+                self.allocator().complete(pending);
             }
             ["e"] => self.allocator().empty_cache(),
             ["b", pool] => self.begin(number(pool)?),
@@ -233,41 +237,53 @@ impl fmt::Display for Name {
     }
 }
 
+/// A segment that lives.
+struct Named {
+    number: usize,
+    start: u64,
+    length: u64,
+    mapped_bytes: u64,
+}
+
 /// The segments that live, by number: addresses differ from run to run, numbers do not.
 #[derive(Default)]
 struct Names {
     count: usize,
-    /// Number, first address, length and mapped bytes.
-    live: Vec<(usize, u64, u64, u64)>,
+    live: Vec<Named>,
 }
 
 impl Names {
     /// A segment, or memory in an expandable one, which gets its number with its first memory.
     fn add(&mut self, addr: u64, size_bytes: u64, reserved_bytes: Option<u64>) {
         if let Some(row) = self.find(addr).filter(|_| reserved_bytes.is_some()) {
-            self.live[row].3 += size_bytes;
+            self.live[row].mapped_bytes += size_bytes;
             return;
         }
-        self.live.push((self.count, addr, reserved_bytes.unwrap_or(size_bytes), size_bytes));
+        let length = reserved_bytes.unwrap_or(size_bytes);
+        self.live.push(Named { number: self.count, start: addr, length, mapped_bytes: size_bytes });
         self.count += 1;
     }
 
     fn remove(&mut self, addr: u64, size_bytes: u64) {
         let Some(row) = self.find(addr) else { return };
-        self.live[row].3 -= size_bytes;
-        if self.live[row].3 == 0 {
+        self.live[row].mapped_bytes -= size_bytes;
+        if self.live[row].mapped_bytes == 0 {
             self.live.swap_remove(row);
         }
     }
 
+    /// The segment that holds an address: how long an expandable one can be is not known, so the nearest.
     fn find(&self, addr: u64) -> Option<usize> {
-        self.live.iter().position(|&(_, start, length, _)| (start..start + length).contains(&addr))
+        let holds = |row: &usize| {
+            let &Named { start, length, .. } = &self.live[*row];
+            (start..start + length).contains(&addr)
+        };
+        (0..self.live.len()).filter(holds).max_by_key(|row| self.live[*row].start)
     }
 
     fn of(&self, addr: u64) -> Name {
         let Some(row) = self.find(addr) else { return Name(self.count, addr) };
-        let (number, start, ..) = self.live[row];
-        Name(number, addr - start)
+        Name(self.live[row].number, addr - self.live[row].start)
     }
 }
 

@@ -72,7 +72,7 @@ impl<D: Driver> Allocator<D> {
     /// Releases everything that is free and whole, after all pending frees.
     pub(super) fn release_cached(&mut self) {
         if !self.is_capturing() {
-            while let Some(block) = self.pending.pop_front() {
+            while let Some((_, block)) = self.pending.pop_front() {
                 self.free_block(block);
             }
             self.release_half(PoolIndex::new(PoolKey::DEFAULT, false));

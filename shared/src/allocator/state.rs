@@ -17,12 +17,13 @@ pub struct Gauge {
 
 impl Gauge {
     pub(super) fn add(&mut self, bytes: u64) {
-        self.now += bytes;
+        // A damaged trace may claim more than 2^64 bytes.
+        self.now = self.now.saturating_add(bytes);
         self.peak = self.peak.max(self.now);
     }
 
     pub(super) fn sub(&mut self, bytes: u64) {
-        self.now -= bytes;
+        self.now = self.now.saturating_sub(bytes);
     }
 }
 
@@ -197,7 +198,7 @@ impl<D: Driver> Allocator<D> {
                     assert!(block.reservation.is_some(), "only expandable segments have unmapped addresses");
                     free += 1;
                 }
-                BlockUse::PendingFree => assert!(self.pending.contains(&id), "a pending free is waited for"),
+                BlockUse::PendingFree => assert!(self.pending.iter().any(|row| row.1 == id), "a pending free is waited for"),
                 BlockUse::Allocated => {}
             }
         }

@@ -19,6 +19,7 @@ mod distinct;
 mod outline;
 mod peak;
 mod recording;
+mod replay;
 mod spans;
 mod summary;
 
@@ -28,6 +29,9 @@ pub use outline::Outline;
 pub use peak::{StackBytes, live_by_stack};
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
 pub use recording::recording_diagnostics;
+pub use replay::{
+    Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Verification, recorded_settings, replay, verify,
+};
 pub use spans::{Span, spans};
 pub use summary::Summary;
 pub use timeline::{Hit, Timeline};

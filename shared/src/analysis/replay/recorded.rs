@@ -1,0 +1,118 @@
+//! A card that answers as the recorded one did: the same addresses, and full when the recording says so.
+
+use crate::allocator::Driver;
+use crate::trace::{Action, Device};
+
+/// Reservations are made this large, 1 TiB: how much the real card's memory was is not recorded.
+const TOTAL: u64 = 1 << 40;
+/// Where the addresses begin of memory that the recording did not fetch.
+const UNKNOWN: u64 = 1 << 62;
+
+/// One call of the driver in the recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) event: usize,
+    pub(super) action: Action,
+    pub(super) addr: u64,
+    pub(super) size_bytes: u64,
+}
+
+/// The calls of a recording, answered in their order.
+#[derive(Debug)]
+pub(super) struct RecordedCard {
+    calls: Vec<Call>,
+    /// The next call.
+    next: usize,
+    /// Calls from this one on belong to later steps.
+    limit: usize,
+    /// Addresses given out that the recording does not have, counted in bytes.
+    unknown_bytes: u64,
+}
+
+impl RecordedCard {
+    pub(super) fn new(device: &Device) -> Self {
+        let driver = |event: &usize| super::steps::is_driver(device.events.actions().at(*event));
+        let call = |event| {
+            let row = device.events.at(event);
+            Call { event, action: row.action, addr: row.addr, size_bytes: row.size_bytes }
+        };
+        let calls = (0..device.events.len()).filter(driver).map(call).collect();
+        Self { calls, next: 0, limit: 0, unknown_bytes: 0 }
+    }
+
+    /// All calls.
+    pub(super) fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// Begins a step that the calls before an event belong to.
+    pub(super) fn begin(&mut self, next: usize, until: usize) {
+        self.next = next;
+        self.limit = self.calls.partition_point(|call| call.event < until);
+    }
+
+    /// Where the calls of the step end.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    fn peek(&self) -> Option<Call> {
+        (self.next < self.limit).then(|| self.calls[self.next])
+    }
+
+    /// The address of the next call, if it is this one.
+    fn answer(&mut self, action: Action, size_bytes: u64) -> Option<u64> {
+        let call = self.peek().filter(|call| (call.action, call.size_bytes) == (action, size_bytes))?;
+        self.next += 1;
+        Some(call.addr)
+    }
+
+    /// Whether the recording gives memory back next, or nothing more happens: then the card was full.
+    fn is_full(&self) -> bool {
+        self.peek().is_none_or(|call| matches!(call.action, Action::SegmentFree | Action::SegmentUnmap))
+    }
+}
+
+impl Driver for RecordedCard {
+    fn total_bytes(&self) -> u64 {
+        TOTAL
+    }
+
+    fn free_bytes(&self) -> u64 {
+        0
+    }
+
+    fn malloc(&mut self, size_bytes: u64) -> Option<u64> {
+        let answer = self.answer(Action::SegmentAlloc, size_bytes);
+        if answer.is_some() || self.is_full() {
+            return answer;
+        }
+        self.unknown_bytes += size_bytes;
+        Some(UNKNOWN + self.unknown_bytes)
+    }
+
+    fn free(&mut self, _: u64, size_bytes: u64) {
+        self.answer(Action::SegmentFree, size_bytes);
+    }
+
+    fn reserve(&mut self, size_bytes: u64) -> u64 {
+        let recorded = self.peek().filter(|call| call.action == Action::SegmentMap);
+        recorded.map_or_else(
+            || {
+                self.unknown_bytes += size_bytes;
+                UNKNOWN + self.unknown_bytes
+            },
+            |call| call.addr,
+        )
+    }
+
+    fn unreserve(&mut self, _: u64, _: u64) {}
+
+    fn map(&mut self, _: u64, size_bytes: u64, _: u64) -> bool {
+        self.answer(Action::SegmentMap, size_bytes).is_some() || !self.is_full()
+    }
+
+    fn unmap(&mut self, _: u64, size_bytes: u64, _: u64) {
+        self.answer(Action::SegmentUnmap, size_bytes);
+    }
+}

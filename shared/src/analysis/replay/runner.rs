@@ -1,0 +1,93 @@
+//! Carries steps out on an allocator, whatever the card below it is.
+
+use hashbrown::HashMap;
+
+use super::initial::Initial;
+use super::steps::{Step, StepKind};
+use crate::allocator::{Allocator, BlockId, Driver, OutOfMemory, PendingFree, PoolKey, Settings};
+use crate::trace::PoolId;
+
+/// A stream that no trace has: who else used a block is not recorded.
+const OTHER_STREAM: u64 = u64::MAX;
+
+/// An allocator with the blocks that the trace knows by their addresses.
+pub(super) struct Runner<D> {
+    pub(super) allocator: Allocator<D>,
+    open: HashMap<u64, BlockId>,
+    pending: HashMap<u64, PendingFree>,
+    pools: HashMap<PoolId, PoolKey>,
+}
+
+impl<D: Driver> Runner<D> {
+    pub(super) fn new(settings: Settings, driver: D) -> Self {
+        let allocator = Allocator::new(settings, driver);
+        Self { allocator, open: HashMap::new(), pending: HashMap::new(), pools: HashMap::new() }
+    }
+
+    /// Lays down what was there before the trace.
+    pub(super) fn place(&mut self, initial: &Initial) {
+        for segment in &initial.segments {
+            let pool = self.pool(segment.pool);
+            let placed = segment.placed(pool);
+            let blocks = self.allocator.place(&placed);
+            let known = placed.blocks.iter().zip(blocks).filter_map(|(block, id)| Some((block.addr, id?)));
+            self.open.extend(known);
+        }
+    }
+
+    /// Carries one step out; a request that fails comes back.
+    pub(super) fn carry_out(&mut self, step: &Step) -> Option<OutOfMemory> {
+        match step.kind {
+            StepKind::Allocate { addr, size_bytes, stream, pool } => {
+                let pool = self.pool(pool);
+                match self.allocator.allocate(size_bytes, stream, pool) {
+                    Ok(block) => drop(self.open.insert(addr, block)),
+                    Err(oom) => {
+                        self.open.remove(&addr);
+                        return Some(oom);
+                    }
+                }
+            }
+            StepKind::Fail { size_bytes, stream, pool } => {
+                let pool = self.pool(pool);
+                match self.allocator.allocate(size_bytes, stream, pool) {
+                    // With this card the request would not have failed, and the program had gone another way.
+                    Ok(block) => drop(self.allocator.free(block)),
+                    Err(oom) => return Some(oom),
+                }
+            }
+            StepKind::Free { addr, is_shared } => {
+                if let Some(block) = self.open.remove(&addr) {
+                    self.free(addr, block, is_shared);
+                }
+            }
+            StepKind::Complete { addr } => {
+                if let Some(pending) = self.pending.remove(&addr) {
+                    self.allocator.complete(pending);
+                } else if let Some(block) = self.open.remove(&addr) {
+                    // The trace began between the request for the free and its completion, or only has the latter.
+                    self.free(addr, block, false);
+                }
+            }
+            StepKind::EmptyCache => self.allocator.empty_cache(),
+        }
+        None
+    }
+
+    fn free(&mut self, addr: u64, block: BlockId, is_shared: bool) {
+        if is_shared {
+            self.allocator.record_stream(block, OTHER_STREAM);
+        }
+        if let Some(pending) = self.allocator.free(block) {
+            self.pending.insert(addr, pending);
+        }
+    }
+
+    /// The allocator's pool for one of the trace.
+    pub(super) fn pool(&mut self, pool: Option<PoolId>) -> PoolKey {
+        match pool {
+            None | Some(PoolId(0, 0)) => PoolKey::DEFAULT,
+            Some(pool) => *self.pools.entry(pool).or_insert_with(|| self.allocator.create_pool()),
+        }
+    }
+}

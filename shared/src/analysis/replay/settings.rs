@@ -1,0 +1,73 @@
+//! The allocator's settings under which a snapshot was recorded.
+
+use crate::allocator::{ConfError, Settings, TorchVersion};
+use crate::trace::{Setting, Trace};
+
+/// The settings that a snapshot names; where it names none, those that PyTorch has by default.
+///
+/// The text of `PYTORCH_CUDA_ALLOC_CONF` is read first: limits that the table of values leaves out stand only there.
+/// The values follow, since a later call may have changed them.
+///
+/// # Errors
+/// A setting that the allocator does not follow, by its name.
+pub fn recorded_settings(trace: &Trace) -> Result<Settings, ConfError> {
+    let version = TorchVersion::default();
+    let recorded = &trace.settings;
+    let mut settings = match recorded.get("PYTORCH_CUDA_ALLOC_CONF") {
+        Some(Setting::Text(conf)) => Settings::parse(conf, version)?,
+        _ => Settings { version, ..Settings::default() },
+    };
+    if let Some(Setting::Int(limit)) = recorded.get("max_split_size") {
+        settings.max_split_bytes = u64::try_from(*limit).ok();
+    }
+    if let Some(Setting::Float(threshold)) = recorded.get("garbage_collection_threshold") {
+        settings.garbage_collection_threshold = *threshold;
+    }
+    if let Some(Setting::Bool(is_on)) = recorded.get("expandable_segments") {
+        settings.expandable_segments = *is_on;
+    }
+    if let Some(Setting::Table(divisions)) = recorded.get("roundup_power2_divisions") {
+        for (size_mib, value) in divisions {
+            let interval = size_mib.parse::<u64>().ok().filter(|size| size.is_power_of_two());
+            let slot = interval.and_then(|size| settings.roundup_power2_divisions.get_mut(size.ilog2() as usize));
+            if let (Some(slot), Ok(value)) = (slot, u64::try_from(*value)) {
+                *slot = value;
+            }
+        }
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Settings as Recorded;
+
+    fn trace(entries: &[(&str, Setting)]) -> Trace {
+        let entries = entries.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        Trace { settings: Recorded { entries }, ..Trace::default() }
+    }
+
+    #[test]
+    fn values_are_stronger_than_the_text() {
+        assert_eq!(recorded_settings(&trace(&[])), Ok(Settings::default()));
+        let conf = Setting::Text("expandable_segments:True,per_process_memory_fraction:0.5".to_owned());
+        let settings = recorded_settings(&trace(&[
+            ("PYTORCH_CUDA_ALLOC_CONF", conf),
+            ("expandable_segments", Setting::Bool(false)),
+            ("max_split_size", Setting::Int(128 << 20)),
+            ("roundup_power2_divisions", Setting::Table(vec![("1".to_owned(), 4), ("32768".to_owned(), 2)])),
+        ]))
+        .unwrap();
+        assert_eq!((settings.expandable_segments, settings.per_process_memory_fraction), (false, 0.5));
+        assert_eq!(settings.max_split_bytes, Some(128 << 20));
+        assert_eq!((settings.roundup_power2_divisions[0], settings.roundup_power2_divisions[15]), (4, 2));
+    }
+
+    #[test]
+    fn what_is_not_modelled_is_refused() {
+        let conf = Setting::Text("backend:cudaMallocAsync".to_owned());
+        let error = recorded_settings(&trace(&[("PYTORCH_CUDA_ALLOC_CONF", conf)])).unwrap_err();
+        assert!(error.to_string().contains("backend:cudaMallocAsync"), "{error}");
+    }
+}
