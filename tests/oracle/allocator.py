@@ -152,6 +152,8 @@ class Recording:
             streams.discard(stream)
 
     def empty(self) -> None:
+        if self.pool and self.lingers():
+            return
         self.say("e")
         self.torch.cuda.empty_cache()
         self.synced()
@@ -179,20 +181,23 @@ class Recording:
             self.say(f"n {self.pool}")
             self.pool, self.entered = 0, None
 
-    def drop(self) -> None:
-        """Gives a pool up, unless memory of another that was given up is still in use.
+    def lingers(self) -> bool:
+        """Whether memory of a pool that was given up is still in use."""
+        return any(self.origin[request] not in [0, *self.pools] for request in [*self.live, *self.waiting])
 
-        PyTorch's hash table orders what is given back of several.
+    def drop(self) -> None:
+        """Gives a pool up, with all streams done: unmapping waits for a stream, which nothing records.
+
+        Only one can linger: PyTorch's hash table orders what is given back of several.
         """
-        if any(self.origin[request] not in [0, *self.pools] for request in [*self.live, *self.waiting]):
+        if self.deferred or self.lingers():
             return
         pool = self.draw.choice(list(self.pools))
+        self.torch.cuda.synchronize()
+        for streams in self.waiting.values():
+            streams.clear()
         self.say(f"x {pool}")
         del self.pools[pool]
-        # What waits for the pool's streams waits for all that was in them before.
-        synced = [streams for request, streams in self.waiting.items() if self.origin[request] == pool]
-        for streams in self.waiting.values():
-            streams.difference_update(*[set(streams) for streams in synced])
 
     def step(self, pools: bool) -> None:
         self.torch.cuda.memory._set_memory_metadata(str(self.operation))
@@ -259,7 +264,7 @@ class Names:
         if event["action"] == "segment_map" and row:
             row[3] += event["size"]
         elif event["action"] in ("segment_alloc", "segment_map"):
-            length = event["size"] if event["action"] == "segment_alloc" else 2 * self.total
+            length = event["size"] if event["action"] == "segment_alloc" else self.total + self.total // 8
             self.live.append([self.count, event["addr"], length, event["size"]])
             self.count += 1
 

@@ -100,11 +100,8 @@ impl<D: Driver> Allocator<D> {
     pub(super) fn add_reservation(&mut self, reservation: Reservation, stream: u64, pool: PoolIndex) -> BlockId {
         let Reservation { addr, size_bytes, .. } = reservation;
         let index = self.reservations.add(reservation);
-        let block = Block {
-            state: BlockUse::Unmapped,
-            reservation: Some(index),
-            ..Block::new(addr, size_bytes, stream, pool)
-        };
+        let block =
+            Block { state: BlockUse::Unmapped, reservation: Some(index), ..Block::new(addr, size_bytes, stream, pool) };
         let id = self.blocks.add(block);
         self.half_mut(pool).insert_unmapped(id, &block);
         id

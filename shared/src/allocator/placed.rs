@@ -68,8 +68,7 @@ impl<D: Driver> Allocator<D> {
         let unit_bytes = self.settings.unit_bytes(segment.is_small);
         let total = self.driver.total_bytes();
         let size_bytes = segment.size_bytes.next_multiple_of(unit_bytes) + total.next_multiple_of(unit_bytes);
-        let id =
-            self.add_reservation(Reservation { addr: segment.addr, size_bytes, unit_bytes }, segment.stream, pool);
+        let id = self.add_reservation(Reservation { addr: segment.addr, size_bytes, unit_bytes }, segment.stream, pool);
         let unmapped = self.blocks[id];
         self.half_mut(pool).remove_unmapped(id, &unmapped);
         let after = self.blocks.split_back(id, segment.size_bytes);

@@ -30,7 +30,8 @@ use std::fmt::{self, Write as _};
 use hashbrown::HashMap;
 
 use super::{
-    Allocator, BlockId, BlockUse, Event, EventKind, PendingFree, PoolKey, SegmentState, Settings, TorchVersion, VirtualCard,
+    Allocator, BlockId, BlockUse, Event, EventKind, PendingFree, PoolKey, SegmentState, Settings, TorchVersion,
+    VirtualCard,
 };
 
 /// Why a text is no program.
@@ -189,7 +190,7 @@ impl Machine {
 
     fn write_event(&mut self, event: &Event, word: &str) {
         if matches!(event.kind, EventKind::SegmentAlloc | EventKind::SegmentMap) {
-            let reserved = self.card_bytes.0 * 2;
+            let reserved = self.card_bytes.0 + self.card_bytes.0 / 8;
             self.names.add(event.addr, event.size_bytes, (event.kind == EventKind::SegmentMap).then_some(reserved));
         }
         let _ = match event.kind {

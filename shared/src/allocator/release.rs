@@ -56,8 +56,7 @@ impl<D: Driver> Allocator<D> {
         }
         // Where the first that fits is expandable, PyTorch looks only at what is smaller.
         let smaller = free.mapped.range((limit, 0, BlockId(0))..(wanted, 0, BlockId(0))).rev();
-        let candidates: Vec<_> =
-            smaller.map(|key| key.2).filter(|id| self.blocks[*id].reservation.is_none()).collect();
+        let candidates: Vec<_> = smaller.map(|key| key.2).filter(|id| self.blocks[*id].reservation.is_none()).collect();
         let mut released = 0;
         for block in candidates {
             if released >= wanted {

@@ -198,7 +198,9 @@ impl<D: Driver> Allocator<D> {
                     assert!(block.reservation.is_some(), "only expandable segments have unmapped addresses");
                     free += 1;
                 }
-                BlockUse::PendingFree => assert!(self.pending.iter().any(|row| row.1 == id), "a pending free is waited for"),
+                BlockUse::PendingFree => {
+                    assert!(self.pending.iter().any(|row| row.1 == id), "a pending free is waited for")
+                }
                 BlockUse::Allocated => {}
             }
         }
@@ -217,7 +219,11 @@ impl<D: Driver> Allocator<D> {
         assert_eq!(live_bytes.now, sum(&[Allocated, PendingFree], |block| block.requested_bytes), "live bytes");
         assert_eq!(allocated_bytes.now, sum(&[Allocated], |block| block.size_bytes), "allocated bytes");
         assert_eq!(active_bytes.now, sum(&[Allocated, PendingFree], |block| block.size_bytes), "active bytes");
-        assert_eq!(reserved_bytes.now, sum(&[Allocated, PendingFree, Free], |block| block.size_bytes), "reserved bytes");
+        assert_eq!(
+            reserved_bytes.now,
+            sum(&[Allocated, PendingFree, Free], |block| block.size_bytes),
+            "reserved bytes"
+        );
         for gauge in [live_bytes, allocated_bytes, active_bytes, reserved_bytes] {
             assert!(gauge.now <= gauge.peak, "a peak is the highest value");
         }

@@ -8,6 +8,7 @@ mod inspect;
 mod job;
 mod peak;
 mod recording;
+mod replay;
 mod share;
 mod sweep;
 
@@ -19,5 +20,6 @@ pub use peak::{FrameRow, PeakGroup, PeakReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingReport, Started, Written,
 };
+pub use replay::{ReplayDifference, ReplayDocument, ReplayOomRow, ReplayVerification, SegmentEventRow};
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

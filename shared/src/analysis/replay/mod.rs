@@ -72,10 +72,5 @@ pub fn replay(trace: &Trace, device: &Device, config: &ReplayConfig) -> ReplayRe
         }
         runner.allocator.clear_events();
     }
-    ReplayReport {
-        counters: *runner.allocator.counters(),
-        ooms,
-        initial_bytes,
-        guessed_blocks: initial.guessed_blocks,
-    }
+    ReplayReport { counters: *runner.allocator.counters(), ooms, initial_bytes, guessed_blocks: initial.guessed_blocks }
 }

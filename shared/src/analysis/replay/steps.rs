@@ -89,7 +89,9 @@ impl Reader<'_> {
                 StepKind::Allocate { addr, size_bytes, stream, pool }
             }
             Action::Oom => StepKind::Fail { size_bytes, stream, pool: context.pool },
-            Action::FreeRequested => StepKind::Free { addr, is_shared: self.has_completions && !self.completes(index, addr) },
+            Action::FreeRequested => {
+                StepKind::Free { addr, is_shared: self.has_completions && !self.completes(index, addr) }
+            }
             Action::FreeCompleted if !self.is_of_free(index) => StepKind::Complete { addr },
             _ => return,
         };
@@ -249,7 +251,10 @@ mod tests {
 
     #[test]
     fn what_the_allocator_waited_for_is_none() {
-        check("alloc a 512\nfree_requested a\nfree b 1\nfree_completed a\nsegment_free S 2MiB", "allocate 0, share 1, free 2, empty 6, complete 4");
+        check(
+            "alloc a 512\nfree_requested a\nfree b 1\nfree_completed a\nsegment_free S 2MiB",
+            "allocate 0, share 1, free 2, empty 6, complete 4",
+        );
     }
 
     #[test]

@@ -1,0 +1,153 @@
+//! The caching allocator against PyTorch's own answers, and its invariants under random requests.
+
+use std::fs;
+use std::path::Path;
+
+use shared::allocator::{
+    Allocator, BlockId, Driver, PendingFree, PoolKey, Settings, TorchVersion, VirtualCard, program,
+};
+
+const MIB: u64 = 1 << 20;
+
+/// Settings that take every path.
+const CONFS: &[&str] = &[
+    "",
+    "max_split_size_mb:20",
+    "max_split_size_mb:64,max_non_split_rounding_mb:40",
+    "roundup_power2_divisions:4",
+    "per_process_memory_fraction:0.4",
+    "garbage_collection_threshold:0.5,per_process_memory_fraction:0.6,max_split_size_mb:32",
+    "large_segment_size_mb:32",
+    "expandable_segments:True",
+    "expandable_segments:True,large_segment_size_mb:64,max_split_size_mb:64",
+    "expandable_segments:True,garbage_collection_threshold:0.5,per_process_memory_fraction:0.6",
+];
+
+#[test]
+fn programs_that_pytorch_ran_come_out_equal() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/allocator");
+    let mut programs = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "txt") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let answer = program::run(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for (line, (expected, given)) in text.lines().zip(answer.lines()).enumerate() {
+            assert_eq!(given, expected, "{}:{}", path.display(), line + 1);
+        }
+        assert_eq!(answer.len(), text.len(), "{}", path.display());
+        programs += 1;
+    }
+    assert!(programs >= 50, "only {programs} programs");
+}
+
+/// Numbers that look random and are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+
+    fn size_bytes(&mut self) -> u64 {
+        let limit = [600, 5000, MIB + 1000, 12 * MIB, 70 * MIB, 500 * MIB][self.below(6) as usize];
+        1 + self.below(limit)
+    }
+}
+
+/// A program that is made up as it goes.
+struct Walk {
+    allocator: Allocator<VirtualCard>,
+    random: Random,
+    live: Vec<BlockId>,
+    pending: Vec<PendingFree>,
+    pools: Vec<PoolKey>,
+}
+
+const TOTAL: u64 = 2048 * MIB;
+const USABLE: u64 = 1536 * MIB;
+
+impl Walk {
+    fn new(conf: &str, seed: u64) -> Self {
+        let settings = Settings::parse(conf, TorchVersion::default()).unwrap();
+        let mut allocator = Allocator::new(settings, VirtualCard::new(TOTAL, USABLE));
+        let pools = vec![PoolKey::DEFAULT, PoolKey::DEFAULT, allocator.create_pool()];
+        Self { allocator, random: Random(seed), live: Vec::new(), pending: Vec::new(), pools }
+    }
+
+    fn step(&mut self) {
+        let kind = self.random.below(100);
+        if kind < 52 || self.live.is_empty() {
+            let pool = self.pools[self.random.below(self.pools.len() as u64) as usize];
+            let (size, stream) = (self.random.size_bytes(), self.random.below(3));
+            self.live.extend(self.allocator.allocate(size, stream, pool));
+        } else if kind < 90 {
+            self.free();
+        } else if kind < 94 {
+            let block = self.live[self.random.below(self.live.len() as u64) as usize];
+            let stream = self.random.below(4);
+            self.allocator.record_stream(block, stream);
+        } else if kind < 98 {
+            if let Some(pending) = self.pending.pop() {
+                self.allocator.complete(pending);
+            }
+        } else {
+            self.allocator.empty_cache();
+        }
+        self.allocator.clear_events();
+    }
+
+    fn free(&mut self) {
+        let index = self.random.below(self.live.len() as u64) as usize;
+        let block = self.live.swap_remove(index);
+        self.pending.extend(self.allocator.free(block));
+    }
+}
+
+#[test]
+fn invariants_hold_after_every_request() {
+    for conf in CONFS {
+        for seed in 0..4 {
+            let mut walk = Walk::new(conf, seed);
+            for _ in 0..400 {
+                walk.step();
+                walk.allocator.check();
+            }
+            let counters = *walk.allocator.counters();
+            assert!(counters.reserved_bytes.peak <= USABLE, "{conf}: {counters:?}");
+            assert_eq!(walk.allocator.driver_mut().free_bytes(), USABLE - counters.reserved_bytes.now, "{conf}");
+        }
+    }
+}
+
+#[test]
+fn everything_comes_back() {
+    for conf in CONFS {
+        let mut walk = Walk::new(conf, 7);
+        (0..500).for_each(|_| walk.step());
+        while !walk.live.is_empty() {
+            walk.free();
+        }
+        walk.pools.clone().into_iter().skip(2).for_each(|pool| walk.allocator.release_pool(pool));
+        walk.allocator.empty_cache();
+        walk.allocator.check();
+        assert_eq!(walk.allocator.segments(), [], "{conf}");
+        assert_eq!(walk.allocator.driver_mut().free_bytes(), USABLE, "{conf}");
+    }
+}
+
+#[test]
+fn absurd_requests_run_out_of_memory() {
+    for conf in CONFS {
+        let mut allocator =
+            Allocator::new(Settings::parse(conf, TorchVersion::default()).unwrap(), VirtualCard::new(TOTAL, USABLE));
+        for size in [u64::MAX, 1 << 60, USABLE + 1] {
+            assert!(allocator.allocate(size, 0, PoolKey::DEFAULT).is_err(), "{conf}: {size}");
+        }
+        assert_eq!(allocator.counters().ooms, 3);
+        allocator.check();
+    }
+}

@@ -1,0 +1,111 @@
+//! Every stored snapshot replayed: what came of its requests is known.
+
+use std::fs;
+use std::path::Path;
+
+use shared::allocator::Settings;
+use shared::analysis::{ReplayConfig, Summary, Timeline, recorded_settings, replay, verify};
+use shared::import::import;
+use shared::trace::{Action, Device, Trace};
+
+/// Its events were edited after the recording: its blocks don't fill their segments.
+const EDITED: &str = "torch2.8-synthetic-compile-context";
+
+const GIB: u64 = 1 << 30;
+
+/// A capacity that nothing exceeds.
+const PLENTY: u64 = 1 << 50;
+
+/// The stored snapshots by their names.
+fn snapshots() -> Vec<(String, Trace)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/snapshots");
+    let mut snapshots = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let is_recorded = name.starts_with("torch") || name.starts_with("virtual");
+        if is_recorded && !name.starts_with(EDITED) {
+            snapshots.push((name, import(&fs::read(&path).unwrap()).unwrap()));
+        }
+    }
+    assert!(snapshots.len() >= 20, "only {} snapshots", snapshots.len());
+    snapshots
+}
+
+/// Each device that has events.
+fn devices(trace: &Trace) -> impl Iterator<Item = &Device> {
+    trace.devices.iter().filter(|device| !device.events.is_empty())
+}
+
+#[test]
+fn a_replay_as_recorded_makes_the_recorded_calls_and_blocks() {
+    for (name, trace) in snapshots() {
+        for device in devices(&trace) {
+            let found = verify(&trace, device).unwrap();
+            let device = device.index;
+            assert_eq!(found.first_difference, None, "{name}, device {device}");
+            assert!(found.is_equal() && found.same_blocks, "{name}, device {device}: {found:?}");
+            assert_eq!(found.same_address, found.requests, "{name}, device {device}");
+        }
+    }
+}
+
+#[test]
+fn with_room_for_all_the_peaks_are_those_of_the_trace() {
+    for (name, trace) in snapshots() {
+        for device in devices(&trace) {
+            let has_gone_short = device.events.actions().iter().any(|action| action == Action::Oom);
+            let summary = Summary::of(device, &Timeline::new(&trace, device));
+            let settings = recorded_settings(&trace).unwrap();
+            let config = ReplayConfig { settings, capacity_bytes: PLENTY, elsewhere_bytes: 0 };
+            let report = replay(&trace, device, &config);
+            assert_eq!(report.ooms, [], "{name}");
+            assert_eq!(report.initial_bytes, summary.initial_bytes, "{name}");
+            if !has_gone_short {
+                assert_eq!(report.counters.live_bytes.peak, summary.peak_live_bytes, "{name}");
+                assert_eq!(report.counters.live_bytes.now, summary.end_live_bytes, "{name}");
+            }
+        }
+    }
+}
+
+/// The stored snapshot with that name.
+fn snapshot(name: &str) -> Trace {
+    snapshots().into_iter().find(|(file, _)| file.starts_with(name)).unwrap().1
+}
+
+#[test]
+fn memory_runs_out_where_it_did() {
+    let trace = snapshot("virtual-py-gpt2-oom-t4");
+    let device = &trace.devices[0];
+    let recorded = device.events.actions().iter().position(|action| action == Action::Oom).unwrap();
+    let free_bytes = device.events.addrs().at(recorded);
+    let reserved = Summary::of(device, &Timeline::new(&trace, device));
+    // The card as the snapshot shows it: what was reserved at the failure, and what was left.
+    let at_failure = Timeline::new(&trace, device).reserved_at(recorded as u32);
+    let capacity_bytes = at_failure + free_bytes;
+    assert!(capacity_bytes >= reserved.peak_reserved_bytes);
+    let config = |capacity_bytes| ReplayConfig { settings: Settings::default(), capacity_bytes, elsewhere_bytes: 0 };
+    let report = replay(&trace, device, &config(capacity_bytes));
+    let first = report.ooms[0];
+    assert_eq!((first.event, first.block_bytes), (recorded, device.events.sizes_bytes().at(recorded)));
+    assert_eq!(first.free_bytes, free_bytes);
+    assert_eq!(replay(&trace, device, &config(24 * GIB)).ooms, []);
+}
+
+#[test]
+fn expandable_segments_reserve_no_more_than_a_unit_beyond_the_need() {
+    let trace = snapshot("torch2.15-gpt2-3steps-py311");
+    let device = &trace.devices[0];
+    let settings = Settings { expandable_segments: true, ..Settings::default() };
+    let config = ReplayConfig { settings, capacity_bytes: 80 * GIB, elsewhere_bytes: 0 };
+    let counters = replay(&trace, device, &config).counters;
+    let fixed = replay(&trace, device, &ReplayConfig { settings: Settings::default(), ..config }).counters;
+    assert_eq!(counters.live_bytes, fixed.live_bytes);
+    assert!(counters.reserved_bytes.peak < fixed.reserved_bytes.peak);
+    assert!(counters.maps > 0 && counters.segment_allocs == 0);
+    // The same program recorded with expandable segments made as many calls.
+    let recorded = snapshot("torch2.15-gpt2-3steps-expandable-py311");
+    let maps = recorded.devices[0].events.actions().iter().filter(|action| *action == Action::SegmentMap).count();
+    assert_eq!(counters.maps, maps as u64);
+}
