@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use server::Failure;
-use server::commands::{ExportArgs, FitArgs, InspectArgs, PeakArgs, ReproArgs, SweepArgs};
+use server::commands::{ExportArgs, FitArgs, InspectArgs, PeakArgs, ReplayArgs, ReproArgs, SweepArgs};
 use server::config::SettingsArgs;
 
 /// Reads and makes PyTorch CUDA memory snapshots
@@ -37,6 +37,9 @@ enum Command {
     /// Say what is alive at the peak, or after any event
     Peak(PeakArgs),
 
+    /// Carry a snapshot's requests out again under other allocator settings or on another card
+    Replay(ReplayArgs),
+
     /// Record a training config on a virtual or a real GPU
     Repro(Box<ReproArgs>),
 
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Fit(args) => args.run().map(print),
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),
+        Command::Replay(args) => args.run().map(print),
         Command::Repro(args) => args.run().map(print),
         Command::Serve(args) => server::serve::run(*args),
         Command::Worker(args) => server::worker::run_alone(*args),

@@ -41,7 +41,7 @@ fn devices(trace: &Trace) -> impl Iterator<Item = &Device> {
 fn a_replay_as_recorded_makes_the_recorded_calls_and_blocks() {
     for (name, trace) in snapshots() {
         for device in devices(&trace) {
-            let found = verify(&trace, device).unwrap();
+            let found = verify(&trace, device, None).unwrap();
             let device = device.index;
             assert_eq!(found.first_difference, None, "{name}, device {device}");
             assert!(found.is_equal() && found.same_blocks, "{name}, device {device}: {found:?}");
@@ -94,7 +94,7 @@ fn memory_runs_out_where_it_did() {
 }
 
 #[test]
-fn expandable_segments_reserve_no_more_than_a_unit_beyond_the_need() {
+fn other_settings_come_to_what_a_recording_under_them_shows() {
     let trace = snapshot("torch2.15-gpt2-3steps-py311");
     let device = &trace.devices[0];
     let settings = Settings { expandable_segments: true, ..Settings::default() };
@@ -104,8 +104,10 @@ fn expandable_segments_reserve_no_more_than_a_unit_beyond_the_need() {
     assert_eq!(counters.live_bytes, fixed.live_bytes);
     assert!(counters.reserved_bytes.peak < fixed.reserved_bytes.peak);
     assert!(counters.maps > 0 && counters.segment_allocs == 0);
-    // The same program recorded with expandable segments made as many calls.
+    // The same program was recorded with expandable segments, too.
     let recorded = snapshot("torch2.15-gpt2-3steps-expandable-py311");
-    let maps = recorded.devices[0].events.actions().iter().filter(|action| *action == Action::SegmentMap).count();
-    assert_eq!(counters.maps, maps as u64);
+    let device = &recorded.devices[0];
+    let summary = Summary::of(device, &Timeline::new(&recorded, device));
+    assert!(summary.actions.contains(&(Action::SegmentMap, counters.maps)), "{:?}", summary.actions);
+    assert_eq!(counters.reserved_bytes.peak, summary.peak_reserved_bytes);
 }

@@ -13,7 +13,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("trace", &["base"]),
     ("import", &["base", "pickle", "trace"]),
     ("export", &["base", "pickle", "trace"]),
-    ("analysis", &["base", "trace"]),
+    ("allocator", &["base"]),
+    ("analysis", &["allocator", "base", "trace"]),
     ("api", &["base"]),
     ("job", &["base"]),
 ];

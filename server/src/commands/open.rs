@@ -40,6 +40,26 @@ impl Opened {
     pub(super) fn devices(&self) -> impl DoubleEndedIterator<Item = (&Device, &Timeline)> {
         self.trace.devices.iter().zip(&self.timelines)
     }
+
+    /// The device with this index; without one, the device with the highest peak.
+    pub(super) fn choose_device(&self, index: Option<i64>) -> Result<(&Device, &Timeline), Failure> {
+        let Some(index) = index else {
+            let highest = self.devices().rev().max_by_key(|(_, timeline)| timeline.live_peak().1);
+            return highest.ok_or_else(|| {
+                Failure::new(
+                    format!("{}: the snapshot has no device", self.file),
+                    "CUDA was never initialised in the process that wrote it",
+                )
+            });
+        };
+        self.devices().find(|(device, _)| device.index == index).ok_or_else(|| {
+            let known: Vec<String> = self.devices().map(|(device, _)| device.index.to_string()).collect();
+            Failure::new(
+                format!("{}: there is no device {index}", self.file),
+                format!("its devices are {}", known.join(", ")),
+            )
+        })
+    }
 }
 
 /// Reads a snapshot file chunk by chunk; `file` is what messages call it.

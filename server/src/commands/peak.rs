@@ -54,7 +54,7 @@ impl PeakArgs {
     /// The file cannot be read, is no snapshot, or has no such device or event.
     pub fn run(&self) -> Result<String, Failure> {
         let opened = Opened::read(&self.file)?;
-        let (device, timeline) = self.choose_device(&opened)?;
+        let (device, timeline) = opened.choose_device(self.device)?;
         let moment = self.choose_moment(device, timeline)?;
         let GroupBy::Stack = self.by;
         let groups = groups(&opened, device, timeline, moment, self.top);
@@ -64,25 +64,6 @@ impl PeakArgs {
             return Ok(document + "\n");
         }
         Ok(page(&opened, device, timeline, moment, &groups))
-    }
-
-    fn choose_device<'a>(&self, opened: &'a Opened) -> Result<(&'a Device, &'a Timeline), Failure> {
-        let Some(index) = self.device else {
-            let highest = opened.devices().rev().max_by_key(|(_, timeline)| timeline.live_peak().1);
-            return highest.ok_or_else(|| {
-                Failure::new(
-                    format!("{}: the snapshot has no device", opened.file),
-                    "CUDA was never initialised in the process that wrote it",
-                )
-            });
-        };
-        opened.devices().find(|(device, _)| device.index == index).ok_or_else(|| {
-            let known: Vec<String> = opened.devices().map(|(device, _)| device.index.to_string()).collect();
-            Failure::new(
-                format!("{}: there is no device {index}", opened.file),
-                format!("its devices are {}", known.join(", ")),
-            )
-        })
     }
 
     fn choose_moment(&self, device: &Device, timeline: &Timeline) -> Result<u32, Failure> {

@@ -30,7 +30,8 @@ pub use peak::{StackBytes, live_by_stack};
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
 pub use recording::recording_diagnostics;
 pub use replay::{
-    Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Verification, recorded_settings, replay, verify,
+    Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Verification, VerifyError, recorded_settings,
+    replay, verify,
 };
 pub use spans::{Span, spans};
 pub use summary::Summary;

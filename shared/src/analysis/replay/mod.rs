@@ -8,7 +8,7 @@ mod steps;
 mod verify;
 
 pub use settings::recorded_settings;
-pub use verify::{Difference, RecordedEvent, Verification, verify};
+pub use verify::{Difference, RecordedEvent, Verification, VerifyError, verify};
 
 use crate::allocator::{Counters, Settings, VirtualCard};
 use crate::trace::{Device, Trace};

@@ -3,7 +3,7 @@
 use crate::allocator::Driver;
 use crate::trace::{Action, Device};
 
-/// Reservations are made this large, 1 TiB: how much the real card's memory was is not recorded.
+/// The card's memory where it is not known, 1 TiB: then it only decides how large reservations are.
 const TOTAL: u64 = 1 << 40;
 /// Where the addresses begin of memory that the recording did not fetch.
 const UNKNOWN: u64 = 1 << 62;
@@ -27,17 +27,18 @@ pub(super) struct RecordedCard {
     limit: usize,
     /// Addresses given out that the recording does not have, counted in bytes.
     unknown_bytes: u64,
+    total_bytes: u64,
 }
 
 impl RecordedCard {
-    pub(super) fn new(device: &Device) -> Self {
+    pub(super) fn new(device: &Device, total_bytes: Option<u64>) -> Self {
         let driver = |event: &usize| super::steps::is_driver(device.events.actions().at(*event));
         let call = |event| {
             let row = device.events.at(event);
             Call { event, action: row.action, addr: row.addr, size_bytes: row.size_bytes }
         };
         let calls = (0..device.events.len()).filter(driver).map(call).collect();
-        Self { calls, next: 0, limit: 0, unknown_bytes: 0 }
+        Self { calls, next: 0, limit: 0, unknown_bytes: 0, total_bytes: total_bytes.unwrap_or(TOTAL) }
     }
 
     /// All calls.
@@ -75,7 +76,7 @@ impl RecordedCard {
 
 impl Driver for RecordedCard {
     fn total_bytes(&self) -> u64 {
-        TOTAL
+        self.total_bytes
     }
 
     fn free_bytes(&self) -> u64 {

@@ -4,6 +4,8 @@
 //! did; each call of the driver that comes of it is compared with the next recorded one.
 //! Where the recording has none, the card counts as full, and the request fails: that is a difference, too.
 
+use std::fmt;
+
 use super::initial::Initial;
 use super::recorded::{Call, RecordedCard};
 use super::runner::Runner;
@@ -53,14 +55,43 @@ pub struct Verification {
     pub same_blocks: bool,
 }
 
+/// Why a replay cannot be compared with its recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VerifyError {
+    /// A recorded setting is not modelled.
+    Settings(ConfError),
+    /// Garbage was collected by the card's memory, which the snapshot does not name.
+    CapacityMissing,
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settings(error) => error.fmt(f),
+            Self::CapacityMissing => f.write_str(
+                "The recording collected garbage by the card's memory, which the snapshot does not name: say how much \
+                 it had.",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for VerifyError {}
+
 /// Replays a device's trace as it was recorded, and compares.
 ///
+/// The card's memory matters only where a share of it was a limit.
+///
 /// # Errors
-/// A recorded setting that the allocator does not follow, by its name.
-pub fn verify(trace: &Trace, device: &Device) -> Result<Verification, ConfError> {
-    let settings = recorded_settings(trace)?;
+/// A recorded setting that the allocator does not follow, or one that needs the card's memory where it is not given.
+pub fn verify(trace: &Trace, device: &Device, capacity_bytes: Option<u64>) -> Result<Verification, VerifyError> {
+    let settings = recorded_settings(trace).map_err(VerifyError::Settings)?;
+    let collects = settings.garbage_collection_threshold > 0.0 && settings.per_process_memory_fraction < 1.0;
+    if collects && capacity_bytes.is_none() {
+        return Err(VerifyError::CapacityMissing);
+    }
     let initial = Initial::of(trace, device);
-    let mut runner = Runner::new(settings, RecordedCard::new(device));
+    let mut runner = Runner::new(settings, RecordedCard::new(device, capacity_bytes));
     runner.place(&initial);
     let calls = runner.allocator.driver_mut().calls().to_vec();
     let mut verification = Verification { recorded: calls.len() as u64, ..Verification::default() };

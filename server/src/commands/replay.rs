@@ -1,0 +1,218 @@
+//! `snapscope replay`: a snapshot's requests under other allocator settings, or on another card.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use shared::allocator::{Settings, TorchVersion};
+use shared::analysis::{
+    Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Timeline, Verification, recorded_settings,
+    replay, verify,
+};
+use shared::api::{ReplayDifference, ReplayDocument, ReplayOomRow, ReplayVerification, SegmentEventRow};
+use shared::base::format::{bytes, count, counted};
+use shared::job::Card;
+use shared::trace::{Action, Device};
+
+use super::open::Opened;
+use super::{text, units};
+use crate::Failure;
+
+/// The options of `snapscope replay`.
+#[derive(Debug, Clone, Args)]
+pub struct ReplayArgs {
+    /// The snapshot: a pickle of `_dump_snapshot`, gzip'd or not, its JSON form, or a page of `trace_plot`
+    file: PathBuf,
+
+    /// The GPU index [default: the one with the highest peak]
+    #[arg(long, value_name = "N")]
+    device: Option<i64>,
+
+    /// Allocator settings, as PYTORCH_CUDA_ALLOC_CONF takes them [default: those of the recording]
+    #[arg(long, value_name = "CONF")]
+    settings: Option<String>,
+
+    /// The card's memory, such as 80GiB, or its name, such as h100-80gb [default: as recorded where it ran out, or
+    /// no limit]
+    #[arg(long, value_name = "SIZE", value_parser = capacity)]
+    capacity: Option<u64>,
+
+    /// What of the card others take: the CUDA context, other libraries and processes
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = units::size)]
+    elsewhere: u64,
+
+    /// Also compare a replay under the recorded settings with the recorded segment events
+    #[arg(long)]
+    verify: bool,
+
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// The memory of a card by its name or its size.
+fn capacity(text: &str) -> Result<u64, String> {
+    units::size(text).or_else(|_| Card::named(text).map(|card| card.memory_bytes).map_err(|error| error.to_string()))
+}
+
+/// A card that nothing fills, 1 PiB.
+const NO_LIMIT: u64 = 1 << 50;
+
+impl ReplayArgs {
+    /// Reads the file, replays it and returns what to print.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, is no snapshot or has no such device, or a setting is not modelled.
+    pub fn run(&self) -> Result<String, Failure> {
+        let opened = Opened::read(&self.file)?;
+        let (device, timeline) = opened.choose_device(self.device)?;
+        let settings = match &self.settings {
+            Some(conf) => Settings::parse(conf, TorchVersion::default()),
+            None => recorded_settings(&opened.trace),
+        };
+        let settings = settings.map_err(|error| refused(&error, "correct `--settings`"))?;
+        let (capacity_bytes, elsewhere_bytes) = self.card(device, timeline);
+        let config = ReplayConfig { settings, capacity_bytes, elsewhere_bytes };
+        let report = replay(&opened.trace, device, &config);
+        let verified = if self.verify { Some(self.verification(&opened, device)?) } else { None };
+        let document = document(&opened.file, device, &config, &report, verified.as_ref());
+        if self.json {
+            return Ok(serde_json::to_string_pretty(&document).expect("plain data can be written") + "\n");
+        }
+        Ok(page(&document, &recorded_peaks(device, timeline)))
+    }
+
+    fn verification(&self, opened: &Opened, device: &Device) -> Result<Verification, Failure> {
+        verify(&opened.trace, device, self.capacity)
+            .map_err(|error| refused(&error, "leave `--verify` out, or add `--capacity`"))
+    }
+
+    /// The card's memory, and what of it others take.
+    fn card(&self, device: &Device, timeline: &Timeline) -> (u64, u64) {
+        if let Some(capacity_bytes) = self.capacity {
+            return (capacity_bytes, self.elsewhere);
+        }
+        let oom = device.events.actions().iter().position(|action| action == Action::Oom);
+        oom.map_or((NO_LIMIT, 0), |event| {
+            let left = device.events.addrs().at(event);
+            (timeline.reserved_at(event as u32).saturating_add(left), 0)
+        })
+    }
+}
+
+fn refused(error: &dyn std::error::Error, hint: &str) -> Failure {
+    Failure::new(error.to_string().trim_end_matches('.'), hint)
+}
+
+fn document(
+    file: &str,
+    device: &Device,
+    config: &ReplayConfig,
+    report: &ReplayReport,
+    verified: Option<&Verification>,
+) -> ReplayDocument {
+    let counters = &report.counters;
+    ReplayDocument {
+        file: file.to_owned(),
+        device: device.index,
+        settings: config.settings.to_conf(),
+        capacity_bytes: (config.capacity_bytes < NO_LIMIT).then_some(config.capacity_bytes),
+        peak_live_bytes: counters.live_bytes.peak,
+        peak_allocated_bytes: counters.allocated_bytes.peak,
+        peak_reserved_bytes: counters.reserved_bytes.peak,
+        segment_allocs: counters.segment_allocs,
+        segment_frees: counters.segment_frees,
+        maps: counters.maps,
+        unmaps: counters.unmaps,
+        retries: counters.retries,
+        collections: counters.collections,
+        ooms: report.ooms.iter().map(oom_row).collect(),
+        initial_bytes: report.initial_bytes,
+        guessed_blocks: report.guessed_blocks,
+        verify: verified.map(verification),
+    }
+}
+
+fn oom_row(oom: &ReplayOom) -> ReplayOomRow {
+    ReplayOomRow { event: oom.event as u64, size_bytes: oom.block_bytes, free_bytes: oom.free_bytes }
+}
+
+fn verification(found: &Verification) -> ReplayVerification {
+    let event = |event: RecordedEvent| SegmentEventRow {
+        action: event.action.name(),
+        addr: event.addr,
+        size_bytes: event.size_bytes,
+    };
+    let difference = |difference: Difference| ReplayDifference {
+        event: difference.event as u64,
+        recorded: difference.recorded.map(event),
+        replayed: difference.replayed.map(event),
+    };
+    ReplayVerification {
+        recorded: found.recorded,
+        compared: found.compared,
+        equal: found.equal,
+        requests: found.requests,
+        same_address: found.same_address,
+        same_blocks: found.same_blocks,
+        first_difference: found.first_difference.map(difference),
+    }
+}
+
+/// Peaks and driver calls of the recording.
+struct Recorded {
+    live_bytes: u64,
+    reserved_bytes: u64,
+    calls: u64,
+    ooms: u64,
+}
+
+fn recorded_peaks(device: &Device, timeline: &Timeline) -> Recorded {
+    let count =
+        |wanted: &[Action]| device.events.actions().iter().filter(|action| wanted.contains(action)).count() as u64;
+    Recorded {
+        live_bytes: timeline.live_peak().1,
+        reserved_bytes: timeline.reserved_peak().1,
+        calls: count(&[Action::SegmentAlloc, Action::SegmentFree, Action::SegmentMap, Action::SegmentUnmap]),
+        ooms: count(&[Action::Oom]),
+    }
+}
+
+/// The report for people.
+fn page(document: &ReplayDocument, recorded: &Recorded) -> String {
+    let settings = if document.settings.is_empty() { "default settings" } else { &document.settings };
+    let card = document.capacity_bytes.map_or_else(|| "no limit".to_owned(), bytes);
+    let row = |name: &str, recorded: String, replayed: String| vec![name.to_owned(), recorded, replayed];
+    let calls = document.segment_allocs + document.segment_frees + document.maps + document.unmaps;
+    let rows = [
+        row("", "recorded".to_owned(), "replayed".to_owned()),
+        row("Peak live", bytes(recorded.live_bytes), bytes(document.peak_live_bytes)),
+        row("Peak reserved", bytes(recorded.reserved_bytes), bytes(document.peak_reserved_bytes)),
+        row("Driver calls", count(recorded.calls), count(calls)),
+        row("Out of memory", count(recorded.ooms), count(document.ooms.len() as u64)),
+    ];
+    let mut lines = vec![document.file.clone(), format!("GPU {}, {settings}, {card}", document.device), String::new()];
+    lines.extend(text::table(&rows, &[1, 2]));
+    if let Some(oom) = document.ooms.first() {
+        let (event, size) = (count(oom.event), bytes(oom.size_bytes));
+        lines.push(format!("Out of memory at event {event}: {size} asked for, {} left", bytes(oom.free_bytes)));
+    }
+    if document.guessed_blocks > 0 {
+        let blocks = counted(document.guessed_blocks, "block");
+        lines.push(format!("{blocks} from before the recording lie where they probably lay"));
+    }
+    lines.extend(document.verify.as_ref().map(verified_line));
+    lines.join("\n") + "\n"
+}
+
+fn verified_line(verify: &ReplayVerification) -> String {
+    let (equal, recorded) = (count(verify.equal), counted(verify.recorded, "segment event"));
+    let (same, requests) = (count(verify.same_address), counted(verify.requests, "request"));
+    let blocks = if verify.same_blocks { "the same blocks at the end" } else { "other blocks at the end" };
+    match &verify.first_difference {
+        None => format!("As recorded: {equal} of {recorded} equal, {same} of {requests} at the same address, {blocks}"),
+        Some(first) => {
+            format!("As recorded: {equal} of {recorded} equal up to event {}, the first difference", count(first.event))
+        }
+    }
+}
