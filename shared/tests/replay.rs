@@ -6,7 +6,7 @@ use std::path::Path;
 use shared::allocator::Settings;
 use shared::analysis::{ReplayConfig, Summary, Timeline, recorded_settings, replay, verify};
 use shared::import::import;
-use shared::trace::{Action, Device, Trace};
+use shared::trace::{Action, Device, Setting, Settings as Recorded, Trace, text};
 
 /// Its events were edited after the recording: its blocks don't fill their segments.
 const EDITED: &str = "torch2.8-synthetic-compile-context";
@@ -110,4 +110,26 @@ fn other_settings_come_to_what_a_recording_under_them_shows() {
     let summary = Summary::of(device, &Timeline::new(&recorded, device));
     assert!(summary.actions.contains(&(Action::SegmentMap, counters.maps)), "{:?}", summary.actions);
     assert_eq!(counters.reserved_bytes.peak, summary.peak_reserved_bytes);
+}
+
+#[test]
+fn absurd_traces_are_replayed_too() {
+    const TOP: &str = "0xfffffffffffff000";
+    let fixed =
+        format!("segment {TOP} 17179869183GiB\nblock {TOP} 17179869183GiB\nsegment {TOP} 1KiB\nblock {TOP} 512");
+    let events = "alloc a 17179869183GiB\nalloc b 2MiB\nfree a\nfree a\nfree c 5\nalloc b 1\noom 17179869183GiB free=1";
+    let mapped = format!("segment_map {TOP} 20MiB\nalloc d 3MiB\nsegment_unmap {TOP} 20MiB\nsegment_alloc {TOP} 2MiB");
+    let trace = text::parse(&format!("{events}\n{mapped}\nalloc e 1\n{fixed}")).unwrap();
+    let device = &trace.devices[0];
+    for expandable_segments in [false, true] {
+        let settings = Settings { expandable_segments, ..Settings::default() };
+        for capacity_bytes in [0, GIB, u64::MAX] {
+            let config = ReplayConfig { settings: settings.clone(), capacity_bytes, elsewhere_bytes: 0 };
+            let report = replay(&trace, device, &config);
+            assert!(!report.ooms.is_empty(), "nothing holds 16 EiB");
+        }
+        let setting = ("expandable_segments".to_owned(), Setting::Bool(expandable_segments));
+        let trace = Trace { settings: Recorded { entries: vec![setting] }, ..trace.clone() };
+        assert!(!verify(&trace, device, None).unwrap().is_equal());
+    }
 }

@@ -82,7 +82,14 @@ fn key_and_value(option: &str) -> Result<(&str, &str), ConfError> {
     }
 }
 
+/// Options that came after 2.1, and the release that brought them.
+const SINCE: [(&str, TorchVersion); 2] =
+    [("large_segment_size_mb", TorchVersion(2, 11)), ("per_process_memory_fraction", TorchVersion(2, 10))];
+
 fn set(settings: &mut Settings, key: &str, value: &str) -> Result<(), ConfError> {
+    if let Some((_, since)) = SINCE.iter().find(|(name, since)| *name == key && settings.version < *since) {
+        return invalid(key, format!("PyTorch has it from {}.{} on", since.0, since.1));
+    }
     let large_mib = settings.large_segment_bytes / MIB;
     match key {
         "large_segment_size_mb" => {}
@@ -265,6 +272,8 @@ mod tests {
         check_refused("no_such_option:1", "no option of that name");
         check_refused("backend:cudaMallocAsync", "`backend:cudaMallocAsync` is not modelled");
         check_refused("throw_on_cudamalloc_oom:True", "`throw_on_cudamalloc_oom:True` is not modelled");
+        let error = parse("large_segment_size_mb:32", TorchVersion(2, 10)).unwrap_err();
+        assert!(error.to_string().contains("from 2.11 on"), "{error}");
         assert_eq!(parsed("backend:native,pinned_use_background_threads:True"), Settings::default());
     }
 }

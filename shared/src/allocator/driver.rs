@@ -1,6 +1,7 @@
 //! What stands below the allocator: a card that gives memory until it is full.
 
 use super::address_space::{AddressOrder, AddressSpace};
+use super::rounding;
 
 /// The calls that the allocator makes to the card.
 pub trait Driver {
@@ -52,6 +53,7 @@ impl VirtualCard {
     ///
     /// The difference is what the context and other libraries take.
     pub fn new(total_bytes: u64, usable_bytes: u64) -> Self {
+        let total_bytes = total_bytes.min(rounding::MOST_BYTES);
         Self {
             total_bytes,
             free_bytes: usable_bytes.min(total_bytes),

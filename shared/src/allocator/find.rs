@@ -1,6 +1,6 @@
 //! Best fit: the smallest free block of the stream that holds the request, the lowest address of equals.
 
-use super::block::BlockId;
+use super::block::{BlockId, BlockUse};
 use super::core::{Allocator, Request};
 use super::driver::Driver;
 use super::pool::FreeKey;
@@ -55,7 +55,7 @@ impl<D: Driver> Allocator<D> {
     /// The size of a block with the unmapped addresses after it.
     fn room(&self, block: BlockId) -> u64 {
         let block = &self.blocks[block];
-        let after = block.next.map(|next| &self.blocks[next]).filter(|next| next.state == super::BlockUse::Unmapped);
+        let after = block.next.map(|next| &self.blocks[next]).filter(|next| next.state == BlockUse::Unmapped);
         block.size_bytes + after.map_or(0, |next| next.size_bytes)
     }
 

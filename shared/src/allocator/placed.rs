@@ -40,6 +40,7 @@ pub struct PlacedSegment {
 impl<D: Driver> Allocator<D> {
     /// Lays a segment down as it is, and answers the handles of its blocks in use.
     ///
+    /// The segment has to end at an address.
     /// The driver is not asked: whoever models the card takes the segment's bytes off it.
     /// A block that overlaps the one before it, or lies outside of the segment, has no handle.
     pub fn place(&mut self, segment: &PlacedSegment) -> Vec<Option<BlockId>> {
@@ -66,14 +67,17 @@ impl<D: Driver> Allocator<D> {
             return id;
         }
         let unit_bytes = self.settings.unit_bytes(segment.is_small);
-        let total = self.driver.total_bytes();
-        let size_bytes = segment.size_bytes.next_multiple_of(unit_bytes) + total.next_multiple_of(unit_bytes);
+        // What goes on behind the segment is as large as the card, if there are so many addresses.
+        let behind = self.driver.total_bytes().min(u64::MAX - segment.addr - segment.size_bytes) / unit_bytes;
+        let size_bytes = segment.size_bytes + behind * unit_bytes;
         let id = self.add_reservation(Reservation { addr: segment.addr, size_bytes, unit_bytes }, segment.stream, pool);
         let unmapped = self.blocks[id];
         self.half_mut(pool).remove_unmapped(id, &unmapped);
-        let after = self.blocks.split_back(id, segment.size_bytes);
-        let after_row = self.blocks[after];
-        self.half_mut(pool).insert_unmapped(after, &after_row);
+        if behind > 0 {
+            let after = self.blocks.split_back(id, segment.size_bytes);
+            let after_row = self.blocks[after];
+            self.half_mut(pool).insert_unmapped(after, &after_row);
+        }
         self.blocks[id].state = BlockUse::Free;
         self.insert_free(id);
         id

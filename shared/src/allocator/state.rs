@@ -119,22 +119,9 @@ impl<D: Driver> Allocator<D> {
         self.events.clear();
     }
 
-    /// The settings that it follows.
-    pub fn settings(&self) -> &super::Settings {
-        &self.settings
-    }
-
     /// The card.
     pub fn driver_mut(&mut self) -> &mut D {
         &mut self.driver
-    }
-
-    /// The address of a block in use.
-    ///
-    /// # Panics
-    /// If the block was freed.
-    pub fn addr(&self, block: BlockId) -> u64 {
-        self.blocks[block].addr
     }
 
     /// All segments in the order of their addresses, as a snapshot has them.

@@ -103,7 +103,9 @@ fn wound_back(trace: &Trace, device: &Device) -> Vec<InitialSegment> {
     let mut fixed: HashMap<u64, InitialSegment> = HashMap::new();
     let mut mapped: Vec<InitialSegment> = Vec::new();
     for segment in &device.segments.segments {
-        let range = segment.addr..segment.addr.saturating_add(segment.size_bytes);
+        // A damaged file may have a segment that ends nowhere.
+        let Some(end) = segment.addr.checked_add(segment.size_bytes) else { continue };
+        let range = segment.addr..end;
         let initial = InitialSegment {
             range,
             stream: segment.stream,
@@ -120,7 +122,8 @@ fn wound_back(trace: &Trace, device: &Device) -> Vec<InitialSegment> {
     }
     for index in (0..device.events.len()).rev() {
         let event = device.events.at(index);
-        let range = event.addr..event.addr.saturating_add(event.size_bytes);
+        let Some(end) = event.addr.checked_add(event.size_bytes) else { continue };
+        let range = event.addr..end;
         let context = trace.contexts.get(event.context);
         let (stream, pool) = (context.stream, context.pool);
         let is_small = event.size_bytes == SMALL_SEGMENT;

@@ -38,7 +38,7 @@ impl RecordedCard {
             Call { event, action: row.action, addr: row.addr, size_bytes: row.size_bytes }
         };
         let calls = (0..device.events.len()).filter(driver).map(call).collect();
-        Self { calls, next: 0, limit: 0, unknown_bytes: 0, total_bytes: total_bytes.unwrap_or(TOTAL) }
+        Self { calls, next: 0, limit: 0, unknown_bytes: 0, total_bytes: total_bytes.unwrap_or(TOTAL).min(UNKNOWN) }
     }
 
     /// All calls.
@@ -61,11 +61,18 @@ impl RecordedCard {
         (self.next < self.limit).then(|| self.calls[self.next])
     }
 
-    /// The address of the next call, if it is this one.
+    /// The address of the next call, if it is this one; a damaged file may have one that leaves no room behind it.
     fn answer(&mut self, action: Action, size_bytes: u64) -> Option<u64> {
         let call = self.peek().filter(|call| (call.action, call.size_bytes) == (action, size_bytes))?;
+        call.addr.checked_add(size_bytes)?;
         self.next += 1;
         Some(call.addr)
+    }
+
+    /// An address for memory that the recording did not fetch.
+    fn unknown(&mut self, size_bytes: u64) -> u64 {
+        self.unknown_bytes = (self.unknown_bytes + size_bytes) % UNKNOWN;
+        UNKNOWN + self.unknown_bytes
     }
 
     /// Whether the recording gives memory back next, or nothing more happens: then the card was full.
@@ -88,8 +95,7 @@ impl Driver for RecordedCard {
         if answer.is_some() || self.is_full() {
             return answer;
         }
-        self.unknown_bytes += size_bytes;
-        Some(UNKNOWN + self.unknown_bytes)
+        Some(self.unknown(size_bytes))
     }
 
     fn free(&mut self, _: u64, size_bytes: u64) {
@@ -97,14 +103,11 @@ impl Driver for RecordedCard {
     }
 
     fn reserve(&mut self, size_bytes: u64) -> u64 {
-        let recorded = self.peek().filter(|call| call.action == Action::SegmentMap);
-        recorded.map_or_else(
-            || {
-                self.unknown_bytes += size_bytes;
-                UNKNOWN + self.unknown_bytes
-            },
-            |call| call.addr,
-        )
+        let is_map = |call: &Call| call.action == Action::SegmentMap && call.addr.checked_add(size_bytes).is_some();
+        match self.peek().filter(is_map) {
+            Some(call) => call.addr,
+            None => self.unknown(size_bytes),
+        }
     }
 
     fn unreserve(&mut self, _: u64, _: u64) {}
