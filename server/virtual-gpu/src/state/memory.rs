@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::address::{AddressOrder, AddressSpace};
+use shared::allocator::{AddressOrder, AddressSpace};
+
 use crate::error::{Error, Result};
 
 /// Memory is taken in pages of this size, in bytes.

@@ -2,8 +2,6 @@
 //!
 //! Nothing here knows the C interface; the modules `runtime` and `driver` translate it.
 
-pub(crate) mod address;
-
 pub(crate) mod attributes;
 
 pub(crate) mod backing;
@@ -36,5 +34,5 @@ pub(crate) mod virtual_memory;
 
 pub(crate) mod work;
 
-pub(crate) use address::AddressOrder;
 pub(crate) use machine::{Machine, Place, launch, machine, now, tick};
+pub(crate) use shared::allocator::AddressOrder;

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::address::{AddressOrder, AddressSpace};
+use shared::allocator::{AddressOrder, AddressSpace};
+
 use super::backing::VIRTUAL_RANGE;
 use super::memory::PAGE;
 use crate::error::{Error, Result};
