@@ -1,8 +1,10 @@
 //! Every stored snapshot replayed: what came of its requests is known.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 
+use flate2::read::GzDecoder;
 use shared::allocator::Settings;
 use shared::analysis::{ReplayConfig, Summary, Timeline, recorded_settings, replay, verify};
 use shared::import::import;
@@ -132,4 +134,54 @@ fn absurd_traces_are_replayed_too() {
         let trace = Trace { settings: Recorded { entries: vec![setting] }, ..trace.clone() };
         assert!(!verify(&trace, device, None).unwrap().is_equal());
     }
+}
+
+/// The bytes of the stored snapshots that are small.
+fn small_files() -> Vec<Vec<u8>> {
+    const MOST_BYTES: usize = 400_000;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/snapshots");
+    let packed = fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
+    let unpacked = packed.filter(|bytes| bytes.starts_with(&[0x1f, 0x8b])).map(|packed| {
+        let mut bytes = Vec::new();
+        GzDecoder::new(packed.as_slice()).read_to_end(&mut bytes).unwrap();
+        bytes
+    });
+    unpacked.filter(|bytes| bytes.len() < MOST_BYTES).collect()
+}
+
+#[test]
+fn damage_never_panics() {
+    const FLIPS_PER_FILE: u64 = 60;
+    let mut random = 1_u64;
+    let mut replays = 0;
+    for mut bytes in small_files() {
+        for _ in 0..FLIPS_PER_FILE {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let place = (random >> 20) as usize % bytes.len();
+            let before = std::mem::replace(&mut bytes[place], (random >> 12) as u8);
+            if let Ok(trace) = import(&bytes) {
+                replays += survive(&trace);
+            }
+            bytes[place] = before;
+        }
+    }
+    assert!(replays > 100, "only {replays} replays");
+}
+
+/// Replays a damaged trace, and says how often.
+fn survive(trace: &Trace) -> u64 {
+    let mut replays = 0;
+    for device in devices(trace) {
+        let recorded = recorded_settings(trace).unwrap_or_default();
+        let expandable = Settings { expandable_segments: true, ..Settings::default() };
+        for settings in [recorded, expandable] {
+            let config = ReplayConfig { settings, capacity_bytes: 16 * GIB, elsewhere_bytes: GIB };
+            let report = replay(trace, device, &config);
+            assert!(report.counters.live_bytes.now <= report.counters.live_bytes.peak);
+            replays += 1;
+        }
+        // A setting may have been damaged, too.
+        let _ = verify(trace, device, Some(16 * GIB));
+    }
+    replays
 }

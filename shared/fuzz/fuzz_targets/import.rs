@@ -2,7 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use shared::analysis::{Axis, PictureRequest, Summary, Timeline, live_by_stack, recording_diagnostics, spans};
+use shared::allocator::Settings;
+use shared::analysis::{
+    Axis, PictureRequest, ReplayConfig, Summary, Timeline, live_by_stack, recording_diagnostics, replay, spans, verify,
+};
 use shared::import::{ImportError, Importer, import};
 use shared::trace::Trace;
 
@@ -42,6 +45,12 @@ fn analyse(trace: &Trace) {
         let summary = Summary::of(device, timeline);
         live_by_stack(device, &timeline.allocations, timeline.live_peak().0);
         spans(trace, device);
+        let capacity_bytes = 16 << 30;
+        let _ = verify(trace, device, Some(capacity_bytes));
+        for expandable_segments in [false, true] {
+            let settings = Settings { expandable_segments, ..Settings::default() };
+            replay(trace, device, &ReplayConfig { settings, capacity_bytes, elsewhere_bytes: 0 });
+        }
         for axis in [Axis::Events, Axis::Time] {
             let request = PictureRequest {
                 axis,
