@@ -1,8 +1,8 @@
 //! What can be done with a job.
 
 use super::compare::Compare;
-use super::modal::Modal;
 use crate::state::{Route, Start};
+use frontend::components::dialog::Dialog;
 use frontend::components::icon::{Icon, IconName};
 use frontend::platform::{api_url, site_url};
 use shared::api::{JobResource, JobState};
@@ -78,13 +78,13 @@ fn Cancel(props: &CancelProps) -> Html {
                 <Icon name={IconName::Stop} />{ if props.is_ending { "Cancelling…" } else { "Cancel" } }
             </button>
             if *is_asked {
-                <Modal title="Cancel this job?" on_close={set(false)}>
+                <Dialog id="cancel-title" class="small" title="Cancel this job?" on_close={set(false)}>
                     <p class="hint">{ "It runs now. What it has recorded so far is not kept." }</p>
                     <div class="card-foot">
                         <button type="button" class="button primary" data-confirm="" onclick={confirm}>{ "Cancel the job" }</button>
                         <button type="button" class="button" onclick={set(false).reform(|_: MouseEvent| ())}>{ "Let it run" }</button>
                     </div>
-                </Modal>
+                </Dialog>
             }
         </>
     }

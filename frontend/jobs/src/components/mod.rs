@@ -1,7 +1,6 @@
 //! What the pages are made of.
 
 pub(crate) mod figure_list;
-pub(crate) mod modal;
 pub(crate) mod refusal_note;
 pub(crate) mod state_badge;
 

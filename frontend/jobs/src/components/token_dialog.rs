@@ -1,7 +1,7 @@
 //! Asks for the server's token.
 
-use super::modal::Modal;
 use crate::hooks::TokenHandle;
+use frontend::components::dialog::Dialog;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -32,7 +32,7 @@ pub(crate) fn TokenDialog(props: &TokenDialogProps) -> Html {
         }
     };
     html! {
-        <Modal title="Token of the server" on_close={cancel.clone()}>
+        <Dialog id="token-title" class="small" title="Token of the server" on_close={cancel.clone()} is_light={false}>
             <form class="token-form" {onsubmit}>
                 <p class="hint">
                     { "This server lets whoever has its token submit and cancel jobs. Ask whoever runs it; this browser \
@@ -47,6 +47,6 @@ pub(crate) fn TokenDialog(props: &TokenDialogProps) -> Html {
                     <button type="button" class="button" onclick={cancel.reform(|_: MouseEvent| ())}>{ "Cancel" }</button>
                 </div>
             </form>
-        </Modal>
+        </Dialog>
     }
 }
