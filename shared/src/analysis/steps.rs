@@ -1,0 +1,106 @@
+//! Training steps, from annotations or from the trace's own period.
+
+use super::spans::{Span, spans};
+use super::{Allocations, period};
+use crate::trace::{Device, Trace};
+
+/// How steps were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepSource {
+    /// Annotations that name steps, such as `ProfilerStep#3`.
+    Annotations,
+    /// Annotations of the optimizer, each of which ends a step.
+    Optimizer,
+    /// What is allocated comes again and again in the same order.
+    Period,
+}
+
+/// One training step: the events after the moment `start`, up to the moment `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The moment before its first event.
+    pub start: u32,
+    /// The moment after its last event.
+    pub end: u32,
+}
+
+impl Step {
+    /// Whether an event that leads to this moment is part of the step.
+    pub fn contains(&self, moment: u32) -> bool {
+        self.start < moment && moment <= self.end
+    }
+}
+
+/// The training steps of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// How they were found.
+    pub source: StepSource,
+    /// In their order; they do not overlap.
+    pub steps: Vec<Step>,
+}
+
+/// The start of the name that PyTorch's profiler gives the span of a step.
+const PROFILER_STEP: &str = "ProfilerStep#";
+
+/// The start of the name that optimizers give the span of their step: `Optimizer.step#AdamW.step`.
+const OPTIMIZER_STEP: &str = "Optimizer.step#";
+
+/// Words that tell a step in a name that is somebody's own, the better one first.
+const OWN_WORDS: [&str; 3] = ["step", "iter", "batch"];
+
+impl Steps {
+    /// Finds the steps, or `None` where there are not two of them.
+    pub fn find(trace: &Trace, device: &Device, allocations: &Allocations) -> Option<Self> {
+        let spans = spans(trace, device);
+        let named = |is_step: &dyn Fn(&str) -> bool| -> Vec<Span> {
+            spans.iter().filter(|span| is_step(trace.strings.get(span.name))).copied().collect()
+        };
+        let found = |source, steps: Vec<Step>| (steps.len() > 1).then_some(Self { source, steps });
+        found(StepSource::Annotations, apart(&named(&|name| name.starts_with(PROFILER_STEP))))
+            .or_else(|| {
+                let own = |word: &&str| found(StepSource::Annotations, apart(&named(&|name| is_own(name, word))));
+                OWN_WORDS.iter().find_map(own)
+            })
+            .or_else(|| found(StepSource::Optimizer, ended_by(&named(&|name| name.starts_with(OPTIMIZER_STEP)))))
+            .or_else(|| found(StepSource::Period, period::steps(device, allocations)))
+    }
+
+    /// The step that the event which leads to a moment is part of.
+    pub fn of_moment(&self, moment: u32) -> Option<usize> {
+        let index = self.steps.partition_point(|step| step.end < moment);
+        self.steps.get(index).is_some_and(|step| step.contains(moment)).then_some(index)
+    }
+}
+
+/// Whether a name is a word with the number of a step, such as `step 3`, `train_step_3` or `iteration#3`.
+fn is_own(name: &str, word: &str) -> bool {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    stem.to_ascii_lowercase().contains(word) && !stem.starts_with(OPTIMIZER_STEP) && !stem.contains("opt")
+}
+
+/// Spans as steps, without those that lie within or across the one before.
+fn apart(spans: &[Span]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for span in spans {
+        let step = Step { start: span.start_moment, end: span.end_moment };
+        let is_after = steps.last().is_none_or(|last| last.end <= step.start);
+        if is_after && step.start < step.end {
+            steps.push(step);
+        }
+    }
+    steps
+}
+
+/// Steps that end with these spans; several without anything between them are one, as with two optimizers.
+fn ended_by(spans: &[Span]) -> Vec<Step> {
+    let mut ends: Vec<u32> = Vec::new();
+    for span in spans {
+        match ends.last_mut() {
+            Some(last) if span.start_moment <= *last => *last = (*last).max(span.end_moment),
+            _ => ends.push(span.end_moment),
+        }
+    }
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    starts.zip(&ends).map(|(start, &end)| Step { start, end }).filter(|step| step.start < step.end).collect()
+}
