@@ -3,6 +3,11 @@
 use super::{AllocationId, Allocations, Phase, Phases, Steps};
 use crate::trace::Device;
 
+/// Sizes of the workspaces that PyTorch gives to cuBLAS when it is first used, once and for all.
+///
+/// They are 8 MiB and 128 KiB, 32 MiB on Hopper and later, and 1 MiB for cuBLASLt.
+pub(super) const WORKSPACES_BYTES: [u64; 3] = [8_519_680, 33_554_432, 1_048_576];
+
 /// What an allocation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
@@ -18,6 +23,8 @@ pub enum Category {
     Input,
     /// What lives for an operation or two.
     Temporary,
+    /// What cuBLAS was given to work with, once and for all.
+    Workspace,
     /// Buffers of collectives.
     Collective,
     /// Anything of a pass without training.
@@ -28,17 +35,50 @@ pub enum Category {
 
 impl Category {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Parameter,
         Self::Gradient,
         Self::OptimizerState,
         Self::Activation,
         Self::Input,
         Self::Temporary,
+        Self::Workspace,
         Self::Collective,
         Self::Evaluation,
         Self::Unknown,
     ];
+
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parameter => "parameter",
+            Self::Gradient => "gradient",
+            Self::OptimizerState => "optimizer-state",
+            Self::Activation => "activation",
+            Self::Input => "input",
+            Self::Temporary => "temporary",
+            Self::Workspace => "workspace",
+            Self::Collective => "collective",
+            Self::Evaluation => "evaluation",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The name of several in a sentence.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Parameter => "parameters",
+            Self::Gradient => "gradients",
+            Self::OptimizerState => "optimizer state",
+            Self::Activation => "activations",
+            Self::Input => "inputs",
+            Self::Temporary => "temporaries",
+            Self::Workspace => "workspaces",
+            Self::Collective => "buffers of collectives",
+            Self::Evaluation => "evaluation",
+            Self::Unknown => "of unknown use",
+        }
+    }
 }
 
 /// The category of each allocation, by its index.

@@ -4,8 +4,8 @@
 //! A layer's come as often as there are layers, so the coarsest cycle, with the fewest rounds, is the step.
 //! Where in the cycle a step begins is a matter of choice; it is where the fewest bytes are alive.
 
-use super::steps::Step;
 use super::Allocations;
+use super::steps::Step;
 use crate::trace::{Action, Device};
 use hashbrown::HashMap;
 
@@ -111,9 +111,8 @@ fn in_step(all: Vec<Mark>, rounds: usize, marks: usize) -> Option<(Vec<Mark>, us
             gaps[gaps.len() / 2]
         })
         .collect();
-    let is_near = |of: &[u32]| {
-        of.windows(2).zip(&paces).all(|(pair, &pace)| (pair[1] - pair[0]).abs_diff(pace) <= pace / 4)
-    };
+    let is_near =
+        |of: &[u32]| of.windows(2).zip(&paces).all(|(pair, &pace)| (pair[1] - pair[0]).abs_diff(pace) <= pace / 4);
     moments.retain(|_, of| is_near(of));
     let kept: Vec<Mark> = all.into_iter().filter(|mark| moments.contains_key(&mark.symbol)).collect();
     (moments.len() >= LEAST_MARKS).then_some((kept, moments.len()))
@@ -138,7 +137,8 @@ fn is_cycle(all: &[Mark], marks: usize, events: usize) -> bool {
     let pairs = all.len() - marks;
     let ordered = all.iter().zip(&all[marks..]).filter(|(one, next)| one.symbol == next.symbol).count();
     let span = f64::from(all[all.len() - 1].moment - all[0].moment);
-    let mut lengths: Vec<u32> = all.iter().zip(&all[marks..]).step_by(marks).map(|(a, b)| b.moment - a.moment).collect();
+    let mut lengths: Vec<u32> =
+        all.iter().zip(&all[marks..]).step_by(marks).map(|(a, b)| b.moment - a.moment).collect();
     lengths.sort_unstable();
     let (middle, longest) = (lengths[lengths.len() / 2], lengths[lengths.len() - 1]);
     let rounds = (all.len() / marks) as f64;
@@ -156,9 +156,7 @@ fn cut(all: &[Mark], marks: usize, live: &[u64]) -> Vec<Step> {
     };
     let gap = |mark: usize| lowest_between(all[mark - 1].moment, all[mark].moment);
     let rounds = all.len() / marks;
-    let height = |turn: usize| -> u64 {
-        (1..rounds).map(|round| live[gap(round * marks + turn) as usize] >> 10).sum()
-    };
+    let height = |turn: usize| -> u64 { (1..rounds).map(|round| live[gap(round * marks + turn) as usize] >> 10).sum() };
     let Some(turn) = (0..marks).filter(|turn| (rounds - 1) * marks + turn < all.len()).min_by_key(|&turn| height(turn))
     else {
         return Vec::new();
@@ -191,5 +189,11 @@ pub(super) fn passing_bytes(device: &Device, allocations: &Allocations) -> Vec<u
         }
     }
     let mut live = 0;
-    changes.into_iter().map(|change| { live += change; u64::try_from(live).unwrap_or(0) }).collect()
+    changes
+        .into_iter()
+        .map(|change| {
+            live += change;
+            u64::try_from(live).unwrap_or(0)
+        })
+        .collect()
 }

@@ -45,14 +45,18 @@ impl Phases {
     pub fn find(trace: &Trace, device: &Device, allocations: &Allocations, steps: Option<&Steps>) -> Self {
         let of_stacks = of_stacks(trace);
         let (actions, stacks) = (device.events.actions(), device.events.stacks());
-        let allocs: Vec<usize> =
-            (0..device.events.len()).filter(|&event| actions.at(event) == Action::Alloc).collect();
+        let allocs: Vec<usize> = (0..device.events.len()).filter(|&event| actions.at(event) == Action::Alloc).collect();
         let told = allocs.iter().filter(|&&event| of_stacks[stacks.at(event).index()] != Phase::Unknown).count();
         if told as f64 > LEAST_TOLD * allocs.len() as f64 {
             return Self { runs: runs_of_frames(&allocs, device, &of_stacks), of_stacks };
         }
         let runs = steps.map_or_else(Vec::new, |steps| runs_of_shape(device, allocations, &steps.steps));
         Self { runs, of_stacks: Vec::new() }
+    }
+
+    /// Whether frames tell the phases, and not the shape of the curve.
+    pub fn are_told(&self) -> bool {
+        !self.of_stacks.is_empty()
     }
 
     /// The phase that a moment belongs to.
@@ -96,7 +100,8 @@ fn of_stacks(trace: &Trace) -> Vec<Phase> {
         of_frame(trace.strings.get(frame.name), trace.strings.get(frame.filename))
     };
     // A frame says the same in every stack.
-    let frames: Vec<Option<Phase>> = (0..trace.frames.len()).map(|index| frame(crate::trace::FrameId::from_index(index))).collect();
+    let frames: Vec<Option<Phase>> =
+        (0..trace.frames.len()).map(|index| frame(crate::trace::FrameId::from_index(index))).collect();
     let mut phases = vec![Phase::Unknown; trace.stacks.len()];
     for id in trace.stacks.ids() {
         let told = trace.stacks.frames(id).iter().filter_map(|frame| frames[frame.index()]);
@@ -138,12 +143,19 @@ fn of_frame(name: &str, filename: &str) -> Option<Phase> {
     if is_in("torch/utils/checkpoint.py") && (name == "unpack_hook" || name == "recompute_fn" || name == "backward") {
         return Some(Phase::Recompute);
     }
-    if name == "backward" && (is_in("torch/_tensor.py") || is_in("torch/autograd/")) || name == "_engine_run_backward"
-        || name.contains("torch::autograd::Engine") || name.contains("Backward0") {
+    if name == "backward" && (is_in("torch/_tensor.py") || is_in("torch/autograd/"))
+        || name == "_engine_run_backward"
+        || name.contains("torch::autograd::Engine")
+        || name.contains("Backward0")
+    {
         return Some(Phase::Backward);
     }
-    if is_in("torch/nn/modules/") && matches!(name, "_apply" | "convert" | "to" | "cuda" | "__init__" | "reset_parameters")
-        || is_in("torch/nn/init.py") || name == "from_pretrained" || name == "load_state_dict" {
+    if is_in("torch/nn/modules/")
+        && matches!(name, "_apply" | "convert" | "to" | "cuda" | "__init__" | "reset_parameters")
+        || is_in("torch/nn/init.py")
+        || name == "from_pretrained"
+        || name == "load_state_dict"
+    {
         return Some(Phase::Setup);
     }
     if is_in("torch/utils/data/") || is_in("torchvision/transforms") {
@@ -154,7 +166,8 @@ fn of_frame(name: &str, filename: &str) -> Option<Phase> {
         return Some(Phase::Evaluation);
     }
     let is_call = is_in("torch/nn/modules/module.py") && name.contains("call_impl");
-    (is_call || is_in("torch/nn/functional.py") || is_in("torch/nn/modules/") && name == "forward").then_some(Phase::Forward)
+    (is_call || is_in("torch/nn/functional.py") || is_in("torch/nn/modules/") && name == "forward")
+        .then_some(Phase::Forward)
 }
 
 /// The phases that our own recorder names.
