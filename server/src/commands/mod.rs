@@ -1,5 +1,6 @@
 //! The commands that read and make snapshots at the terminal.
 
+mod diagnose;
 mod fit;
 mod inspect;
 pub(crate) mod open;
@@ -10,6 +11,7 @@ mod sweep;
 mod text;
 pub(crate) mod units;
 
+pub use diagnose::{DiagnoseArgs, Diagnosis};
 pub use fit::FitArgs;
 pub use inspect::InspectArgs;
 pub use peak::PeakArgs;
