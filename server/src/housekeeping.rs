@@ -36,6 +36,10 @@ pub struct Removed {
     pub snapshots: u64,
     /// Objects without a row.
     pub objects: u64,
+    /// Objects that were never finished.
+    pub unfinished: u64,
+    /// Tasks of the queue that are done.
+    pub tasks: u64,
 }
 
 /// Keeps database and store.
@@ -62,7 +66,9 @@ impl Housekeeper {
         for round in 0_u32.. {
             match self.round(round.is_multiple_of(ROUNDS_PER_LIST)).await {
                 Ok(removed) if removed == Removed::default() => {}
-                Ok(Removed { shares, jobs, snapshots, objects }) => info!(shares, jobs, snapshots, objects, "removed"),
+                Ok(Removed { shares, jobs, snapshots, objects, unfinished, tasks }) => {
+                    info!(shares, jobs, snapshots, objects, unfinished, tasks, "removed");
+                }
                 Err(error) => warn!(%error, "what nothing refers to stays for now"),
             }
             tokio::select! {
@@ -72,7 +78,7 @@ impl Housekeeper {
         }
     }
 
-    /// Removes once; with `lists` also objects that no row names.
+    /// Removes once; with `lists` also objects that no row names, and what of objects was never finished.
     ///
     /// # Errors
     ///
@@ -87,8 +93,13 @@ impl Housekeeper {
                 snapshots += 1;
             }
         }
-        let objects = if lists { self.remove_unknown().await? } else { 0 };
-        Ok(Removed { shares, jobs, snapshots, objects })
+        let tasks = self.database.forget_tasks().await?;
+        let mut removed = Removed { shares, jobs, snapshots, tasks, ..Removed::default() };
+        if lists {
+            removed.objects = self.remove_unknown().await?;
+            removed.unfinished = self.store.remove_unfinished(before(self.grace)).await?;
+        }
+        Ok(removed)
     }
 
     async fn remove_unknown(&self) -> Result<u64, SnapshotError> {

@@ -2,6 +2,8 @@
 //!
 //! A library beside the binary, so that the tests drive the same app that `snapscope serve` runs.
 
+mod byte_axis;
+
 pub mod commands;
 
 pub mod config;
@@ -10,6 +12,8 @@ pub mod database;
 
 pub mod failure;
 
+mod hex;
+
 pub mod housekeeping;
 
 pub mod jobs;
@@ -17,6 +21,8 @@ pub mod jobs;
 mod markup;
 
 pub mod repro;
+
+pub mod scratch;
 
 pub mod serve;
 

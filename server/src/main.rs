@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use server::Failure;
-use server::commands::{DiagnoseArgs, FitArgs, InspectArgs, PeakArgs, ReproArgs, SweepArgs};
+use server::commands::{DiagnoseArgs, ExportArgs, FitArgs, InspectArgs, PeakArgs, ReproArgs, SweepArgs};
 use server::config::SettingsArgs;
 
 /// Reads and makes PyTorch CUDA memory snapshots
@@ -28,6 +28,9 @@ enum Command {
         /// The file
         file: PathBuf,
     },
+
+    /// Write a snapshot in another form, or a copy that others may see
+    Export(ExportArgs),
 
     /// Find the largest batch of a training config that fits a card
     Fit(Box<FitArgs>),
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
             Err(failure) => Err(failure),
         },
         Command::Digest { file } => server::shares::print_digest(&file).map(print),
+        Command::Export(args) => args.run().map(print),
         Command::Fit(args) => args.run().map(print),
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),

@@ -18,11 +18,17 @@ pub mod http;
 
 pub mod laws;
 
+pub mod postgres;
+
 pub mod repro;
+
+pub mod s3;
 
 pub mod server;
 
 pub mod serving;
+
+pub mod storage;
 
 /// The floor of decoding, which the benchmarks of `shared` measure too.
 #[path = "../../shared/benches/support/opcode_scan.rs"]

@@ -18,6 +18,7 @@ use crate::http;
 pub use crate::http::{Reply, send};
 use crate::repro::built_recorder;
 pub use crate::serving::ServeProcess;
+use crate::storage::{Backend, Storage};
 
 /// The app on a free port of this machine, in a thread of this process, until it is dropped.
 pub struct Server {
@@ -25,6 +26,7 @@ pub struct Server {
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     _data: TempDir,
+    _storage: Storage,
 }
 
 impl Server {
@@ -45,15 +47,30 @@ impl Server {
     /// It cannot be served.
     #[track_caller]
     pub fn with(settings: SettingsArgs) -> Self {
+        Self::on(Backend::Sqlite, settings)
+    }
+
+    /// As [`Self::with`], on a backend of its own.
+    ///
+    /// # Panics
+    ///
+    /// It cannot be served.
+    #[track_caller]
+    pub fn on(backend: Backend, settings: SettingsArgs) -> Self {
+        let storage = Storage::new(backend);
         let data = tempfile::tempdir().expect("a folder");
         let settings = SettingsArgs {
             listen: Some("127.0.0.1:0".to_owned()),
             data: settings.data.clone().or_else(|| Some(data.path().to_owned())),
             grace: settings.grace.clone().or_else(|| Some("0s".to_owned())),
+            database: settings.database.clone().or_else(|| storage.database()),
             ..settings
         };
         let mut config = settings.resolve().expect("settings");
         config.program = snapscope().to_owned();
+        if let Some(store) = storage.store() {
+            config.store = store;
+        }
         if !config.worker.slots.is_empty() {
             config.recorder = built_recorder().clone();
         }
@@ -67,7 +84,7 @@ impl Server {
             });
         });
         let (address, handle) = start.recv().expect("the server to start");
-        Self { address, handle, thread: Some(thread), _data: data }
+        Self { address, handle, thread: Some(thread), _data: data, _storage: storage }
     }
 
     /// Serves the page that `./dev` built.

@@ -58,6 +58,18 @@ const BANS: &[Ban] = &[
         because: "drawing is a list of operations, tested natively",
     },
     Ban {
+        folder: "frontend/jobs/src/state",
+        except: &[],
+        words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
+        because: "state is tested natively",
+    },
+    Ban {
+        folder: "frontend/jobs/src/view",
+        except: &[],
+        words: &["yew", "web_sys", "js_sys", "wasm_bindgen", "gloo"],
+        because: "view models are tested natively",
+    },
+    Ban {
         folder: "frontend/src",
         except: &["frontend/src/platform"],
         words: &["target_arch"],

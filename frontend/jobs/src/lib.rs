@@ -1,8 +1,17 @@
 //! The pages that submit recordings and watch them.
 
+mod state;
+
+mod view;
+
+mod platform;
+
+mod hooks;
+
+mod components;
+
 mod pages;
 
-use frontend::platform;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Starts the page in the element `app`; `assets` is the address of the folder of its scripts.
@@ -11,6 +20,6 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// If the document has no such element.
 #[wasm_bindgen]
 pub fn start(assets: &str) {
-    let root = platform::start(assets);
+    let root = frontend::platform::start(assets);
     yew::Renderer::<pages::App>::with_root(root).render();
 }

@@ -1,4 +1,4 @@
-//! The bar at the top of the viewer: open files, Open and help.
+//! The bar at the top of the viewer: open files, Open, Share, links and help.
 
 use super::icon::{Icon, IconName};
 use super::site_header::{Place, SiteHeader};
@@ -22,6 +22,10 @@ pub struct HeaderProps {
     pub on_scheme: Callback<SchemeChoice>,
     /// The help button was pressed.
     pub on_help: Callback<()>,
+    /// The Share button was pressed.
+    pub on_share: Callback<()>,
+    /// The button of the links was pressed.
+    pub on_links: Callback<()>,
 }
 
 /// The bar at the top of the viewer.
@@ -29,20 +33,35 @@ pub struct HeaderProps {
 pub fn Header(props: &HeaderProps) -> Html {
     let on_open = props.on_open.reform(|_: MouseEvent| ());
     let on_help = props.on_help.reform(|_: MouseEvent| ());
+    let on_share = props.on_share.reform(|_: MouseEvent| ());
+    let on_links = props.on_links.reform(|_: MouseEvent| ());
     let tab = |file: &OpenFile| file_tab(props, file);
-    let open = html! {
-        <button type="button" class="button" onclick={on_open} title="Open snapshots (O)">
-            <Icon name={IconName::Open} /><span class="wide-only">{ "Open" }</span>
-        </button>
+    let is_ready = props.files.shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
+    let actions = html! {
+        <>
+            <button type="button" class="button" onclick={on_open} aria-label="Open" title="Open snapshots (O)">
+                <Icon name={IconName::Open} /><span class="wide-only">{ "Open" }</span>
+            </button>
+            if is_ready {
+                <button type="button" class="button" onclick={on_share} aria-label="Share" title="Share a copy">
+                    <Icon name={IconName::Share} /><span class="wide-only">{ "Share" }</span>
+                </button>
+            }
+        </>
     };
-    let help = html! {
-        <button type="button" class="button quiet square" onclick={on_help} aria-label="Keys" title="Keys (?)">
-            <Icon name={IconName::Help} />
-        </button>
+    let last_actions = html! {
+        <>
+            <button type="button" class="button quiet square" onclick={on_links} aria-label="My links" title="My links">
+                <Icon name={IconName::Links} />
+            </button>
+            <button type="button" class="button quiet square" onclick={on_help} aria-label="Keys" title="Keys (?)">
+                <Icon name={IconName::Help} />
+            </button>
+        </>
     };
     html! {
         <SiteHeader place={Place::Viewer} scheme={props.scheme} on_scheme={props.on_scheme.clone()}
-            actions={open} last_actions={help}>
+            {actions} {last_actions}>
             <nav class="file-tabs" aria-label="Open files">
                 <ul>{ for props.files.all.iter().map(tab) }</ul>
             </nav>

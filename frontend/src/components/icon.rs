@@ -37,6 +37,18 @@ pub enum IconName {
     Pin,
     /// An arrow into a tray.
     Drop,
+    /// Three points that are joined.
+    Share,
+    /// Two links of a chain.
+    Links,
+    /// A plus.
+    Add,
+    /// A circular arrow.
+    Again,
+    /// A square in a circle.
+    Stop,
+    /// A looking glass.
+    Search,
 }
 
 impl IconName {
@@ -63,7 +75,17 @@ impl IconName {
             Self::Fit => "M2.5 5.5v-3h3M10.5 2.5h3v3M13.5 10.5v3h-3M5.5 13.5h-3v-3",
             Self::Private => "M4 7.2h8v6H4zM5.7 7V5.2a2.3 2.3 0 0 1 4.6 0V7",
             Self::Pin => "M9.8 2l4.2 4.2-2.4.6-2.3 2.3-.3 3L4 7l3-.3 2.3-2.3zM6.2 9.8L2.5 13.5",
+            Self::Share => {
+                "M12 2.2a1.9 1.9 0 1 0 0 3.8 1.9 1.9 0 0 0 0-3.8zM4 6.1a1.9 1.9 0 1 0 0 3.8 1.9 1.9 0 0 0 0-3.8zM12 10a1.9 1.9 0 1 0 0 3.8 1.9 1.9 0 0 0 0-3.8zM5.7 7.1l4.6-2.2M5.7 8.9l4.6 2.2"
+            }
+            Self::Links => {
+                "M6.8 9.2a2.6 2.6 0 0 0 3.7 0l2.4-2.4a2.6 2.6 0 0 0-3.7-3.7L8 4.3M9.2 6.8a2.6 2.6 0 0 0-3.7 0L3.1 9.2a2.6 2.6 0 0 0 3.7 3.7L8 11.7"
+            }
             Self::Drop => "M8 2v7M5 6.2L8 9.2l3-3M2.5 10v3.5h11V10",
+            Self::Add => "M8 3v10M3 8h10",
+            Self::Again => "M13.2 8a5.2 5.2 0 1 1-1.6-3.8M13.3 2v3h-3",
+            Self::Stop => "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8zM6 6h4v4H6z",
+            Self::Search => "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3l3.4 3.4",
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod icon;
 
 pub mod copy_button;
+pub mod dialog;
 pub mod scheme_switch;
 pub mod site_header;
 mod tab_keys;
@@ -10,7 +11,10 @@ mod tab_keys;
 pub mod drop_overlay;
 pub mod header;
 pub mod help_dialog;
+pub mod links_dialog;
+pub mod share;
 
+pub mod arrival_card;
 pub mod error_card;
 pub mod hero;
 pub mod loading_card;
@@ -18,6 +22,7 @@ pub mod loading_card;
 pub mod device_picker;
 pub mod figures_row;
 pub mod notice_list;
+pub mod origin_bar;
 pub mod panel;
 pub mod timeline;
 pub mod toolbar;

@@ -1,11 +1,13 @@
 //! The open files and their workers.
 
-use crate::platform::{Source, WorkerClient, asset_url, mark, now_ms};
-use crate::state::{FileAction, FileId, Files};
+use super::use_arrival::start_of;
+use crate::platform::{Source, WorkerClient, asset_url, fragment, mark, now_ms};
+use crate::state::{FileAction, FileId, Files, Origin, PinKey, Start};
 use crate::worker::Report;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 /// Starts the module as a worker.
@@ -27,6 +29,17 @@ impl Reducible for Model {
 struct Workers {
     clients: RefCell<HashMap<FileId, WorkerClient>>,
     last_id: Cell<FileId>,
+}
+
+/// A file that is to be opened.
+#[derive(Clone, Debug, Default)]
+pub struct Opening {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// How it is shown first; `None` for what the page's address says.
+    pub start: Option<Start>,
 }
 
 /// The open files, and what can be done with them.
@@ -61,13 +74,23 @@ impl FilesHandle {
     /// Opens files, each with a worker of its own.
     pub fn open(&self, files: Vec<web_sys::File>) {
         for file in files {
-            self.open_source(file.name(), Source::File(file));
+            self.open_source(Opening { name: file.name(), ..Opening::default() }, Source::File(file));
         }
     }
 
     /// Opens a snapshot of this site.
-    pub fn open_url(&self, name: &str, url: String) {
-        self.open_source(name.to_owned(), Source::Url(url));
+    pub fn open_url(&self, opening: Opening, url: String) {
+        self.open_source(opening, Source::Url(url));
+    }
+
+    /// Looks for what the view to begin with has pinned.
+    pub(super) fn pin_start(&self, id: FileId, device: u32, pin: PinKey) {
+        let (Some(client), dispatcher) = (self.client(id), self.model.dispatcher()) else { return };
+        spawn_local(async move {
+            // It is not there where the address is of another file.
+            let hit = client.find(device, pin.allocation, pin.moment).await.ok();
+            dispatcher.dispatch(FileAction::PinStart { id, hit });
+        });
     }
 
     /// Closes a file, or cancels it while it is being read: its worker ends at once.
@@ -79,10 +102,14 @@ impl FilesHandle {
         self.model.dispatch(FileAction::Close(id));
     }
 
-    fn open_source(&self, name: String, source: Source) {
+    fn open_source(&self, opening: Opening, source: Source) {
         let id = self.workers.last_id.get() + 1;
         self.workers.last_id.set(id);
-        self.model.dispatch(FileAction::Add { id, name: name.into(), now_ms: now_ms() });
+        let Opening { name, origin, start } = opening;
+        // The address is about the first file of a visit; later it follows what is shown.
+        let addressed = || if id == 1 { start_of(&fragment().unwrap_or_default()) } else { Start::default() };
+        let start = Box::new(start.unwrap_or_else(addressed));
+        self.model.dispatch(FileAction::Add { id, name: name.into(), origin, start, now_ms: now_ms() });
         let dispatcher = self.model.dispatcher();
         let on_report = move |report: Report| {
             let is_opened = matches!(report, Report::Opened(_));

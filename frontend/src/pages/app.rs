@@ -1,20 +1,31 @@
 //! The viewer: header, the shown file, and what lies above everything.
 
 use super::viewer::Viewer;
+use crate::components::arrival_card::ArrivalCard;
 use crate::components::drop_overlay::DropOverlay;
 use crate::components::error_card::ErrorCard;
 use crate::components::header::Header;
 use crate::components::help_dialog::HelpDialog;
 use crate::components::hero::Hero;
+use crate::components::links_dialog::LinksDialog;
 use crate::components::loading_card::LoadingCard;
-use crate::hooks::{Commands, FilesHandle, use_commands, use_drop, use_files, use_keys, use_scheme};
-use crate::platform::{chosen_files, search_param, set_title, site_url};
+use crate::components::share::ShareDialog;
+use crate::hooks::{
+    Arrival, Commands, FilesHandle, ViewLink, use_arrival, use_commands, use_drop, use_files, use_keys, use_scheme,
+    use_view_link,
+};
+use crate::platform::{chosen_files, set_title};
 use crate::state::{FileAction, FileStatus, KeyAction, OpenFile, Scheme};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// The snapshot that `?sample` opens.
-const SAMPLE: &str = "sample.pickle.gz";
+/// A dialog of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Above {
+    Keys,
+    Share,
+    Links,
+}
 
 /// The viewer.
 #[component]
@@ -22,7 +33,9 @@ pub fn App() -> Html {
     let files = use_files();
     let commands = use_commands();
     let scheme = use_scheme();
-    let is_help_open = use_state_eq(|| false);
+    let above = use_state_eq(|| None::<Above>);
+    let view_link = use_view_link(&files);
+    let arrival = use_arrival(&files);
     let input = use_node_ref();
 
     let on_files = {
@@ -38,33 +51,53 @@ pub fn App() -> Html {
             }
         })
     };
-    use_keys(on_key(&files, &commands, &is_help_open, &on_open));
-    use_sample(&files);
+    use_keys(on_key(&files, &commands, &above, &on_open));
     use_title(&files);
 
     let on_change = on_files.reform(|event: Event| chosen_files(&event.target_unchecked_into()));
-    let on_help = is_help_open.setter();
-    let on_help_closed = is_help_open.setter();
+    let show = |dialog: Above| {
+        let above = above.setter();
+        Callback::from(move |()| above.set(Some(dialog)))
+    };
+    let on_closed = {
+        let above = above.setter();
+        Callback::from(move |()| above.set(None))
+    };
     html! {
         <>
             <Header files={files.files().clone()} scheme={scheme.choice()} on_open={on_open.clone()}
                 on_show={callback(&files, |files, id| files.dispatch(FileAction::Show(id)))}
                 on_close={callback(&files, |files, id| files.close(id))}
                 on_scheme={let scheme = scheme.clone(); move |choice| scheme.choose(choice)}
-                on_help={move |()| on_help.set(true)} />
+                on_help={show(Above::Keys)} on_share={show(Above::Share)} on_links={show(Above::Links)} />
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
                 aria-label="Snapshots to open" onchange={on_change} />
-            { shown(&files, &commands, scheme.scheme(), &on_open) }
+            { shown(&files, &arrival, (&commands, &view_link), scheme.scheme(), &on_open) }
             if is_over { <DropOverlay /> }
-            if *is_help_open { <HelpDialog on_close={move |()| on_help_closed.set(false)} /> }
+            { match *above {
+                None => Html::default(),
+                Some(Above::Keys) => html! { <HelpDialog on_close={on_closed} /> },
+                Some(Above::Links) => html! { <LinksDialog on_close={on_closed} /> },
+                Some(Above::Share) => share_dialog(&files, &view_link, on_closed),
+            } }
         </>
     }
 }
 
 /// The file whose tab is chosen, in whatever state it is, or the page without files.
-fn shown(files: &FilesHandle, commands: &Commands, scheme: Scheme, on_open: &Callback<()>) -> Html {
-    let Some(OpenFile { id, name, status }) = files.files().shown_file() else {
-        return html! { <Hero on_open={on_open.clone()} /> };
+fn shown(
+    files: &FilesHandle,
+    arrival: &Arrival,
+    (commands, view_link): (&Commands, &ViewLink),
+    scheme: Scheme,
+    on_open: &Callback<()>,
+) -> Html {
+    let Some(OpenFile { id, name, origin, status, .. }) = files.files().shown_file() else {
+        return match arrival {
+            Arrival::Done => html! { <Hero on_open={on_open.clone()} /> },
+            Arrival::Asking => html! { <p class="state" role="status">{ "Opening…" }</p> },
+            Arrival::Failed(failure) => html! { <ArrivalCard failure={failure.clone()} /> },
+        };
     };
     let id = *id;
     let name = AttrValue::from(name.clone());
@@ -75,9 +108,10 @@ fn shown(files: &FilesHandle, commands: &Commands, scheme: Scheme, on_open: &Cal
             html! { <ErrorCard {name} failure={failure.clone()} {on_close} on_open={on_open.clone()} /> }
         }
         (FileStatus::Ready(file), Some(client)) => {
-            let commands = commands.clone();
+            let (commands, view_link) = (commands.clone(), view_link.clone());
             html! {
-                <Viewer key={id} {client} file={file.clone()} {scheme} command={commands.last()}
+                <Viewer key={id} {client} file={file.clone()} origin={origin.clone()} {scheme} command={commands.last()}
+                    on_view={move |seen| view_link.see(seen)}
                     on_action={callback(files, |files, action| files.dispatch(action))}
                     on_command={move |command| commands.issue(command)} />
             }
@@ -90,15 +124,16 @@ fn shown(files: &FilesHandle, commands: &Commands, scheme: Scheme, on_open: &Cal
 fn on_key(
     files: &FilesHandle,
     commands: &Commands,
-    is_help_open: &UseStateHandle<bool>,
+    above: &UseStateHandle<Option<Above>>,
     on_open: &Callback<()>,
 ) -> Callback<KeyAction> {
     let (files, commands, on_open) = (files.clone(), commands.clone(), on_open.clone());
-    let is_help_open = is_help_open.clone();
+    let above = above.clone();
     Callback::from(move |action| match action {
-        KeyAction::Help => is_help_open.set(!*is_help_open),
+        KeyAction::Help if *above == Some(Above::Keys) => above.set(None),
         // What lies under a modal dialog is not to be moved.
-        _ if *is_help_open => (),
+        _ if above.is_some() => (),
+        KeyAction::Help => above.set(Some(Above::Keys)),
         KeyAction::Open => on_open.emit(()),
         KeyAction::Unpin => files.dispatch(FileAction::Pin(None)),
         KeyAction::Axis(axis) => files.dispatch(FileAction::ChooseAxis(axis)),
@@ -108,15 +143,17 @@ fn on_key(
     })
 }
 
-/// Opens the sample once where the address asks for it.
-#[hook]
-fn use_sample(files: &FilesHandle) {
-    let files = files.clone();
-    use_effect_with((), move |()| {
-        if search_param("sample").is_some() {
-            files.open_url(SAMPLE, site_url(SAMPLE));
+/// Sharing of the shown file, with the view that was on the screen when the dialog opened.
+fn share_dialog(files: &FilesHandle, view_link: &ViewLink, on_close: Callback<()>) -> Html {
+    let Some(OpenFile { id, status: FileStatus::Ready(file), .. }) = files.files().shown_file() else {
+        return Html::default();
+    };
+    match (files.client(*id), view_link.view()) {
+        (Some(client), Some(view)) => {
+            html! { <ShareDialog {client} summary={file.summary.clone()} {view} {on_close} /> }
         }
-    });
+        _ => Html::default(),
+    }
 }
 
 #[hook]

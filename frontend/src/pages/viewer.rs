@@ -3,11 +3,13 @@
 use crate::components::device_picker::DevicePicker;
 use crate::components::figures_row::FiguresRow;
 use crate::components::notice_list::NoticeList;
+use crate::components::origin_bar::OriginBar;
 use crate::components::panel::Panel;
 use crate::components::timeline::Timeline;
 use crate::components::toolbar::Toolbar;
+use crate::hooks::Seen;
 use crate::platform::WorkerClient;
-use crate::state::{FileAction, Issued, ReadyFile, Scheme, TimelineCommand};
+use crate::state::{FileAction, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
 use crate::view::figures::device_name;
 use crate::worker::{DeviceFigures, Hit};
 use shared::base::format;
@@ -21,6 +23,8 @@ pub(super) struct ViewerProps {
     pub(super) client: WorkerClient,
     /// The file.
     pub(super) file: ReadyFile,
+    /// Where it came from.
+    pub(super) origin: Origin,
     /// The colours.
     pub(super) scheme: Scheme,
     /// The last command to the timeline.
@@ -29,6 +33,8 @@ pub(super) struct ViewerProps {
     pub(super) on_action: Callback<FileAction>,
     /// A button moves the timeline.
     pub(super) on_command: Callback<TimelineCommand>,
+    /// Another part of the timeline is in view.
+    pub(super) on_view: Callback<Seen>,
 }
 
 /// One open file.
@@ -43,6 +49,8 @@ pub(super) fn Viewer(props: &ViewerProps) -> Html {
     };
     html! {
         <main class="viewer">
+            <OriginBar origin={props.origin.clone()} notice={file.notice.clone()}
+                on_dismiss={props.on_action.reform(|()| FileAction::DismissNotice)} />
             <DevicePicker file={file.clone()} on_choose={on_device} />
             { body }
         </main>
@@ -57,8 +65,10 @@ struct DeviceViewProps {
 
 #[component]
 fn DeviceView(props: &DeviceViewProps) -> Html {
-    let DeviceViewProps { viewer: ViewerProps { client, file, scheme, command, on_action, on_command }, device } =
-        props;
+    let DeviceViewProps {
+        viewer: ViewerProps { client, file, scheme, command, on_action, on_command, on_view, .. },
+        device,
+    } = props;
     let hovered = use_state_eq(|| None::<Rc<Hit>>);
     let on_hover = {
         let hovered = hovered.setter();
@@ -73,6 +83,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
     let on_pin = use_callback(on_action.clone(), |hit, on_action| on_action.emit(FileAction::Pin(hit)));
     let on_unpin = use_callback(on_action.clone(), |(), on_action| on_action.emit(FileAction::Pin(None)));
     let on_axis = use_callback(on_action.clone(), |axis, on_action| on_action.emit(FileAction::ChooseAxis(axis)));
+    let on_tab = on_action.reform(FileAction::ChooseTab);
     let pinned = file.pinned.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
     html! {
         <>
@@ -82,9 +93,9 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
             <Toolbar axis={file.axis} has_times={device.has_times} {on_axis} on_command={on_command.clone()} />
             <div class="workspace">
                 <Timeline client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
-                    command={*command} {pinned} {on_hover} {on_pin} />
+                    command={*command} {pinned} start={file.start_range} on_view={on_view.clone()} {on_hover} {on_pin} />
                 <Panel client={client.clone()} file={file.clone()} device={device.clone()}
-                    hovered={(*hovered).clone()} {on_unpin} />
+                    hovered={(*hovered).clone()} {on_unpin} {on_tab} />
             </div>
         </>
     }

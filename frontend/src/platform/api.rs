@@ -90,14 +90,7 @@ impl ApiRequest {
 
     async fn send_for_text(self) -> Result<String, ApiError> {
         let (status, text) = self.exchange().await.map_err(|_| ApiError::NoServer)?;
-        if (200..300).contains(&status) {
-            return Ok(text);
-        }
-        // A host of plain files says 404 in its own words.
-        match serde_json::from_str(&text) {
-            Ok(body) => Err(ApiError::Refused { status, body }),
-            Err(_) => Err(ApiError::NoServer),
-        }
+        answer_of(status, text)
     }
 
     async fn exchange(&self) -> Result<(u16, String), JsValue> {
@@ -110,7 +103,8 @@ impl ApiRequest {
         for (name, value) in &self.headers {
             headers.set(name, value)?;
         }
-        if let Some(token) = token() {
+        // A link is deleted with a token of its own.
+        if let (Some(token), false) = (token(), headers.has("authorization")?) {
             headers.set("authorization", &format!("Bearer {token}"))?;
         }
         init.set_headers(headers.as_ref());
@@ -118,6 +112,18 @@ impl ApiRequest {
         let response: Response = response.dyn_into()?;
         let text = JsFuture::from(response.text()?).await?;
         Ok((response.status(), text.as_string().unwrap_or_default()))
+    }
+}
+
+/// What came of a request, by the status and the text of its answer.
+pub(super) fn answer_of(status: u16, text: String) -> Result<String, ApiError> {
+    if (200..300).contains(&status) {
+        return Ok(text);
+    }
+    // A host of plain files says 404 in its own words.
+    match serde_json::from_str(&text) {
+        Ok(body) => Err(ApiError::Refused { status, body }),
+        Err(_) => Err(ApiError::NoServer),
     }
 }
 

@@ -2,11 +2,14 @@
 //!
 //! Invariant: `web_sys` and `js_sys` are named here, and in components only to read an event.
 
+mod address;
 mod api;
+mod blob;
 mod browser;
 mod canvas2d;
 mod canvas2d_minimap;
 mod canvas2d_overlay;
+mod dates;
 mod drop;
 mod frames;
 mod keyboard;
@@ -16,7 +19,9 @@ mod reader;
 mod resize;
 mod scheme;
 mod site;
+mod storage;
 mod surface;
+mod upload;
 mod webgl;
 mod webgl_image;
 mod webgl_program;
@@ -24,10 +29,12 @@ mod webgl_shaders;
 mod worker_client;
 mod worker_scope;
 
+pub use address::{fragment, page_path, replace_fragment, search_params};
 pub use api::{ApiError, ApiRequest, api_url, keep_token, token};
 pub use browser::{copy_text, mark, now_ms, search_param, set_title, show_modal};
 pub use canvas2d_minimap::paint_minimap;
 pub use canvas2d_overlay::paint_overlay;
+pub use dates::{day_text, unix_ms};
 pub use drop::{DropListener, chosen_files};
 pub use frames::{mark_when_presented, on_next_frame, painter_choice, pixel_ratio, prefers_reduced_motion};
 pub use keyboard::{KeyListener, focus_first};
@@ -36,6 +43,8 @@ pub use reader::Source;
 pub use resize::ResizeListener;
 pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
 pub use site::{asset_url, site_url, start};
+pub use storage::{store, stored};
 pub use surface::{Surface, place_tooltip, place_window, point_in, set_attribute, size_of_element};
+pub use upload::Upload;
 pub use worker_client::{AskError, WorkerClient};
 pub use worker_scope::run as run_worker;

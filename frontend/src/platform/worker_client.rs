@@ -2,13 +2,16 @@
 
 use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
-use crate::worker::{Answer, AxisKind, Details, Hit, Marks, Order, PictureData, Question, Report, Stacks, View};
+use crate::worker::{
+    AllocationKey, Answer, AxisKind, CopyOptions, CopyPreview, Details, Hit, Marks, Order, PictureData, Question,
+    Report, Stacks, View,
+};
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
-use web_sys::{ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{Blob, ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
 /// Why a question got no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,17 +24,22 @@ pub enum AskError {
     Refused(String),
 }
 
-type Pending = Rc<RefCell<HashMap<u32, oneshot::Sender<Answer>>>>;
+type Pending = Rc<RefCell<HashMap<u32, Waiting>>>;
+
+/// Who waits for an answer.
+enum Waiting {
+    Answer(oneshot::Sender<Answer>),
+    Copy { done: oneshot::Sender<Result<Blob, AskError>>, progress: Rc<dyn Fn(f64)> },
+}
 
 /// A worker that holds one file's model; cheap to clone, equal to its clones only.
 ///
 /// The worker ends, and its memory is freed, when [`close`](Self::close) is called or the last clone is dropped.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct WorkerClient {
     inner: Rc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     worker: Worker,
     pending: Pending,
@@ -39,6 +47,12 @@ struct Inner {
     // The closures must live as long as the worker may call them.
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(ErrorEvent)>,
+}
+
+impl std::fmt::Debug for WorkerClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WorkerClient").field("questions", &self.inner.next).finish_non_exhaustive()
+    }
 }
 
 impl PartialEq for WorkerClient {
@@ -61,8 +75,9 @@ impl WorkerClient {
             let (pending, on_report) = (pending.clone(), on_report.clone());
             move |event: MessageEvent| match from_buffer(&event.data()) {
                 Some(Report::Answer(number, answer)) => deliver(&pending, number, answer),
+                Some(Report::Copying(number, share)) => tell(&pending, number, share),
                 Some(report) => on_report(report),
-                None => (),
+                None => deliver_copy(&pending, &event.data()),
             }
         });
         let on_error = Closure::new({
@@ -138,6 +153,38 @@ impl WorkerClient {
         }
     }
 
+    /// What a point on an allocation would show at a moment.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn find(&self, device: u32, key: AllocationKey, moment: u32) -> Result<Hit, AskError> {
+        match self.ask(Question::Find { device, key, moment }).await? {
+            Answer::Hit(hit) => Ok(hit),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// What a clean copy of the file would leave out.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn preview(&self, options: CopyOptions) -> Result<CopyPreview, AskError> {
+        match self.ask(Question::Preview(options)).await? {
+            Answer::Preview(preview) => Ok(*preview),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// A clean copy of the file, compressed; `progress` hears which share of it is done.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn copy(&self, options: CopyOptions, progress: impl Fn(f64) + 'static) -> Result<Blob, AskError> {
+        let (done, receiver) = oneshot::channel();
+        self.post(Question::Copy(options), Waiting::Copy { done, progress: Rc::new(progress) })?;
+        receiver.await.map_err(|_| AskError::Closed)?
+    }
+
     /// Everything about one allocation.
     ///
     /// # Errors
@@ -172,12 +219,16 @@ impl WorkerClient {
     }
 
     async fn ask(&self, question: Question) -> Result<Answer, AskError> {
+        let (sender, receiver) = oneshot::channel();
+        self.post(question, Waiting::Answer(sender))?;
+        receiver.await.map_err(|_| AskError::Closed)
+    }
+
+    fn post(&self, question: Question, waiting: Waiting) -> Result<(), AskError> {
         let number = self.inner.next.get();
         self.inner.next.set(number.wrapping_add(1));
-        let (sender, receiver) = oneshot::channel();
-        self.inner.pending.borrow_mut().insert(number, sender);
-        self.inner.worker.post_message(&to_buffer(&Order::Ask(number, question))).map_err(|_| AskError::Closed)?;
-        receiver.await.map_err(|_| AskError::Closed)
+        self.inner.pending.borrow_mut().insert(number, waiting);
+        self.inner.worker.post_message(&to_buffer(&Order::Ask(number, question))).map_err(|_| AskError::Closed)
     }
 }
 
@@ -189,11 +240,32 @@ impl Drop for Inner {
 
 fn deliver(pending: &Pending, number: u32, answer: Answer) {
     // The borrow must end before the receiver's task runs: it may ask the next question.
-    let sender = pending.borrow_mut().remove(&number);
-    if let Some(sender) = sender {
-        // An error means that whoever asked does not wait any more.
-        let _ = sender.send(answer);
+    let waiting = pending.borrow_mut().remove(&number);
+    // An error means that whoever asked does not wait any more.
+    match waiting {
+        Some(Waiting::Answer(sender)) => drop(sender.send(answer)),
+        Some(Waiting::Copy { done, .. }) => drop(done.send(Err(refusal(answer)))),
+        None => (),
     }
+}
+
+/// A copy comes as a number and a `Blob`.
+fn deliver_copy(pending: &Pending, data: &JsValue) {
+    let Some(parts) = data.dyn_ref::<js_sys::Array>() else { return };
+    let (number, Ok(blob)) = (parts.get(0).as_f64(), parts.get(1).dyn_into::<Blob>()) else { return };
+    let waiting = number.and_then(|number| pending.borrow_mut().remove(&(number as u32)));
+    if let Some(Waiting::Copy { done, .. }) = waiting {
+        // As above.
+        let _ = done.send(Ok(blob));
+    }
+}
+
+fn tell(pending: &Pending, number: u32, share: f64) {
+    let progress = match pending.borrow().get(&number) {
+        Some(Waiting::Copy { progress, .. }) => progress.clone(),
+        _ => return,
+    };
+    progress(share);
 }
 
 fn refusal(answer: Answer) -> AskError {

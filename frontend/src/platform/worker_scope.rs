@@ -1,8 +1,9 @@
 //! The browser's side of a file's worker: messages in, the engine, messages out.
 
+use super::blob::gzip_blob;
 use super::messages::{from_buffer, to_buffer};
 use super::reader::{Reader, Source};
-use crate::worker::{Answer, Engine, Order, Queue, Report};
+use crate::worker::{Answer, CopyOptions, Engine, Order, Question, Queue, Report};
 use gloo_timers::callback::Timeout;
 use js_sys::Array;
 use shared::import::{ImportError, Importer};
@@ -120,7 +121,9 @@ impl FileWorker {
         for number in superseded {
             self.post(&Report::Answer(number, Answer::Superseded));
         }
-        if let Some((number, question)) = next {
+        if let Some((number, Question::Copy(options))) = &next {
+            self.copy(engine, *number, options);
+        } else if let Some((number, question)) = next {
             self.post(&Report::Answer(number, engine.answer(&question)));
         } else if let Some(report) = engine.next_report() {
             self.post(&report);
@@ -128,6 +131,24 @@ impl FileWorker {
             return;
         }
         self.schedule();
+    }
+
+    /// Makes a copy and hands it to the page as a `Blob`, so that its bytes are in no message.
+    fn copy(&self, engine: &Engine, number: u32, options: &CopyOptions) {
+        let mut told_ms = js_sys::Date::now();
+        let bytes = engine.copy(options, |share| {
+            let now_ms = js_sys::Date::now();
+            if now_ms - told_ms >= PROGRESS_MS {
+                self.post(&Report::Copying(number, share));
+                told_ms = now_ms;
+            }
+        });
+        let Ok(blob) = gzip_blob(&bytes) else {
+            let reason = "the browser has no room for the copy".to_owned();
+            return self.post(&Report::Answer(number, Answer::Refused(reason)));
+        };
+        let message = Array::of2(&number.into(), &blob);
+        self.scope.post_message(&message).expect("a blob can be handed over");
     }
 
     fn post(&self, report: &Report) {

@@ -1,5 +1,8 @@
 //! The open files, and how they change.
 
+use super::origin::Origin;
+use super::view_state::{PanelTab, PinKey, ViewState};
+use crate::draw::camera::View;
 use crate::worker::{AxisKind, DeviceFigures, FileSummary, Hit, Report};
 use std::rc::Rc;
 
@@ -15,6 +18,10 @@ pub enum FileAction {
         id: FileId,
         /// Its name without folders.
         name: Rc<str>,
+        /// Where it came from.
+        origin: Origin,
+        /// The view to begin with, and what is to be said about it.
+        start: Box<Start>,
         /// Milliseconds on the page's clock.
         now_ms: f64,
     },
@@ -41,6 +48,26 @@ pub enum FileAction {
     ChooseAxis(AxisKind),
     /// An allocation of the shown device was clicked, or none.
     Pin(Option<Hit>),
+    /// The allocation that the view to begin with has pinned was found.
+    PinStart {
+        /// The file.
+        id: FileId,
+        /// What a click on it would have hit, `None` if it is not there.
+        hit: Option<Hit>,
+    },
+    /// A part of the panel was chosen.
+    ChooseTab(PanelTab),
+    /// The notice about the view to begin with was read.
+    DismissNotice,
+}
+
+/// How a file is shown first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Start {
+    /// The view; `None` for the whole of the first device.
+    pub view: Option<ViewState>,
+    /// Why it is not the view that was asked for.
+    pub notice: Option<Rc<str>>,
 }
 
 /// All open files in the order of their tabs.
@@ -59,6 +86,10 @@ pub struct OpenFile {
     pub id: FileId,
     /// Its name.
     pub name: Rc<str>,
+    /// Where it came from.
+    pub origin: Origin,
+    /// How it is shown first.
+    pub start: Start,
     /// How far it is.
     pub status: FileStatus,
 }
@@ -111,6 +142,14 @@ pub struct ReadyFile {
     pub axis: AxisKind,
     /// What was clicked on the shown device.
     pub pinned: Option<Rc<Hit>>,
+    /// What is to be pinned, once it is found.
+    pub start_pin: Option<PinKey>,
+    /// The part of the shown device and axis to begin with.
+    pub start_range: Option<View>,
+    /// The chosen part of the panel.
+    pub tab: PanelTab,
+    /// What is to be said about the view.
+    pub notice: Option<Rc<str>>,
 }
 
 impl Files {
@@ -118,9 +157,9 @@ impl Files {
     pub fn after(&self, action: FileAction) -> Self {
         let mut files = self.clone();
         match action {
-            FileAction::Add { id, name, now_ms } => {
+            FileAction::Add { id, name, origin, start, now_ms } => {
                 let status = FileStatus::Loading(Loading { began_ms: now_ms, now_ms, ..Loading::default() });
-                files.all.push(OpenFile { id, name, status });
+                files.all.push(OpenFile { id, name, origin, start: *start, status });
                 files.shown = Some(id);
             }
             FileAction::Hear { id, report, now_ms } => {
@@ -137,7 +176,16 @@ impl Files {
             FileAction::ChooseDevice(device) => files.with_shown(|file| file.choose_device(device)),
             FileAction::StepDevice(step) => files.with_shown(|file| file.step_device(step)),
             FileAction::ChooseAxis(axis) => files.with_shown(|file| file.choose_axis(axis)),
-            FileAction::Pin(hit) => files.with_shown(|file| file.pinned = hit.map(Rc::new)),
+            FileAction::Pin(hit) => files.with_shown(|file| file.pin(hit)),
+            FileAction::PinStart { id, hit } => {
+                if let Some(OpenFile { status: FileStatus::Ready(file), .. }) =
+                    files.all.iter_mut().find(|file| file.id == id)
+                {
+                    file.pin_start(hit);
+                }
+            }
+            FileAction::ChooseTab(tab) => files.with_shown(|file| file.tab = tab),
+            FileAction::DismissNotice => files.with_shown(|file| file.notice = None),
         }
         files
     }
@@ -179,7 +227,7 @@ impl OpenFile {
                 *loading = Loading { seen_bytes, total_bytes, now_ms, ..*loading };
             }
             (Report::Opened(summary), FileStatus::Loading(_)) => {
-                self.status = FileStatus::Ready(ReadyFile::new(*summary));
+                self.status = FileStatus::Ready(ReadyFile::new(*summary, &self.start));
             }
             (Report::Figures(figures), FileStatus::Ready(ready)) => ready.hear(figures),
             (Report::Notices(notices), FileStatus::Ready(ready)) => {
@@ -197,10 +245,26 @@ impl OpenFile {
 }
 
 impl ReadyFile {
-    fn new(summary: FileSummary) -> Self {
+    fn new(summary: FileSummary, start: &Start) -> Self {
         let figures = vec![None; summary.devices.len()];
-        let device = summary.first_device();
-        Self { summary: Rc::new(summary), figures, device, axis: AxisKind::Events, pinned: None }
+        let of_index = |view: &ViewState| summary.devices.iter().position(|device| device.index == view.device);
+        // A view of a device that this file does not have is of another file.
+        let view = start.view.as_ref().and_then(|view| Some((of_index(view)? as u32, *view)));
+        let (device, view) = view.unwrap_or_else(|| (summary.first_device(), ViewState::default()));
+        let ViewState { axis, range, pin, tab, .. } = view;
+        let notice = start.notice.clone();
+        let summary = Rc::new(summary);
+        Self { summary, figures, device, axis, pinned: None, start_pin: pin, start_range: range, tab, notice }
+    }
+
+    /// What is on the screen, where `range` is the part in view.
+    pub fn view_state(&self, range: Option<View>) -> ViewState {
+        let pinned = self.pinned.as_ref().and_then(|hit| {
+            let allocation = hit.allocation.as_ref()?.key();
+            Some(PinKey { allocation, moment: hit.moment })
+        });
+        let device = self.summary.devices.get(self.device as usize).map_or(0, |device| device.index);
+        ViewState { device, axis: self.axis, range, pin: pinned.or(self.start_pin), tab: self.tab }
     }
 
     /// The figures of the shown device, once they have come.
@@ -212,12 +276,34 @@ impl ReadyFile {
         if let Some(place) = self.figures.get_mut(figures.device as usize) {
             *place = Some(Rc::new(figures));
         }
+        // Whether the device has times was not known before.
+        if self.shown_figures().is_some_and(|figures| !figures.has_times) {
+            self.choose_axis(AxisKind::Events);
+        }
+    }
+
+    /// A click explains what was clicked.
+    fn pin(&mut self, hit: Option<Hit>) {
+        if hit.is_some() {
+            self.tab = PanelTab::Allocation;
+        }
+        self.pinned = hit.map(Rc::new);
+        self.start_pin = None;
+    }
+
+    /// Whatever was clicked in the meantime stays, and so does the tab.
+    fn pin_start(&mut self, hit: Option<Hit>) {
+        if self.start_pin.take().is_some() && self.pinned.is_none() {
+            self.pinned = hit.map(Rc::new);
+        }
     }
 
     fn choose_device(&mut self, device: u32) {
         if (device as usize) < self.summary.devices.len() && device != self.device {
             self.device = device;
             self.pinned = None;
+            self.start_pin = None;
+            self.start_range = None;
             self.choose_axis(self.axis);
         }
     }
@@ -232,17 +318,26 @@ impl ReadyFile {
 
     fn choose_axis(&mut self, axis: AxisKind) {
         let has_times = self.shown_figures().is_none_or(|figures| figures.has_times);
-        self.axis = if has_times { axis } else { AxisKind::Events };
+        let axis = if has_times { axis } else { AxisKind::Events };
+        if axis != self.axis {
+            self.axis = axis;
+            self.start_range = None;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::DeviceOutline;
+    use crate::draw::span::Span;
+    use crate::worker::{AllocationKey, DeviceOutline};
 
     fn add(id: FileId) -> FileAction {
-        FileAction::Add { id, name: "a.pickle".into(), now_ms: 10.0 }
+        add_at(id, Start::default())
+    }
+
+    fn add_at(id: FileId, start: Start) -> FileAction {
+        FileAction::Add { id, name: "a.pickle".into(), origin: Origin::Local, start: Box::new(start), now_ms: 10.0 }
     }
 
     fn hear(id: FileId, report: Report) -> FileAction {
@@ -250,8 +345,8 @@ mod tests {
     }
 
     fn opened(events: &[u64]) -> Report {
-        let outline = |&events| DeviceOutline { events, ..DeviceOutline::default() };
-        let devices = events.iter().map(outline).collect();
+        let outline = |(index, &events)| DeviceOutline { index, events, ..DeviceOutline::default() };
+        let devices = (0..).zip(events).map(outline).collect();
         Report::Opened(Box::new(FileSummary { devices, ..FileSummary::default() }))
     }
 
@@ -314,5 +409,52 @@ mod tests {
             after([add(1), hear(1, opened(&[5, 5])), hear(1, figures(0, true)), hear(1, figures(1, false)), time]);
         assert_eq!(ready(&files).axis, AxisKind::Time);
         assert_eq!(ready(&files.after(FileAction::ChooseDevice(1))).axis, AxisKind::Events);
+    }
+    fn view(device: i64) -> ViewState {
+        let range = View { x: Span::new(1.0, 2.0), y: Span::new(0.0, 9.0) };
+        let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
+        ViewState { device, axis: AxisKind::Time, range: Some(range), pin: Some(pin), tab: PanelTab::File }
+    }
+
+    fn started(device: i64) -> Files {
+        let start = Start { view: Some(view(device)), notice: Some("no".into()) };
+        after([add_at(1, start), hear(1, opened(&[5, 5]))])
+    }
+
+    #[test]
+    fn a_file_begins_with_the_view_of_the_address() {
+        let files = started(1);
+        let file = ready(&files);
+        assert_eq!((file.device, file.notice.as_deref()), (1, Some("no")));
+        assert_eq!(file.view_state(file.start_range), view(1));
+        let files = files.after(FileAction::DismissNotice);
+        assert_eq!(ready(&files).notice, None);
+    }
+
+    #[test]
+    fn a_view_of_another_file_is_left_alone() {
+        let files = started(7);
+        assert_eq!(ready(&files).view_state(None), ViewState::default());
+    }
+
+    #[test]
+    fn a_start_without_times_is_on_events_and_whole() {
+        let figures = DeviceFigures { device: 1, has_times: false, ..Default::default() };
+        let files = started(1).after(hear(1, Report::Figures(figures)));
+        assert_eq!((ready(&files).axis, ready(&files).start_range), (AxisKind::Events, None));
+    }
+
+    #[test]
+    fn a_found_pin_leaves_the_tab_and_newer_pins_alone() {
+        let hit = |moment| Hit { moment, ..Hit::default() };
+        let pinned = |files: &Files| ready(files).pinned.as_ref().map(|hit| hit.moment);
+        let found = started(1).after(FileAction::PinStart { id: 1, hit: Some(hit(4)) });
+        assert_eq!((pinned(&found), ready(&found).tab), (Some(4), PanelTab::File));
+        let clicked = started(1).after(FileAction::Pin(Some(hit(9))));
+        assert_eq!(ready(&clicked).tab, PanelTab::Allocation);
+        let late = clicked.after(FileAction::PinStart { id: 1, hit: Some(hit(4)) });
+        assert_eq!(pinned(&late), Some(9));
+        let elsewhere = started(1).after(FileAction::ChooseDevice(0));
+        assert_eq!(pinned(&elsewhere.after(FileAction::PinStart { id: 1, hit: Some(hit(4)) })), None);
     }
 }

@@ -1,11 +1,22 @@
 //! What the page knows, and how actions change it: no yew, no browser.
 
+mod fields;
 mod files;
 mod keys;
+mod links;
+mod origin;
 mod scheme;
+mod shared_view;
+mod sharing;
 mod timeline_command;
+mod view_state;
 
-pub use files::{Failure, FileAction, FileId, FileStatus, Files, Loading, OpenFile, ReadyFile};
+pub use files::{Failure, FileAction, FileId, FileStatus, Files, Loading, OpenFile, ReadyFile, Start};
 pub use keys::{KeyAction, KeyPress, action_of, tab_after};
+pub use links::{Link, Links, Unreadable};
+pub use origin::{Address, LinkFacts, Origin};
 pub use scheme::{Scheme, SchemeChoice};
+pub use shared_view::{cuts_text, shared_view_text};
+pub use sharing::{CopyStep, SendFailure, SendStep, ServerState, Sharing, SharingAction};
 pub use timeline_command::{Issued, TimelineCommand};
+pub use view_state::{PanelTab, PinKey, ViewState, ViewStateError};

@@ -5,6 +5,7 @@ pub mod figures;
 pub mod keys;
 pub mod notices;
 pub mod progress;
+pub mod sharing;
 pub mod stack;
 pub mod timeline;
 pub mod top_stacks;

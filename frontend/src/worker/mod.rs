@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows the browser: `platform` carries the messages.
 
+mod copy;
 mod picture_data;
 mod protocol;
 mod summary;
@@ -12,11 +13,12 @@ mod queue;
 
 mod engine;
 
+pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange};
 pub use engine::Engine;
 pub use picture_data::{OutlineStep, PictureData};
 pub use protocol::{
-    Answer, AxisKind, Details, FrameText, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Question, Report, Span,
-    StackRow, Stacks, View,
+    AllocationKey, Answer, AxisKind, Details, FrameText, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Question,
+    Report, Span, StackRow, Stacks, View,
 };
 pub use queue::Queue;
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};

@@ -3,6 +3,7 @@
 //! The page numbers its questions, and an answer carries its question's number back.
 //! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
+use super::copy::{CopyOptions, CopyPreview};
 use super::picture_data::PictureData;
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use serde::{Deserialize, Serialize};
@@ -40,8 +41,17 @@ pub struct View {
     pub pixel_ratio: f64,
 }
 
+/// An allocation in every copy of a file, clean ones included: those have the same events and blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AllocationKey {
+    /// One from before the trace, by its position among those.
+    Initial(u32),
+    /// One of the trace, by the index of its `alloc` event.
+    Event(u32),
+}
+
 /// What the page can ask once a file is open.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Question {
     /// The bands of a view; a newer one makes the worker skip those that still wait.
     Picture {
@@ -81,6 +91,15 @@ pub enum Question {
         /// The moment.
         moment: u32,
     },
+    /// What a point on an allocation would show, at a moment.
+    Find {
+        /// Position of the device.
+        device: u32,
+        /// The allocation.
+        key: AllocationKey,
+        /// The moment.
+        moment: u32,
+    },
     /// Everything about one allocation.
     Details {
         /// Position of the device.
@@ -102,6 +121,10 @@ pub enum Question {
         /// Position of the device.
         device: u32,
     },
+    /// What a clean copy of the file would leave out.
+    Preview(CopyOptions),
+    /// A clean copy of the file, compressed; the bytes come as a `Blob`, which no message is made of.
+    Copy(CopyOptions),
 }
 
 /// An answer to a [`Question`] of the same name.
@@ -121,6 +144,8 @@ pub enum Answer {
     Stacks(Stacks),
     /// Spans and marks.
     Marks(Marks),
+    /// What a copy leaves out.
+    Preview(Box<CopyPreview>),
     /// A newer question of the same kind came before this one was looked at.
     Superseded,
     /// The question can't be answered, and why; only a mistake of the page leads here.
@@ -163,6 +188,8 @@ pub enum Report {
     },
     /// An answer to the question with this number.
     Answer(u32, Answer),
+    /// Which share is done of the copy that the question with this number asks for.
+    Copying(u32, f64),
 }
 
 /// What lies under a point of the timeline.
@@ -199,6 +226,16 @@ pub struct HitAllocation {
     pub is_initial: bool,
     /// The innermost frame that is not the runtime's, if there is a stack.
     pub frame: Option<FrameText>,
+}
+
+impl HitAllocation {
+    /// What it is called in every copy of the file.
+    pub fn key(&self) -> AllocationKey {
+        match self.is_initial {
+            true => AllocationKey::Initial(self.allocation),
+            false => AllocationKey::Event(self.born.saturating_sub(1)),
+        }
+    }
 }
 
 /// A stack frame in words.

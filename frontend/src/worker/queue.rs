@@ -4,8 +4,8 @@ use super::protocol::Question;
 
 /// Questions in the order in which they came.
 ///
-/// Only the newest view and the newest point matter: while somebody drags, the worker would otherwise draw every
-/// place that the pointer has been at.
+/// Only the newest view, the newest point and the newest copy matter: while somebody drags, the worker would otherwise
+/// draw every place that the pointer has been at.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     waiting: Vec<(u32, Question)>,
@@ -40,7 +40,10 @@ impl Queue {
 fn replaces(newer: &Question, older: &Question) -> bool {
     matches!(
         (newer, older),
-        (Question::Picture { .. }, Question::Picture { .. }) | (Question::Hit { .. }, Question::Hit { .. })
+        (Question::Picture { .. }, Question::Picture { .. })
+            | (Question::Hit { .. }, Question::Hit { .. })
+            | (Question::Preview(_), Question::Preview(_))
+            | (Question::Copy(_), Question::Copy(_))
     )
 }
 

@@ -1,6 +1,7 @@
 //! The commands that read and make snapshots at the terminal.
 
 mod diagnose;
+mod export;
 mod fit;
 mod inspect;
 pub(crate) mod open;
@@ -12,6 +13,7 @@ mod text;
 pub(crate) mod units;
 
 pub use diagnose::{DiagnoseArgs, Diagnosis};
+pub use export::ExportArgs;
 pub use fit::FitArgs;
 pub use inspect::InspectArgs;
 pub use peak::PeakArgs;

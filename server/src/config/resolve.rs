@@ -1,6 +1,7 @@
 //! Settings that are checked and complete.
 
 use std::env;
+use std::ffi::OsString;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,11 @@ use super::{RecorderConfig, SettingsArgs, program, program_folder};
 use crate::commands::units;
 use crate::failure::Failure;
 use crate::repro::Limits;
-use crate::store::StoreAddress;
+use crate::store::{BucketVariables, StoreAddress};
 use crate::worker::{Slots, WorkerSettings};
+
+/// How far recorders step back: whoever asks the server is answered first.
+const NICENESS: i32 = 10;
 
 /// The largest file that a recorder may write.
 const OUTPUT_BYTES: u64 = 4 << 30;
@@ -28,6 +32,8 @@ pub struct ServeConfig {
     pub public_address: Option<String>,
     /// What submitting and deleting need.
     pub token: Option<String>,
+    /// What reading the metrics needs.
+    pub metrics_token: Option<String>,
     /// This program, which reads uploads in a process of their own.
     pub program: PathBuf,
     /// The folder of the built page; it has an `index.html`.
@@ -128,14 +134,12 @@ impl SettingsArgs {
         Ok(ServeConfig {
             listen,
             public_address: args.public_address.as_deref().map(public_address).transpose()?,
+            metrics_token: args.metrics_token.clone().filter(|token| !token.is_empty()).or_else(|| token.clone()),
             token,
             program: program()?,
             dist: dist(args.dist.clone())?,
             database: database(args.database.as_deref(), &data)?,
-            store: args
-                .store
-                .as_deref()
-                .map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), StoreAddress::parse)?,
+            store: args.store.as_deref().map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), store)?,
             worker: args.worker(&data, "virtual=1")?,
             recorder: RecorderConfig::from_environment()?,
             queue: args.queue.unwrap_or(200).into(),
@@ -163,6 +167,7 @@ impl SettingsArgs {
                 time: time("job-time", self.job_time.as_deref(), "30min")?,
                 memory_bytes: size("job-memory", self.job_memory.as_deref(), "8GiB")?,
                 output_bytes: OUTPUT_BYTES,
+                niceness: NICENESS,
                 ..Limits::default()
             },
             scratch: data.join("scratch"),
@@ -206,7 +211,7 @@ impl SettingsArgs {
         };
         Ok(WorkerConfig {
             database: database(args.database.as_deref(), &data)?,
-            store: StoreAddress::parse(store)?,
+            store: self::store(store)?,
             worker: args.worker(&data, "virtual=1")?,
             recorder: RecorderConfig::from_environment()?,
             log: log_level(args.log.as_deref())?,
@@ -227,11 +232,13 @@ impl fmt::Display for WorkerConfig {
 impl fmt::Display for ServeConfig {
     /// One line a setting, without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let secret = |text: Option<&String>| if text.is_some() { "set" } else { "none" }.to_owned();
         let rate = |rate: Option<u32>| rate.map_or("any number".to_owned(), |rate| format!("{rate} a minute"));
         for (name, value) in [
             ("listen", self.listen.to_string()),
             ("public address", self.public_address.clone().unwrap_or_else(|| "as the browser asks".to_owned())),
-            ("token", if self.token.is_some() { "set" } else { "none" }.to_owned()),
+            ("token", secret(self.token.as_ref())),
+            ("metrics token", secret(self.metrics_token.as_ref())),
             ("page", self.dist.display().to_string()),
             ("data", self.data.display().to_string()),
             ("database", self.database.to_string()),
@@ -300,6 +307,13 @@ fn database(text: Option<&str>, data: &Path) -> Result<DatabaseAddress, Failure>
         return Err(wrong("database", &address, "write sqlite:PATH or postgres://user@host/name"));
     }
     Ok(DatabaseAddress(text.to_owned()))
+}
+
+/// Where the store is, with the variables that a bucket needs.
+fn store(text: &str) -> Result<StoreAddress, Failure> {
+    let texts = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let variables = BucketVariables::new(env::vars_os().filter_map(texts));
+    Ok(StoreAddress::parse(text)?.with_variables(variables))
 }
 
 /// `virtual=2,cuda:0=1`; kinds with no jobs are left out.

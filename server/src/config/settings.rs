@@ -41,6 +41,8 @@ settings! {
     public_address: String, "SNAPSCOPE_PUBLIC_ADDRESS", "URL";
     /// What submitting and deleting need; without, only this machine is listened to
     token: String, "SNAPSCOPE_TOKEN", "TOKEN";
+    /// What reading /metrics needs [default: as the token]
+    metrics_token: String, "SNAPSCOPE_METRICS_TOKEN", "TOKEN";
     /// Folder of the built page [default: `dist` beside the folder of this program]
     dist: PathBuf, "SNAPSCOPE_DIST", "DIR";
     /// Folder of the database, the store and recordings under way [default: ~/.local/share/snapscope]

@@ -6,6 +6,23 @@ use std::fmt;
 #[derive(Debug)]
 pub struct DatabaseError(Box<dyn std::error::Error + Send + Sync>);
 
+/// What SQLite and PostgreSQL call a disk that is full: `SQLITE_FULL` and `disk_full`.
+const FULL: [&str; 2] = ["13", "53100"];
+
+impl DatabaseError {
+    /// Whether nothing more can be written, since there is no room.
+    pub fn is_full(&self) -> bool {
+        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&*self.0);
+        while let Some(error) = source {
+            if let Some(sqlx::Error::Database(error)) = error.downcast_ref() {
+                return error.code().is_some_and(|code| FULL.contains(&code.as_ref()));
+            }
+            source = error.source();
+        }
+        false
+    }
+}
+
 impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the database failed: {}", self.0)

@@ -7,7 +7,10 @@
 mod clock;
 mod error;
 mod events;
+mod figures;
 mod jobs;
+mod lifecycle;
+mod queue;
 mod shares;
 mod snapshots;
 mod workers;
@@ -15,9 +18,11 @@ mod workers;
 pub use clock::now_ms;
 pub use error::DatabaseError;
 pub use events::Event;
-pub use jobs::{Claim, Counts, JobRow, MOST_ATTEMPTS, NewJob, Outcome, Page, Submission};
+pub use jobs::{Counts, JobRow, NewJob, Page};
+pub use lifecycle::{Claim, MOST_ATTEMPTS, Outcome, Submission};
 pub use shares::{NewShare, ShareRow};
 pub use snapshots::SnapshotRow;
+pub use workers::WorkerRow;
 
 use std::path::Path;
 use std::str::FromStr as _;

@@ -1,6 +1,19 @@
 //! Which workers there are.
 
+use sqlx::FromRow;
+
 use super::{Database, Result, now_ms, on};
+
+/// A worker and one kind of device that it has.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct WorkerRow {
+    /// A name that no other worker has.
+    pub name: String,
+    /// What it records on.
+    pub kind: String,
+    /// When it showed last that it is there, by its own clock, in milliseconds since 1970.
+    pub seen_ms: i64,
+}
 
 impl Database {
     /// Notes that a worker takes jobs of a kind at this time.
@@ -29,14 +42,13 @@ impl Database {
         Ok(())
     }
 
-    /// The kinds of devices that workers have who were here since a time.
+    /// All workers that have not stopped by themselves: some of them may have died.
     ///
     /// # Errors
     ///
     /// The database fails.
-    pub async fn kinds(&self, since_ms: i64) -> Result<Vec<String>> {
-        let query = "SELECT DISTINCT kind FROM recording_workers WHERE seen_ms >= $1 ORDER BY kind DESC";
-        let rows: Vec<(String,)> = on!(self, pool => sqlx::query_as(query).bind(since_ms).fetch_all(pool).await)?;
-        Ok(rows.into_iter().map(|(kind,)| kind).collect())
+    pub async fn workers(&self) -> Result<Vec<WorkerRow>> {
+        let query = "SELECT name, kind, seen_ms FROM recording_workers";
+        Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
     }
 }

@@ -26,6 +26,9 @@ pub async fn resource(database: &Database, row: JobRow) -> Result<JobResource> {
         Device::Virtual(cards) => cards.to_string(),
         Device::Cuda(index) => format!("cuda:{index}"),
     });
+    // A clock that was put back makes no time run backwards.
+    let started_ms = row.started_ms.map(|started| started.max(row.created_ms));
+    let finished_ms = row.finished_ms.map(|finished| finished.max(started_ms.unwrap_or(row.created_ms)));
     Ok(JobResource {
         id: row.id,
         state,
@@ -35,8 +38,8 @@ pub async fn resource(database: &Database, row: JobRow) -> Result<JobResource> {
         priority: row.priority.try_into().unwrap_or(0),
         steps: job.map_or(0, |job| job.steps),
         created_ms: row.created_ms,
-        started_ms: row.started_ms,
-        finished_ms: row.finished_ms,
+        started_ms,
+        finished_ms,
         attempts: row.attempts.try_into().unwrap_or(0),
         before,
         progress: row.progress.and_then(|json| serde_json::from_str(&json).ok()),

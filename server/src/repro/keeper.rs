@@ -44,6 +44,9 @@ pub trait Watcher {
     fn is_cancelled(&mut self) -> bool {
         false
     }
+
+    /// Takes the bytes of this machine's memory that the recorder has, as often.
+    fn memory(&mut self, _bytes: u64) {}
 }
 
 /// How the process ended.
@@ -97,7 +100,7 @@ pub(super) struct Transcript {
 /// It does not start, or the system loses track of it.
 pub(super) fn keep(launch: &Launch, limits: &Limits, watcher: &mut dyn Watcher) -> io::Result<(End, Transcript)> {
     let start = Instant::now();
-    let mut process = Process::start(launch, limits.output_bytes)?;
+    let mut process = Process::start(launch, limits)?;
     let tail = Arc::new(Mutex::new(Tail::default()));
     let lines = listen(&mut process, &tail);
     let mut ear = Ear { lines, tail, watcher, transcript: Transcript::default() };
@@ -150,7 +153,9 @@ fn reason_to_stop(process: &Process, limits: &Limits, start: Instant, watcher: &
     if start.elapsed() > limits.time {
         return Some(Stop::Time);
     }
-    process.resident_bytes().filter(|&bytes| bytes > limits.memory_bytes).map(Stop::Memory)
+    let bytes = process.resident_bytes()?;
+    watcher.memory(bytes);
+    (bytes > limits.memory_bytes).then_some(Stop::Memory(bytes))
 }
 
 /// Asks the process to end, and ends it when it does not.

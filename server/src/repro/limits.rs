@@ -13,6 +13,8 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// Size of a file that the recorder writes, in bytes.
     pub output_bytes: u64,
+    /// How much the recorder steps back for other processes, as `nice` counts it: 0 not at all, 19 as far as it goes.
+    pub niceness: i32,
     /// How long the recorder may take to end by itself once it is asked to.
     pub grace: Duration,
 }
@@ -24,6 +26,7 @@ impl Default for Limits {
             time: Duration::from_secs(3600),
             memory_bytes: 16 << 30,
             output_bytes: 16 << 30,
+            niceness: 0,
             grace: Duration::from_secs(5),
         }
     }

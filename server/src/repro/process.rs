@@ -6,7 +6,9 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, setpriority_process, waitid};
+
+use super::Limits;
 
 /// A command with all of its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,14 +31,14 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a command; no file that it writes gets larger than `output_bytes`, and a crash leaves no core file.
+    /// Starts a command; no file that it writes gets larger than it may, and a crash leaves no core file.
     ///
     /// Its group is its own, so that an interrupt at the terminal reaches its keeper first.
     ///
     /// # Errors
     ///
     /// The program is not there or cannot be executed.
-    pub(super) fn start(launch: &Launch, output_bytes: u64) -> io::Result<Self> {
+    pub(super) fn start(launch: &Launch, limits: &Limits) -> io::Result<Self> {
         let mut child = Command::new(&launch.program)
             .args(&launch.arguments)
             .env_clear()
@@ -50,7 +52,11 @@ impl Process {
         let input = child.stdin.take();
         let process = Self { child, group, has_ended: false };
         // Before the input comes, there is nothing that it could have written.
-        limit_files(group, output_bytes);
+        limit_files(group, limits.output_bytes);
+        if limits.niceness > 0 {
+            // Where that is refused it competes with others as an equal.
+            let _ = setpriority_process(Some(group), limits.niceness);
+        }
         if let Some(mut input) = input {
             let text = launch.input.clone();
             // It may never read: a thread of its own can wait for that. It may also end before: then nobody needs it.

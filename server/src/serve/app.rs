@@ -5,10 +5,9 @@ use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use actix_web::{App, Error};
-use tracing_actix_web::TracingLogger;
 
 use crate::serve::guard::guard;
-use crate::serve::log::RequestSpan;
+use crate::serve::observe::observe;
 use crate::serve::site::Site;
 use crate::serve::state::State;
 use crate::serve::{headers, routes};
@@ -33,6 +32,6 @@ pub fn create_app(
         .app_data(state)
         .configure(routes::configure)
         .wrap(from_fn(guard))
-        .wrap(TracingLogger::<RequestSpan>::new())
+        .wrap(from_fn(observe))
         .wrap(headers::security())
 }

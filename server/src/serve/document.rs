@@ -43,7 +43,7 @@ impl Document {
         let html = rooted(html);
         let (head, rest) = html.split_at(html.find("</head>").unwrap_or(html.len()));
         let head = without(&without(head, "<title>", "</title>"), "<meta name=\"description\"", ">");
-        Self { around: [head, rest.to_owned()], asset: Asset::document(html) }
+        Self { around: [head, rest.to_owned()], asset: Asset::made("document.html", html) }
     }
 
     /// The document with another title and description.

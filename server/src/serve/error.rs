@@ -3,13 +3,14 @@
 use std::fmt;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, CACHE_CONTROL, ContentType, RETRY_AFTER};
+use actix_web::http::header::{ALLOW, CACHE_CONTROL, ContentType, HeaderValue, RETRY_AFTER};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use shared::api::{ErrorBody, ProblemBody};
 use shared::job::Problem;
 use tracing::error;
 
 use crate::database::DatabaseError;
+use crate::serve::request_id::RequestId;
 use crate::snapshots::SnapshotError;
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -32,6 +33,8 @@ pub(crate) enum ErrorCode {
     Forbidden,
     /// The same idempotency key came with another request, or the resource is in another state.
     Conflict,
+    /// It comes more slowly than the server waits.
+    TooSlow,
     /// It is larger than the server takes.
     TooLarge,
     /// This address asks too often.
@@ -72,6 +75,9 @@ impl ErrorCode {
                 ("forbidden", StatusCode::FORBIDDEN, "Ask from the server's own page, or from a program.")
             }
             Self::Conflict => ("conflict", StatusCode::CONFLICT, "Look at what is there already."),
+            Self::TooSlow => {
+                ("too_slow", StatusCode::REQUEST_TIMEOUT, "Send it again, over a faster connection if there is one.")
+            }
             Self::TooLarge => {
                 ("too_large", StatusCode::PAYLOAD_TOO_LARGE, "The limits are described at /api/v1/limits.")
             }
@@ -85,9 +91,7 @@ impl ErrorCode {
             Self::Unavailable => {
                 ("unavailable", StatusCode::SERVICE_UNAVAILABLE, "Nothing was lost: try again in a moment.")
             }
-            Self::Internal => {
-                ("internal", StatusCode::INTERNAL_SERVER_ERROR, "Please report it, with the request's id.")
-            }
+            Self::Internal => ("internal", StatusCode::INTERNAL_SERVER_ERROR, "Please report it, with the request_id."),
         }
     }
 }
@@ -127,7 +131,11 @@ impl ApiError {
             hint: problem.hint.clone(),
         };
         let message = match problems {
-            [one] => format!("The config can't be recorded: {one}."),
+            // A problem may end with a question: did you mean another?
+            [one] => match one.to_string() {
+                question if question.ends_with('?') => format!("The config can't be recorded: {question}"),
+                text => format!("The config can't be recorded: {text}."),
+            },
             more => format!("The config can't be recorded: {} things are wrong with it.", more.len()),
         };
         Self { problems: problems.iter().map(body).collect(), ..Self::new(ErrorCode::InvalidConfig, message) }
@@ -141,6 +149,7 @@ impl ApiError {
             message: self.message.clone(),
             hint: hint.to_owned(),
             problems: self.problems.clone(),
+            request_id: RequestId::current(),
         }
     }
 }
@@ -169,7 +178,10 @@ impl ResponseError for ApiError {
 impl From<DatabaseError> for ApiError {
     fn from(error: DatabaseError) -> Self {
         error!(%error, "a request failed");
-        Self::new(ErrorCode::Unavailable, "The database does not answer.").retry_after(2)
+        match error.is_full() {
+            true => Self::new(ErrorCode::NoRoom, "The database has no room left."),
+            false => Self::new(ErrorCode::Unavailable, "The database does not answer.").retry_after(2),
+        }
     }
 }
 
@@ -212,6 +224,14 @@ pub(crate) fn refuse_page(code: ErrorCode, message: &str) -> HttpResponse {
         response.insert_header((ALLOW, "GET, HEAD"));
     }
     response.body(format!("{message}\n{hint}\n"))
+}
+
+/// Answers for a path that there is, but not with this method.
+pub(crate) fn refuse_method(request: &HttpRequest, allowed: &str) -> HttpResponse {
+    let message = format!("{} is no method of {}; there is {allowed}.", request.method(), request.path());
+    let mut refusal = refuse_api(ErrorCode::MethodNotAllowed, &message);
+    refusal.headers_mut().insert(ALLOW, HeaderValue::from_str(allowed).expect("names of methods"));
+    refusal
 }
 
 /// Answers for every path under `/api/` that no route claims.

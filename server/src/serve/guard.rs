@@ -7,13 +7,13 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use actix_web::Error;
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
+use actix_web::{Error, ResponseError as _};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use sha2::{Digest as _, Sha256};
@@ -32,6 +32,8 @@ pub(crate) struct Guard {
     submissions: Option<DefaultKeyedRateLimiter<IpAddr>>,
     /// SHA-256 of the token, so that comparing takes as long for each wrong one.
     token: Option<[u8; 32]>,
+    /// The same of what the metrics need.
+    metrics_token: Option<[u8; 32]>,
     /// Whether only this machine is listened to.
     is_local: bool,
 }
@@ -46,7 +48,8 @@ impl Guard {
         Self {
             requests: limiter(config.requests),
             submissions: limiter(config.submissions),
-            token: config.token.as_ref().map(|token| Sha256::digest(token).into()),
+            token: hashed(config.token.as_ref()),
+            metrics_token: hashed(config.metrics_token.as_ref()),
             is_local: config.listen.ip().is_loopback(),
         }
     }
@@ -59,6 +62,9 @@ impl Guard {
         }
         let address = request.peer_addr().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), network_of);
         take_turn(self.requests.as_ref(), address)?;
+        if request.path() == "/metrics" && !knows(headers, self.metrics_token.as_ref()) {
+            return Err(ApiError::new(ErrorCode::Unauthorized, "This needs the token for metrics."));
+        }
         if matches!(*request.method(), Method::GET | Method::HEAD) {
             return Ok(());
         }
@@ -68,17 +74,22 @@ impl Guard {
         if is_submission(request) {
             take_turn(self.submissions.as_ref(), address)?;
         }
-        if !carries_own_token(request) && !self.knows(headers) {
+        if !carries_own_token(request) && !knows(headers, self.token.as_ref()) {
             return Err(ApiError::new(ErrorCode::Unauthorized, "This needs the server's token."));
         }
         Ok(())
     }
+}
 
-    fn knows(&self, headers: &HeaderMap) -> bool {
-        let Some(token) = &self.token else { return true };
-        let sent = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        sent.is_some_and(|sent| <[u8; 32]>::from(Sha256::digest(sent.trim())) == *token)
-    }
+fn hashed(token: Option<&String>) -> Option<[u8; 32]> {
+    token.map(|token| Sha256::digest(token).into())
+}
+
+/// Whether a request has the token, where one is needed.
+fn knows(headers: &HeaderMap, token: Option<&[u8; 32]>) -> bool {
+    let Some(token) = token else { return true };
+    let sent = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    sent.is_some_and(|sent| <[u8; 32]>::from(Sha256::digest(sent.trim())) == *token)
 }
 
 /// The middleware: refuses what may not be, before any handler sees it.
@@ -87,8 +98,11 @@ pub(crate) async fn guard(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    state.guard.check(&request)?;
-    next.call(request).await
+    match state.guard.check(&request) {
+        Ok(()) => Ok(next.call(request).await?.map_into_left_body()),
+        // As a response and not as an error: the middleware around this adds its headers to responses only.
+        Err(refusal) => Ok(request.into_response(refusal.error_response()).map_into_right_body()),
+    }
 }
 
 /// Jobs and links that are new; deleting and cancelling are not.

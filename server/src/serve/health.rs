@@ -1,22 +1,42 @@
 //! Whether the process answers at all, and whether it can do its work.
 
+use std::time::Duration;
+
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::web::Data;
 
+use tokio::time::timeout;
+
 use crate::serve::state::State;
 
+/// How long database and store may take: whoever asks wants to know now.
+const PATIENCE: Duration = Duration::from_secs(4);
+
 /// Answers `ok` as long as requests are handled.
+#[utoipa::path(
+    get, path = "/healthz", tag = "operations", responses((status = 200, description = "The process lives", body = String))
+)]
 pub(crate) async fn healthz() -> HttpResponse {
     text(StatusCode::OK, "ok\n")
 }
 
 /// Answers `ok` as long as database and store do; which of them does not is in the log and not for everybody.
+#[utoipa::path(
+    get, path = "/readyz", tag = "operations",
+    responses(
+        (status = 200, description = "It can do its work", body = String),
+        (status = 503, description = "The database or the store does not answer", body = String)
+    )
+)]
 pub(crate) async fn readyz(state: Data<State>) -> HttpResponse {
-    let database = state.database.ping().await.map_err(|error| error.to_string());
-    let store = state.store.ping().await.map_err(|error| error.to_string());
-    match database.and(store) {
+    let ping = async {
+        state.database.ping().await.map_err(|error| error.to_string())?;
+        state.store.ping().await.map_err(|error| error.to_string())
+    };
+    let answer = timeout(PATIENCE, ping).await.unwrap_or_else(|_| Err(format!("no answer in {PATIENCE:?}")));
+    match answer {
         Ok(()) => text(StatusCode::OK, "ok\n"),
         Err(error) => {
             tracing::error!(error, "not ready");

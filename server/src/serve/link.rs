@@ -9,16 +9,26 @@ use shared::base::format::{bytes, counted};
 use tracing::error;
 
 use crate::database::ShareRow;
+use crate::serve::api::shares::digest_of;
 use crate::serve::document::{Head, Preview};
 use crate::serve::error::{ErrorCode, refuse_page};
+use crate::serve::preview;
 use crate::serve::site::Site;
 use crate::serve::state::State;
 use crate::shares::hash_of;
 
-/// Width and height of the picture, as chats show it.
-const SIZE: (u32, u32) = (1200, 630);
-
-/// The viewer, which asks for the snapshot by itself, and says so where the link has ended.
+/// The page of a link.
+///
+/// It is the viewer, which asks for the snapshot by itself, and says so where the link has ended.
+#[utoipa::path(
+    get, path = "/s/{token}", operation_id = "link_page", tag = "pages",
+    params(("token" = String, Path, description = "The link's `token`")),
+    responses(
+        (status = 200, description = "The page", body = String, content_type = "text/html"),
+        (status = 404, description = "The same page, of a link that is none", body = String, content_type = "text/html"),
+        (status = 503, description = "The same page without figures", body = String, content_type = "text/html")
+    )
+)]
 pub(crate) async fn page(
     request: HttpRequest,
     token: Path<String>,
@@ -44,12 +54,10 @@ pub(crate) async fn page(
 
 fn head(share: &ShareRow, address: &str, token: &str) -> Head {
     let page = format!("{address}/s/{token}");
-    // What an older version wrote and this one cannot read shows no figures.
-    let digest = serde_json::from_str(&share.digest).unwrap_or_default();
     Head {
         title: share.title.clone(),
-        description: description(&digest),
-        preview: Some(Preview { picture: format!("{page}/preview.png"), page, size: SIZE }),
+        description: description(&digest_of(share)),
+        preview: Some(Preview { picture: format!("{page}/preview.png"), page, size: preview::SIZE }),
     }
 }
 

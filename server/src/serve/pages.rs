@@ -7,8 +7,26 @@ use crate::serve::asset::respond;
 use crate::serve::error::{ErrorCode, refuse_page};
 use crate::serve::site::Site;
 
-/// The document of the list of jobs and of each of them.
+/// The page of all jobs.
+#[utoipa::path(
+    get, path = "/jobs", operation_id = "jobs_page", tag = "pages",
+    responses((status = 200, description = "The page", body = String, content_type = "text/html"))
+)]
 pub(crate) async fn jobs(request: HttpRequest, site: Data<Site>) -> HttpResponse {
+    document(&request, &site)
+}
+
+/// The page of a job.
+#[utoipa::path(
+    get, path = "/jobs/{id}", operation_id = "job_page", tag = "pages",
+    params(("id" = String, Path, description = "The job's `id`")),
+    responses((status = 200, description = "The page, whether there is such a job or not", body = String, content_type = "text/html"))
+)]
+pub(crate) async fn job(request: HttpRequest, site: Data<Site>) -> HttpResponse {
+    document(&request, &site)
+}
+
+fn document(request: &HttpRequest, site: &Site) -> HttpResponse {
     match site.document("/jobs.html") {
         Some(document) => respond(&document.asset, request.headers()),
         None => refuse_page(ErrorCode::NotFound, "There is no such page."),

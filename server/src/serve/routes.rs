@@ -1,23 +1,107 @@
-//! The whole route table.
+//! The whole route table: what there is, who answers it, and what it may be refused for.
+//!
+//! Routes are made from it, and the document at `/api/v1/openapi.json` takes the refusals from it.
 
+use actix_web::http::Method;
 use actix_web::web::{self, ServiceConfig};
+use actix_web::{HttpRequest, Route, guard};
 
-use crate::serve::{api, asset, error, health, link, pages};
+use crate::serve::api::{catalog, jobs, shares};
+use crate::serve::error::{self, ErrorCode};
+use crate::serve::{asset, health, link, metrics, openapi, pages, preview};
+
+/// A method of a path.
+pub(crate) struct Row {
+    /// The method; where there is `GET` for a document, there is `HEAD`.
+    pub(crate) method: Method,
+    /// The template of the path.
+    pub(crate) path: &'static str,
+    /// What a request may be refused for, besides what any may.
+    pub(crate) refusals: &'static [ErrorCode],
+    has_head: bool,
+    handler: fn() -> Route,
+}
+
+/// Everything that is answered, besides the files of the page; rows of a path stand together.
+pub(crate) fn table() -> Vec<Row> {
+    use ErrorCode::{
+        BadRequest, Conflict, InvalidConfig, InvalidSnapshot, NoRoom, NotFound, QueueFull, TooLarge, TooSlow,
+        Unauthorized, Unavailable,
+    };
+    const SUBMITTED: &[ErrorCode] =
+        &[BadRequest, Unauthorized, TooSlow, Conflict, TooLarge, InvalidConfig, QueueFull, Unavailable, NoRoom];
+    const SHARED: &[ErrorCode] = &[BadRequest, Unauthorized, TooSlow, TooLarge, InvalidSnapshot, Unavailable, NoRoom];
+    const FOUND: &[ErrorCode] = &[NotFound, Unavailable];
+    vec![
+        read("/healthz", &[], || web::to(health::healthz)),
+        read("/readyz", &[], || web::to(health::readyz)),
+        read("/metrics", &[Unauthorized], || web::to(metrics::metrics)),
+        read("/jobs", &[], || web::to(pages::jobs)),
+        read("/jobs/{id}", &[], || web::to(pages::job)),
+        read("/s/{token}", &[], || web::to(link::page)),
+        read("/s/{token}/preview.png", FOUND, || web::to(preview::preview)),
+        read("/api/v1/openapi.json", &[], || web::to(openapi::document)),
+        read("/api/v1/docs", &[], || web::to(openapi::page)),
+        read("/api/v1/docs.css", &[], || web::to(openapi::style)),
+        get("/api/v1/limits", &[Unavailable], || web::to(shares::limits)),
+        get("/api/v1/cards", &[], || web::to(catalog::cards)),
+        get("/api/v1/models", &[], || web::to(catalog::models)),
+        get("/api/v1/gallery", &[], || web::to(catalog::gallery)),
+        get("/api/v1/jobs", &[BadRequest, Unavailable], || web::to(jobs::list)),
+        post("/api/v1/jobs", SUBMITTED, || web::to(jobs::submit)),
+        get("/api/v1/jobs/{id}", FOUND, || web::to(jobs::get)),
+        get("/api/v1/jobs/{id}/events", FOUND, || web::to(jobs::events)),
+        post("/api/v1/jobs/{id}/cancel", &[Unauthorized, NotFound, Unavailable], || web::to(jobs::cancel)),
+        get("/api/v1/jobs/{id}/snapshot", FOUND, || web::to(jobs::snapshot)),
+        post("/api/v1/shares", SHARED, || web::to(shares::share)),
+        get("/api/v1/shares/{token}", FOUND, || web::to(shares::get)),
+        delete("/api/v1/shares/{token}", &[Unauthorized, NotFound, Unavailable], || web::to(shares::delete)),
+        get("/api/v1/shares/{token}/snapshot", FOUND, || web::to(shares::snapshot)),
+    ]
+}
 
 /// Adds every route to an app.
 pub(crate) fn configure(config: &mut ServiceConfig) {
+    let table = table();
+    for rows in table.chunk_by(|a, b| a.path == b.path) {
+        let allowed = rows.iter().map(Row::methods).collect::<Vec<_>>().join(", ");
+        let resource = rows.iter().fold(web::resource(rows[0].path), |resource, row| resource.route(row.route()));
+        config.service(resource.default_service(web::to(move |request: HttpRequest| {
+            let refusal = error::refuse_method(&request, &allowed);
+            async { refusal }
+        })));
+    }
     config
-        .route("/healthz", web::get().to(health::healthz))
-        .route("/readyz", web::get().to(health::readyz))
-        .service(web::resource(["/jobs", "/jobs/{id}"]).route(web::get().to(pages::jobs)))
-        .service(web::resource("/s/{token}").route(web::get().to(link::page)))
-        .service(
-            web::scope("/api/v1")
-                .configure(api::catalog::configure)
-                .configure(api::jobs::configure)
-                .configure(api::shares::configure)
-                .default_service(web::to(error::unknown_resource)),
-        )
+        .app_data(jobs::form_limits())
         .service(web::scope("/api").default_service(web::to(error::unknown_resource)))
         .default_service(web::to(asset::serve));
+}
+
+impl Row {
+    fn route(&self) -> Route {
+        let method = guard::Any(guard::Method(self.method.clone()));
+        (self.handler)().guard(if self.has_head { method.or(guard::Head()) } else { method })
+    }
+
+    /// As the header `Allow` has them.
+    fn methods(&self) -> String {
+        format!("{}{}", self.method, if self.has_head { ", HEAD" } else { "" })
+    }
+}
+
+/// A document that is there at once, whose headers can be asked for alone.
+fn read(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
+    Row { has_head: true, ..get(path, refusals, handler) }
+}
+
+fn get(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
+    Row { method: Method::GET, path, refusals, has_head: false, handler }
+}
+
+fn post(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
+    Row { method: Method::POST, ..get(path, refusals, handler) }
+}
+
+fn delete(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
+    Row { method: Method::DELETE, ..get(path, refusals, handler) }
 }

@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use actix_web::web::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
@@ -109,14 +112,15 @@ impl Site {
 }
 
 impl Asset {
-    /// A document at a path of its own, which no compressed copies lie beside.
-    pub(super) fn document(html: String) -> Self {
+    /// A text that is no file; its name tells the type.
+    pub(super) fn made(name: &str, text: String) -> Self {
+        let copy = CompressedCopy { encoding: Encoding::Gzip, bytes: gzip(text.as_bytes()) };
         Self {
-            hash: short_hash(html.as_bytes()),
-            content_type: content_type(INDEX),
+            hash: short_hash(text.as_bytes()),
+            content_type: content_type(name),
             cache_control: REVALIDATE,
-            plain: html.into(),
-            copies: Vec::new(),
+            plain: text.into(),
+            copies: vec![copy],
         }
     }
 }
@@ -171,6 +175,11 @@ fn documents(files: &HashMap<String, Bytes>) -> HashMap<String, Document> {
     let is_document = |path: &str| path.ends_with(".html") && path.rfind('/') == Some(0);
     let document = |html: &Bytes| Document::new(&String::from_utf8_lossy(html));
     files.iter().filter(|(path, _)| is_document(path)).map(|(path, html)| (path.clone(), document(html))).collect()
+}
+
+fn gzip(bytes: &[u8]) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes it").into()
 }
 
 fn short_hash(bytes: &[u8]) -> String {

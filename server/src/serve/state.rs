@@ -1,12 +1,16 @@
 //! What every request may use.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use shared::api::GalleryRow;
 
 use crate::config::ServeConfig;
-use crate::database::{Database, Result, now_ms};
+use crate::database::{Database, Result};
 use crate::serve::guard::Guard;
+use crate::serve::metrics::Metrics;
+use crate::serve::presence::Presence;
+use crate::serve::preview::Previews;
 use crate::shares::Digester;
 use crate::store::Store;
 use crate::worker::Context;
@@ -26,8 +30,14 @@ pub struct State {
     pub(crate) digester: Digester,
     /// Configs that are worth a look.
     pub(crate) gallery: Vec<GalleryRow>,
+    /// Which workers are alive.
+    presence: Presence,
     /// Who may ask, and how often.
     pub(super) guard: Guard,
+    /// What is counted.
+    pub(super) metrics: Metrics,
+    /// Draws pictures of links.
+    pub(super) previews: Previews,
 }
 
 impl State {
@@ -41,7 +51,11 @@ impl State {
     ) -> Self {
         Self {
             guard: Guard::new(&config),
+            metrics: Metrics::new(&store, &worker),
+            previews: Previews::default(),
             digester: Digester::new(config.program.clone()),
+            // Three signs of life may be late.
+            presence: Presence::new(config.worker.lease / 2),
             config,
             database,
             store,
@@ -52,8 +66,11 @@ impl State {
 
     /// The kinds of devices that some worker has: `virtual`, or real ones such as `cuda:0`.
     pub(super) async fn kinds(&self) -> Result<Vec<String>> {
-        // Three signs of life may be late.
-        let silence = self.config.worker.lease / 2;
-        self.database.kinds(now_ms() - i64::try_from(silence.as_millis()).unwrap_or(i64::MAX)).await
+        Ok(self.presence.kinds(self.database.workers().await?))
+    }
+
+    /// How many workers are alive, by the kind of device.
+    pub(super) async fn workers(&self) -> Result<BTreeMap<String, u64>> {
+        Ok(self.presence.counts(self.database.workers().await?))
     }
 }

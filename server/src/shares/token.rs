@@ -2,6 +2,8 @@
 
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::hex;
+
 /// Random bytes of a token: 192 bits.
 const BYTES: usize = 24;
 
@@ -33,7 +35,7 @@ impl Token {
 
 /// SHA-256 of a token, in hexadecimal.
 pub fn hash_of(token: &str) -> String {
-    Sha256::digest(token).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(Sha256::digest(token))
 }
 
 /// Bytes as letters of five bits.

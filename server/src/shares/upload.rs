@@ -8,6 +8,8 @@ use tempfile::NamedTempFile;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
 
+use crate::hex::hex;
+
 /// The first bytes of gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -82,7 +84,7 @@ impl Upload {
         if self.start.len() < GZIP.len() {
             return Err(UploadError::NotGzip);
         }
-        let hash = self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hex(self.hasher.finalize());
         Ok((self.place, hash, self.bytes))
     }
 }

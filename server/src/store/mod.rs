@@ -4,19 +4,22 @@
 
 mod address;
 mod error;
+mod metrics;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 
-pub use address::StoreAddress;
+pub use address::{BucketVariables, StoreAddress};
 pub use error::{StoreError, StoreErrorKind};
+pub use metrics::StoreMetrics;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::Bytes;
 use futures_util::stream::{BoxStream, StreamExt as _, TryStreamExt as _};
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::buffered::BufWriter;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
@@ -49,6 +52,9 @@ pub struct Store {
     objects: Arc<dyn ObjectStore>,
     /// What every name begins with.
     prefix: ObjectPath,
+    metrics: StoreMetrics,
+    /// Where it is, if it is a folder.
+    folder: Option<PathBuf>,
 }
 
 /// An object that a list has.
@@ -67,19 +73,19 @@ impl Store {
     ///
     /// The folder cannot be made, or the bucket's settings are not complete.
     pub fn open(address: &StoreAddress) -> Result<Self> {
+        let metrics = StoreMetrics::default();
         match address {
             StoreAddress::Folder(folder) => {
                 std::fs::create_dir_all(folder).map_err(|error| StoreError::folder(folder, &error))?;
                 // What is acknowledged survives a crash of the machine.
                 let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
-                Ok(Self { objects: Arc::new(files), prefix: ObjectPath::default() })
+                let folder = Some(folder.clone());
+                Ok(Self { objects: Arc::new(files), prefix: ObjectPath::default(), metrics, folder })
             }
-            StoreAddress::Bucket { bucket, prefix } => {
-                let client = ClientOptions::new().with_timeout(ANSWER).with_allow_http(true);
-                let retry = RetryConfig { retry_timeout: RETRY, ..RetryConfig::default() };
-                let builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
-                let objects = builder.with_client_options(client).with_retry(retry).build()?;
-                Ok(Self { objects: Arc::new(objects), prefix: ObjectPath::from(prefix.as_str()) })
+            StoreAddress::Bucket { bucket, prefix, variables } => {
+                let objects = bucket_of(bucket, variables)?;
+                let prefix = ObjectPath::from(prefix.as_str());
+                Ok(Self { objects: Arc::new(objects), prefix, metrics, folder: None })
             }
         }
     }
@@ -112,14 +118,13 @@ impl Store {
         let mut file = tokio::fs::File::open(file).await?;
         let mut writer = BufWriter::with_capacity(Arc::clone(&self.objects), self.path(object), PART_BYTES)
             .with_max_concurrency(PARTS);
-        match copy(&mut file, &mut writer).await {
-            Ok(bytes) => Ok(bytes),
-            Err(error) => {
-                // Parts that were taken already would stay for ever.
-                let _ = writer.abort().await;
-                Err(error)
-            }
+        let copied = self.metrics.counted("put", copy(&mut file, &mut writer).await);
+        match &copied {
+            Ok(bytes) => self.metrics.transferred("written", *bytes),
+            // Parts that were taken already would stay for ever.
+            Err(_) => drop(writer.abort().await),
         }
+        copied
     }
 
     /// The content of an object, piece by piece, and its length.
@@ -128,8 +133,13 @@ impl Store {
     ///
     /// There is none, or the store does not answer.
     pub async fn read(&self, object: &str) -> Result<(u64, BoxStream<'static, Result<Bytes>>)> {
-        let found = self.objects.get(&self.path(object)).await?;
-        Ok((found.meta.size, found.into_stream().map_err(StoreError::from).boxed()))
+        let found = self.objects.get(&self.path(object)).await.map_err(StoreError::from);
+        let found = self.metrics.counted("read", found)?;
+        let metrics = self.metrics.clone();
+        let size_bytes = found.meta.size;
+        let stream = found.into_stream().map_err(StoreError::from);
+        let stream = stream.inspect_ok(move |piece| metrics.transferred("read", piece.len() as u64));
+        Ok((size_bytes, stream.boxed()))
     }
 
     /// Removes an object; one that is not there is removed already.
@@ -138,10 +148,11 @@ impl Store {
     ///
     /// The store does not answer.
     pub async fn remove(&self, object: &str) -> Result<()> {
-        match self.objects.delete(&self.path(object)).await {
+        let removed = match self.objects.delete(&self.path(object)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error.into()),
-        }
+        };
+        self.metrics.counted("remove", removed)
     }
 
     /// All snapshots that there are.
@@ -154,6 +165,24 @@ impl Store {
         };
         let objects = self.objects.list(Some(&folder)).map_err(StoreError::from);
         objects.try_filter_map(move |meta| std::future::ready(Ok(listed(meta)))).boxed()
+    }
+
+    /// What is counted of it.
+    pub fn metrics(&self) -> &StoreMetrics {
+        &self.metrics
+    }
+
+    /// Removes what processes that were killed left of objects that they wrote, older than a time; returns how many.
+    ///
+    /// In a bucket these are uploads in parts, which only a rule of the bucket itself can end.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be read.
+    pub async fn remove_unfinished(&self, written_before_ms: i64) -> Result<u64> {
+        let Some(folder) = self.folder.clone() else { return Ok(0) };
+        let removed = tokio::task::spawn_blocking(move || unfinished::remove(&folder, written_before_ms)).await;
+        Ok(removed.map_err(std::io::Error::other)??)
     }
 
     /// Whether it answers.
@@ -173,6 +202,19 @@ impl Store {
         let separator = if prefix.is_empty() { "" } else { "/" };
         ObjectPath::from(format!("{prefix}{separator}{SNAPSHOTS}/{object}"))
     }
+}
+
+/// A client for a bucket; variables that it does not know are another program's.
+fn bucket_of(bucket: &str, variables: &BucketVariables) -> Result<AmazonS3> {
+    let client = ClientOptions::new().with_timeout(ANSWER).with_allow_http(true);
+    let retry = RetryConfig { retry_timeout: RETRY, ..RetryConfig::default() };
+    let mut builder = AmazonS3Builder::new().with_client_options(client).with_retry(retry);
+    for (name, value) in variables.iter() {
+        if let Ok(key) = name.to_ascii_lowercase().parse() {
+            builder = builder.with_config(key, value);
+        }
+    }
+    Ok(builder.with_bucket_name(bucket).build()?)
 }
 
 async fn copy(file: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<u64> {

@@ -11,10 +11,19 @@ fn check_address(text: &str, expected: &str) {
 #[test]
 fn addresses_are_folders_or_buckets() {
     check_address("data/store", r#"Folder("data/store")"#);
-    check_address("s3://snapshots", r#"Bucket { bucket: "snapshots", prefix: "" }"#);
-    check_address("s3://snapshots/team/a/", r#"Bucket { bucket: "snapshots", prefix: "team/a" }"#);
+    check_address("s3://snapshots", r#"Bucket { bucket: "snapshots", prefix: "","#);
+    check_address("s3://snapshots/team/a/", r#"Bucket { bucket: "snapshots", prefix: "team/a","#);
     check_address("s3:///a", "no name of a bucket");
     check_address("gs://a", "`gs://…`");
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let variables = [("AWS_SECRET_ACCESS_KEY", "hush"), ("HOME", "/home")];
+    let variables = BucketVariables::new(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let address = StoreAddress::parse("s3://snapshots").unwrap().with_variables(variables);
+    let shown = format!("{address:?} {address}");
+    assert!(shown.contains("AWS_SECRET_ACCESS_KEY") && !shown.contains("hush") && !shown.contains("HOME"), "{shown}");
 }
 
 async fn content(store: &Store, object: &str) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! What every job of a worker uses.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::watch;
@@ -7,10 +8,11 @@ use tokio::task::JoinHandle;
 use tracing::warn;
 use uuid::Uuid;
 
-use super::WorkerSettings;
+use super::{RecorderMetrics, WorkerSettings};
 use crate::config::RecorderConfig;
 use crate::database::Database;
 use crate::failure::Failure;
+use crate::scratch::Scratch;
 use crate::store::Store;
 
 /// What every job of a worker uses.
@@ -30,6 +32,9 @@ pub struct Context {
     pub(super) give_back: watch::Sender<bool>,
     /// How many recorders run.
     pub(super) running: AtomicUsize,
+    /// What is counted of recordings.
+    pub(super) metrics: RecorderMetrics,
+    scratch: Scratch,
 }
 
 impl Context {
@@ -44,10 +49,9 @@ impl Context {
         settings: WorkerSettings,
         recorder: RecorderConfig,
     ) -> Result<Self, Failure> {
-        let scratch = &settings.scratch;
-        std::fs::create_dir_all(scratch).map_err(|error| {
+        let scratch = Scratch::open(&settings.scratch).map_err(|error| {
             Failure::new(
-                format!("the folder {} cannot be made: {error}", scratch.display()),
+                format!("recordings can't be made in {}: {error}", settings.scratch.display()),
                 "name a folder that you may write to with --data",
             )
         })?;
@@ -59,7 +63,14 @@ impl Context {
             settings,
             give_back: watch::Sender::new(false),
             running: AtomicUsize::new(0),
+            metrics: RecorderMetrics::default(),
+            scratch,
         })
+    }
+
+    /// The folder of this process for what is under way.
+    pub fn scratch(&self) -> &Path {
+        self.scratch.path()
     }
 
     /// Shows others that this worker is here, and what it takes.
@@ -77,6 +88,11 @@ impl Context {
     /// How many recorders run at this moment.
     pub fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
+    }
+
+    /// What is counted of recordings.
+    pub fn metrics(&self) -> &RecorderMetrics {
+        &self.metrics
     }
 
     /// Waits for running jobs as long as they may go on, then has them put back.

@@ -12,6 +12,10 @@ use crate::repro::Watcher;
 /// How often progress is an event: what lies between two is in the snapshot anyway.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
+/// Until there are so many events each line of progress is one, twenty a second at most: most recordings take seconds,
+/// and their curve is to have a shape.
+const FIRST_EVENTS: usize = 400;
+
 /// The most events of one recording; a run of hours keeps its first and loses detail after that.
 const MOST_EVENTS: usize = 5000;
 
@@ -39,7 +43,8 @@ impl Listener {
     }
 
     fn progress(&mut self, progress: Progress) {
-        if self.last_progress.is_some_and(|last| last.elapsed() < self.every) {
+        let is_soon = self.last_progress.is_some_and(|last| last.elapsed() < self.every);
+        if is_soon && self.sent >= FIRST_EVENTS {
             self.held = Some(progress);
             return;
         }

@@ -7,11 +7,13 @@
 mod context;
 mod heartbeat;
 mod listener;
+mod metrics;
 mod reaper;
 mod record;
 mod settings;
 
 pub use context::Context;
+pub use metrics::RecorderMetrics;
 pub use settings::{Slots, WorkerSettings};
 
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use std::time::Duration;
 use apalis::prelude::{BackendExt as _, BoxDynError, Data, WorkerBuilder, WorkerBuilderExt as _, WorkerContext};
 use apalis_postgres::PostgresStorage;
 use apalis_sqlite::SqliteStorage;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tracing::{error, info};
 
 use crate::config::SettingsArgs;
@@ -32,9 +34,8 @@ use crate::store::Store;
 /// How often the queue is looked at.
 const POLL: Duration = Duration::from_millis(250);
 
-/// How often apalis notes that this worker is there, and how many times it may miss.
-const HEARTBEAT: Duration = Duration::from_secs(5);
-const MISSED_HEARTBEATS: usize = 3;
+/// How many times in a lease apalis notes that this worker is there.
+const HEARTBEATS: u32 = 6;
 
 /// How long a worker waits before it turns to the queue again after that has failed.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -102,11 +103,12 @@ async fn signal() {
 
 /// Works on the queue of one kind of device.
 async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiver<bool>) {
+    let kind = Arc::new(Kind { context: Arc::clone(&context), free: Semaphore::new(slots.jobs) });
     let mut round = 0;
     while !*stop.borrow() {
         // A name that has been heard of a moment ago cannot be taken again.
         let name = format!("{}-{}-{round}", context.name, slots.kind);
-        let worked = work(Arc::clone(&context), &slots, name, stop.clone()).await;
+        let worked = work(Arc::clone(&kind), &slots, name, stop.clone()).await;
         if let Err(error) = worked
             && !*stop.borrow()
         {
@@ -119,47 +121,67 @@ async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiv
         }
     }
     info!(kind = slots.kind, "no more jobs are taken");
+    kind.wind_down(slots.jobs).await;
+}
+
+/// What the tasks of one kind of device share.
+struct Kind {
+    context: Arc<Context>,
+    /// apalis counts what runs only until its queue fails: recordings go on beyond that.
+    free: Semaphore,
+}
+
+impl Kind {
+    /// Waits for the recordings that run, and lets none begin.
+    async fn wind_down(&self, jobs: usize) {
+        const LOOK: Duration = Duration::from_millis(20);
+        self.free.close();
+        while self.free.available_permits() < jobs {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
 }
 
 /// Builds apalis's worker over either storage and runs it.
 macro_rules! run_worker {
-    ($storage:ty, $config:ty, $pool:expr, $context:expr, $slots:expr, $name:expr, $stop:expr) => {{
+    ($storage:ty, $config:ty, $pool:expr, $kind:expr, $slots:expr, $name:expr, $stop:expr) => {{
         let config = <$config>::default()
             .queue(&$slots.kind)
             // What is fetched and not begun would wait here while another worker has a slot free.
             .batch_size(1)
-            .heartbeat_interval(HEARTBEAT)
-            .missed_heartbeats(MISSED_HEARTBEATS)
-            .persist_results(false);
+            .heartbeat_interval($kind.context.settings.lease / HEARTBEATS)
+            .missed_heartbeats(HEARTBEATS as usize)
+            // Otherwise a task stays open for ever, and is brought again after each restart.
+            .persist_results(true);
         let backend = <$storage>::new($pool).with_config(config).poll_with_interval(POLL);
-        let worker = WorkerBuilder::new($name).backend(backend).data($context).concurrency($slots.jobs).build(handle);
+        let worker = WorkerBuilder::new($name).backend(backend).data($kind).concurrency($slots.jobs).build(handle);
         worker.run_until($stop).await.map_err(|error| error.to_string())
     }};
 }
 
-async fn work(
-    context: Arc<Context>,
-    slots: &Slots,
-    name: String,
-    mut stop: watch::Receiver<bool>,
-) -> Result<(), String> {
+async fn work(kind: Arc<Kind>, slots: &Slots, name: String, mut stop: watch::Receiver<bool>) -> Result<(), String> {
     let stopped = async move {
         // A sender that is gone stops, too.
         let _ = stop.wait_for(|stopped| *stopped).await;
         Ok::<(), std::io::Error>(())
     };
-    match context.database.clone() {
+    match kind.context.database.clone() {
         Database::Sqlite(pool) => {
-            run_worker!(SqliteStorage<String>, apalis_sqlite::Config, &pool, context, slots, name, stopped)
+            run_worker!(SqliteStorage<String>, apalis_sqlite::Config, &pool, kind, slots, name, stopped)
         }
         Database::Postgres(pool) => {
-            run_worker!(PostgresStorage<String>, apalis_postgres::Config, &pool, context, slots, name, stopped)
+            run_worker!(PostgresStorage<String>, apalis_postgres::Config, &pool, kind, slots, name, stopped)
         }
     }
 }
 
-/// Takes a task: the id of a job.
-async fn handle(job: String, context: Data<Arc<Context>>, _: WorkerContext) -> Result<(), BoxDynError> {
-    record::run(&context, &job).await;
-    Ok(())
+/// Takes a task: the id of a job; one that fails is brought again.
+async fn handle(job: String, kind: Data<Arc<Kind>>, _: WorkerContext) -> Result<(), BoxDynError> {
+    let kind = Arc::clone(&kind);
+    // In a task of tokio's: apalis drops this one when its queue fails, and the recording goes on.
+    let work = tokio::spawn(async move {
+        let _free = kind.free.acquire().await?;
+        Ok::<(), BoxDynError>(record::run(&kind.context, &job).await?)
+    });
+    work.await?
 }

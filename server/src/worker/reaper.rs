@@ -21,20 +21,20 @@ fn gone() -> String {
         hint: "Look for the reason in the logs of the workers, such as a machine that ran out of memory; then submit \
                the job again."
             .to_owned(),
-        problems: Vec::new(),
+        ..ErrorBody::default()
     };
     serde_json::to_string(&error).expect("plain data can be written")
 }
 
 /// Watches until `stop` changes.
 pub(super) async fn run(context: &Context, mut stop: watch::Receiver<bool>) {
-    let (database, lease) = (&context.database, context.settings.lease);
-    let mut watched = HashMap::new();
+    let lease = context.settings.lease;
+    let mut watch = Watch { lease, looked: Instant::now(), jobs: HashMap::new() };
     loop {
         if let Err(error) = context.show().await {
             error!(%error, "this worker can't be seen by others");
         }
-        if let Err(error) = look(database, lease, &mut watched).await {
+        if let Err(error) = watch.look(&context.database).await {
             error!(%error, "running jobs can't be watched");
         }
         tokio::select! {
@@ -43,26 +43,42 @@ pub(super) async fn run(context: &Context, mut stop: watch::Receiver<bool>) {
         }
     }
     // Otherwise it is forgotten after a while.
-    let _ = database.worker_is_gone(&context.name).await;
+    let _ = context.database.worker_is_gone(&context.name).await;
 }
 
-/// Looks at all running jobs once.
-async fn look(database: &Database, lease: Duration, watched: &mut HashMap<String, (i64, Instant)>) -> Result<()> {
-    let now = Instant::now();
-    let beats: HashMap<String, i64> = database.heartbeats().await?.into_iter().collect();
-    watched.retain(|job, _| beats.contains_key(job));
-    for (job, beats) in beats {
-        let seen = watched.entry(job.clone()).or_insert((beats, now));
-        if seen.0 != beats {
-            *seen = (beats, now);
+/// What is known of running jobs.
+struct Watch {
+    lease: Duration,
+    /// When the database answered last.
+    looked: Instant,
+    /// The count that each job's worker has come to, and since when.
+    jobs: HashMap<String, (i64, Instant)>,
+}
+
+impl Watch {
+    /// Looks at all running jobs once, and puts back those whose worker has been silent for the lease.
+    async fn look(&mut self, database: &Database) -> Result<()> {
+        let beats: HashMap<String, i64> = database.heartbeats().await?.into_iter().collect();
+        let now = Instant::now();
+        if now.duration_since(self.looked) >= self.lease {
+            // While nothing could be heard, nobody could be heard of.
+            self.jobs.clear();
         }
-        if now.duration_since(seen.1) < lease {
-            continue;
+        self.looked = now;
+        self.jobs.retain(|job, _| beats.contains_key(job));
+        for (job, beats) in beats {
+            let seen = self.jobs.entry(job.clone()).or_insert((beats, now));
+            if seen.0 != beats {
+                *seen = (beats, now);
+            }
+            if now.duration_since(seen.1) < self.lease {
+                continue;
+            }
+            if let Some(state) = database.put_back(&job, beats, &gone()).await? {
+                warn!(job, state = state.word(), "its worker has died");
+                self.jobs.remove(&job);
+            }
         }
-        if let Some(state) = database.put_back(&job, beats, &gone()).await? {
-            warn!(job, state = state.word(), "its worker has died");
-            watched.remove(&job);
-        }
+        Ok(())
     }
-    Ok(())
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -20,7 +20,8 @@ use tracing::{Instrument as _, error, info, info_span, warn};
 use super::Context;
 use super::heartbeat::{Left, follow};
 use super::listener::Listener;
-use crate::database::{Claim, JobRow, Outcome};
+use crate::database::{Claim, DatabaseError, JobRow, Outcome};
+use crate::hex::hex;
 use crate::repro::{self, Recording, RecordingFailure};
 use crate::snapshots::{self, SnapshotError};
 use crate::store::StoreErrorKind;
@@ -40,25 +41,25 @@ struct Made {
 }
 
 /// Claims a job and runs it to an end that is written down.
-pub(super) async fn run(context: &Arc<Context>, job: &str) {
-    let row = match context.database.claim(job, &context.name).await {
-        Ok(Claim::Mine(row)) => row,
-        Ok(Claim::Over) => return,
-        Err(error) => {
-            // The reaper of another worker, or of this one, will find a job that was claimed all the same.
-            error!(job, %error, "a job can't be claimed");
-            return;
-        }
+///
+/// # Errors
+///
+/// It can't be claimed, so that it has to be tried again; the reaper finds one that was claimed all the same.
+pub(super) async fn run(context: &Arc<Context>, job: &str) -> Result<(), DatabaseError> {
+    let row = match context.database.claim(job, &context.name).await? {
+        Claim::Mine(row) => row,
+        Claim::Over => return Ok(()),
     };
     let span = info_span!("job", id = row.id, name = row.name);
     context.running.fetch_add(1, Ordering::Relaxed);
     attempt(context, &row).instrument(span).await;
     context.running.fetch_sub(1, Ordering::Relaxed);
+    Ok(())
 }
 
 async fn attempt(context: &Arc<Context>, row: &JobRow) {
     info!(attempt = row.attempts, "started");
-    let folder = match tempfile::Builder::new().prefix("job-").tempdir_in(&context.settings.scratch) {
+    let folder = match tempfile::Builder::new().prefix("job-").tempdir_in(context.scratch()) {
         Ok(folder) => folder,
         Err(error) => return end(context, row, failed("no_room", &no_room(&error), NO_ROOM_HINT, Vec::new())).await,
     };
@@ -69,7 +70,10 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
     };
     let (left, result) = record(context, row, job, &folder).await;
     match (left, result) {
-        (Left::Lost, _) => warn!("the job has gone on without this worker"),
+        (Left::Lost, _) => {
+            context.metrics.ended("lost");
+            warn!("the job has gone on without this worker");
+        }
         (Left::GivenBack, _) => give_back(context, row).await,
         (Left::Cancelled, Err(failure)) => end(context, row, outcome(JobState::Cancelled, failure.log_tail)).await,
         (Left::Ended | Left::Cancelled, Ok(made)) => keep(context, row, made).await,
@@ -98,7 +102,10 @@ async fn record(
     let thread = {
         let context = Arc::clone(context);
         spawn_blocking(move || {
-            let recording = repro::run(&context.recorder, &job, &context.settings.limits, &output, &mut listener)?;
+            let start = Instant::now();
+            let recording = repro::run(&context.recorder, &job, &context.settings.limits, &output, &mut listener);
+            context.metrics.took(start.elapsed().as_secs_f64(), listener.memory_bytes());
+            let recording = recording?;
             // The listener lives until here, so that the job shows a sign of life while its snapshot is packed.
             let packed = pack(&output);
             drop(listener);
@@ -128,7 +135,7 @@ fn pack(snapshot: &Path) -> io::Result<(PathBuf, String)> {
     }
     let Hashing { hasher, .. } = encoder.finish()?;
     std::fs::remove_file(snapshot)?;
-    Ok((packed, hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()))
+    Ok((packed, hex(hasher.finalize())))
 }
 
 /// A file whose content is hashed on the way.
@@ -192,6 +199,7 @@ async fn store(context: &Context, row: &JobRow, made: &Made) -> Result<(), Snaps
 
 /// Writes down how a job ended; while the database is away it is tried again, and then left to the reaper.
 async fn end(context: &Context, row: &JobRow, outcome: Outcome) {
+    context.metrics.ended(outcome.state.word());
     for _ in 0..TRIES {
         match context.database.finish(&row.id, &context.name, &outcome).await {
             Ok(true) => return info!(state = outcome.state.word(), "ended"),
@@ -205,6 +213,7 @@ async fn end(context: &Context, row: &JobRow, outcome: Outcome) {
 
 /// Puts a job back into the queue.
 async fn give_back(context: &Context, row: &JobRow) {
+    context.metrics.ended("given_back");
     match context.database.give_back(&row.id, &context.name).await {
         Ok(Some(state)) => info!(state = state.word(), "given back"),
         Ok(None) => warn!("the job has gone on without this worker"),
@@ -219,7 +228,7 @@ fn no_room(error: &io::Error) -> String {
 }
 
 fn failed(code: &str, message: &str, hint: &str, log: Vec<String>) -> Outcome {
-    let error = ErrorBody { code: code.into(), message: message.into(), hint: hint.into(), problems: Vec::new() };
+    let error = ErrorBody { code: code.into(), message: message.into(), hint: hint.into(), ..ErrorBody::default() };
     let error = serde_json::to_string(&error).expect("plain data can be written");
     Outcome { error: Some(error), ..outcome(JobState::Failed, log) }
 }

@@ -15,7 +15,7 @@ pub struct WorkerSettings {
     pub slots: Vec<Slots>,
     /// What one recording may take.
     pub limits: Limits,
-    /// Where recordings are made, before they go to the store.
+    /// Where recordings are made and uploads arrive, before they go to the store.
     pub scratch: PathBuf,
     /// How long nothing may be heard of a worker before its jobs go to others.
     pub lease: Duration,

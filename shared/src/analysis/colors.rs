@@ -3,6 +3,9 @@
 use crate::trace::{Frame, StackId, Trace};
 
 /// A number per stack, made of its texts, so that neither the file nor the order in it matters.
+///
+/// Of paths only the last part counts: a program has the same colours on every machine, and in shared copies, which
+/// have shorter paths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct StackColors(Vec<u32>);
 
@@ -31,8 +34,10 @@ impl StackColors {
 const SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn frame_hash(trace: &Trace, frame: &Frame) -> u64 {
-    let text = |id| trace.strings.get(id).bytes().fold(SEED, |hash, byte| mix(hash, u64::from(byte)));
-    mix(mix(text(frame.name), text(frame.filename)), frame.line)
+    let hash = |text: &str| text.bytes().fold(SEED, |hash, byte| mix(hash, u64::from(byte)));
+    let path = trace.strings.get(frame.filename);
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    mix(mix(hash(trace.strings.get(frame.name)), hash(file)), frame.line)
 }
 
 /// One step of FNV-1a, on 64 bits at once.
@@ -65,6 +70,20 @@ mod tests {
         assert_eq!([one[0], one[1], one[0]], [one[2], other[1], other[2]]);
         assert_ne!(one[0], one[1]);
         assert_ne!(other[0], other[1]);
+    }
+
+    #[test]
+    fn a_program_has_its_colors_on_every_machine() {
+        let color = |filename: &str| {
+            let mut trace = text::parse("alloc a 1").unwrap();
+            let (name, filename) = (trace.strings.intern("f"), trace.strings.intern(filename));
+            let frame = trace.frames.intern(Frame { name, filename, line: 1, fx: None });
+            let stack = trace.stacks.intern(&[frame]);
+            StackColors::of(&trace).color(stack, 1)
+        };
+        assert_eq!(color("/home/ada/train.py"), color("train.py"));
+        assert_eq!(color(r"C:\ada\train.py"), color("train.py"));
+        assert_ne!(color("/home/ada/train.py"), color("/home/ada/test.py"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A virtual card: an element of `GET /api/v1/cards`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CardRow {
     /// As in a config, such as `h100-80gb`.
     pub name: String,
@@ -15,6 +16,7 @@ pub struct CardRow {
 
 /// A preset: an element of `GET /api/v1/models`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelRow {
     /// As in a config, such as `gpt2`.
     pub preset: String,
@@ -26,6 +28,7 @@ pub struct ModelRow {
 
 /// A config of the gallery: an element of `GET /api/v1/gallery`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GalleryRow {
     /// The file's name without its end.
     pub name: String,

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 /// Why a request was refused, or a job failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
     /// A stable name in snake_case.
     pub code: String,
@@ -14,10 +15,14 @@ pub struct ErrorBody {
     /// What is wrong with a config, all of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<ProblemBody>,
+    /// The name of the request in the server's log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }
 
 /// One thing that is wrong with a config.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProblemBody {
     /// The key, such as `model.hidden`; empty where it is the whole document.
     pub path: String,

@@ -6,6 +6,7 @@ use super::{ErrorBody, OutOfMemory, Progress, RecordingReport};
 
 /// A request for a recording: the body of `POST /api/v1/jobs`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JobRequest {
     /// The training config in TOML, YAML or JSON, or the `config.json` of Hugging Face.
@@ -38,6 +39,7 @@ pub struct JobRequest {
 
 /// Where a job is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
     /// It waits for a worker.
@@ -80,6 +82,7 @@ impl JobState {
 
 /// A job: the answer of `GET /api/v1/jobs/{id}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobResource {
     /// Its name in addresses.
     pub id: String,
@@ -117,6 +120,7 @@ pub struct JobResource {
 
 /// A job with what its own page shows beside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobDetails {
     /// The job.
     #[serde(flatten)]
@@ -131,6 +135,7 @@ pub struct JobDetails {
 
 /// What became of a key of Hugging Face's config.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct KeyNote {
     /// The key, such as `n_embd`.
     pub key: String,
@@ -142,6 +147,7 @@ pub struct KeyNote {
 
 /// A part of the list of jobs: the answer of `GET /api/v1/jobs`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobList {
     /// The latest first.
     pub jobs: Vec<JobResource>,
@@ -151,6 +157,7 @@ pub struct JobList {
 
 /// Something that happened to a job: the data of a server-sent event, whose id is its number in the job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum JobEvent {
     /// It is in another state.

@@ -35,6 +35,7 @@ pub struct Started {
 
 /// Where a run is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Progress {
     /// The step under way, from 0; `None` while the model is built.
     pub step: Option<u64>,
@@ -77,6 +78,7 @@ pub struct Finished {
 
 /// A run that memory ran out for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OutOfMemory {
     /// PyTorch's own message.
     pub message: String,
@@ -105,6 +107,7 @@ pub struct Failed {
 
 /// What a recording came to: the document of `snapscope repro --json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RecordingReport {
     /// What it ran on: cards as on the command line, or the name of a real GPU.
     pub card: String,

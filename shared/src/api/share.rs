@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The part `view` of a share that is uploaded: everything but the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ShareRequest {
     /// What people call it; the snapshot's own figures are added.
@@ -16,6 +17,7 @@ pub struct ShareRequest {
 
 /// What whoever shares gets back: once, and nobody else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ShareCreated {
     /// The name of the link: its page is `/s/{token}`.
     pub token: String,
@@ -27,6 +29,7 @@ pub struct ShareCreated {
 
 /// A link: the answer of `GET /api/v1/shares/{token}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ShareResource {
     /// What people call it.
     pub title: String,
@@ -44,6 +47,7 @@ pub struct ShareResource {
 
 /// A snapshot in numbers and one curve: what the preview of a link shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SnapshotDigest {
     /// How many devices have events or segments.
     pub devices: u32,
@@ -65,6 +69,7 @@ pub struct SnapshotDigest {
 
 /// What this server takes: the answer of `GET /api/v1/limits`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServerLimits {
     /// The largest snapshot that can be shared, in compressed bytes.
     pub upload_bytes: u64,

@@ -84,7 +84,7 @@ fn is_native(filename: &str) -> bool {
     const SUFFIXES: [&str; 10] = [".cpp", ".cc", ".c", ".cu", ".h", ".hpp", ".o", ".S", ".pyx", ".asm"];
     let has_suffix = SUFFIXES.iter().any(|suffix| filename.ends_with(suffix));
     let is_library = filename.ends_with(".so") || filename.contains(".so.") || filename.ends_with(".dll");
-    let is_compiler_source = filename.starts_with("/rustc/") || filename.contains("/.cargo/registry/");
+    let is_compiler_source = filename.starts_with("/rustc/") || filename.contains(".cargo/registry/");
     // Programs in tch name the autograd engine itself as a file.
     filename.is_empty() || filename == "??" || has_suffix || is_library || is_compiler_source || filename == "autograd"
 }
@@ -94,10 +94,13 @@ fn is_python(filename: &str) -> bool {
 }
 
 /// `…/lib/python3.11/threading.py` and the frozen modules; Windows keeps them in `Python311/Lib/`.
+///
+/// Shared copies have the same paths without what is before `lib` or `Python311`.
 fn is_standard_library(path: &str) -> bool {
     if path.starts_with("<frozen ") {
         return true;
     }
+    let path = format!("/{path}");
     let unix = path.split_once("/lib/python3").and_then(|(_, rest)| rest.split_once('/'));
     let windows = path.split_once("/Python3").and_then(|(_, rest)| rest.split_once("/Lib/"));
     unix.or(windows).is_some()
@@ -141,6 +144,8 @@ mod tests {
         runtime("/usr/lib/python3/dist-packages/torch/optim/adam.py");
         runtime("/home/me/.pyenv/versions/3.12.1/lib/python3.12/threading.py");
         runtime(r"C:\Python311\Lib\contextlib.py");
+        runtime("lib/python3.12/threading.py");
+        runtime("Python311/Lib/contextlib.py");
         runtime("<frozen importlib._bootstrap>");
         runtime("/opt/lib/python3.12/site-packages/ipykernel/kernelbase.py");
     }
@@ -154,6 +159,7 @@ mod tests {
         runtime("../sysdeps/unix/sysv/linux/x86_64/clone3.S");
         runtime("/usr/local/cuda/lib64/libcudart.so.12");
         runtime("/rustc/a1b2/library/std/src/rt.rs");
+        runtime(".cargo/registry/tch-0.24.0/src/lib.rs");
         runtime("autograd");
     }
 

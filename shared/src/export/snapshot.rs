@@ -4,6 +4,7 @@
 //! export yields an equal trace.
 //! Old layouts (a bare list of segments, blocks without addresses) come out in today's.
 
+use super::source::Source;
 use crate::base::StringId;
 use crate::pickle::{MemoId, Style, Writer};
 use crate::trace::{
@@ -11,34 +12,48 @@ use crate::trace::{
     StackId, Stage, Trace,
 };
 
+/// The progress is told after so many events.
+const TOLD_EVENTS: u64 = 1 << 14;
+
 /// Writes a trace as the official snapshot pickle, piece after piece into `sink`.
 ///
 /// PyTorch's own viewer opens the result; frames and stacks are written once and referred to afterwards.
 pub fn pickle<S: FnMut(&[u8])>(trace: &Trace, style: Style, sink: S) {
+    write(&Source::of(trace), style, sink, |_| ());
+}
+
+/// Writes what an export reads; `progress` hears now and then how many events are written.
+pub(super) fn write<S: FnMut(&[u8]), P: FnMut(u64)>(source: &Source<'_>, style: Style, sink: S, progress: P) {
     let mut exporter = Exporter {
-        trace,
+        source,
         writer: Writer::new(style, sink),
         style,
-        texts: vec![None; trace.strings.len()],
-        frames: vec![None; trace.frames.len()],
-        stacks: vec![None; trace.stacks.len()],
+        progress,
+        events: 0,
+        texts: vec![None; source.strings.len()],
+        frames: vec![None; source.frames.len()],
+        stacks: vec![None; source.stacks.len()],
     };
     exporter.snapshot();
     exporter.writer.finish();
 }
 
-struct Exporter<'a, S> {
-    trace: &'a Trace,
+struct Exporter<'a, S, P> {
+    source: &'a Source<'a>,
     writer: Writer<S>,
     style: Style,
+    progress: P,
+    /// Events that are written.
+    events: u64,
     texts: Vec<Option<MemoId>>,
     frames: Vec<Option<MemoId>>,
     stacks: Vec<Option<MemoId>>,
 }
 
-impl<S: FnMut(&[u8])> Exporter<'_, S> {
+impl<S: FnMut(&[u8]), P: FnMut(u64)> Exporter<'_, S, P> {
     fn snapshot(&mut self) {
-        let Trace { settings, annotations, host, devices, .. } = self.trace;
+        let Source { settings, annotations, .. } = *self.source;
+        let Trace { host, devices, .. } = self.source.trace;
         let optional = [!settings.entries.is_empty(), !annotations.is_empty(), host.is_some(), host.is_some()];
         self.writer.begin_dict(2 + present(&optional));
         self.writer.key("segments");
@@ -129,7 +144,7 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
 
     /// Writes one list per device index up to the last device that must have one.
     fn device_traces(&mut self) {
-        let trace = self.trace;
+        let trace = self.source.trace;
         // A device from segments alone has no list unless it follows those of the trace without a gap.
         let contiguous = (0..).zip(&trace.devices).take_while(|(index, device)| *index == device.index).count();
         let recorded = trace.devices.iter().filter(|device| !device.events.is_empty()).map(|device| device.index + 1);
@@ -145,13 +160,18 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
     fn events(&mut self, device: &Device) {
         let has_times = device.events.has_times();
         self.writer.begin_list(device.events.len());
-        device.events.iter().for_each(|event| self.event(&event, has_times));
+        for event in device.events.iter() {
+            self.event(&event, has_times);
+            self.events += 1;
+            if self.events.is_multiple_of(TOLD_EVENTS) {
+                (self.progress)(self.events);
+            }
+        }
         self.writer.end();
     }
 
     fn event(&mut self, event: &Event, has_times: bool) {
-        let trace = self.trace;
-        let context = trace.contexts.get(event.context);
+        let context = self.source.context(event.context);
         let texts = [
             ("compile_context", context.compile_context),
             ("user_metadata", context.user_metadata),
@@ -185,8 +205,7 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
         if context.forward_frames == StringId::EMPTY {
             return;
         }
-        let trace = self.trace;
-        let lines = trace.strings.get(context.forward_frames).split('\n');
+        let lines = self.source.strings.get(context.forward_frames).split('\n');
         self.writer.key("forward_frames");
         self.writer.begin_list(lines.clone().count());
         lines.for_each(|line| {
@@ -196,9 +215,9 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
     }
 
     fn settings(&mut self) {
-        let trace = self.trace;
-        self.writer.begin_dict(trace.settings.entries.len());
-        for (name, setting) in &trace.settings.entries {
+        let entries = &self.source.settings.entries;
+        self.writer.begin_dict(entries.len());
+        for (name, setting) in entries {
             self.writer.key(name);
             self.setting(setting);
         }
@@ -225,9 +244,9 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
     }
 
     fn annotations(&mut self) {
-        let trace = self.trace;
-        self.writer.begin_list(trace.annotations.len());
-        for Annotation { stage, name, device, time_us } in &trace.annotations {
+        let annotations = self.source.annotations;
+        self.writer.begin_list(annotations.len());
+        for Annotation { stage, name, device, time_us } in annotations {
             self.writer.begin_dict(4);
             self.writer.key("stage");
             self.writer.key(match stage {
@@ -248,11 +267,11 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
             return;
         }
         self.writer.key("frames");
+        let stack = self.source.stack(stack);
         if let Some(memo) = self.stacks[stack.index()] {
             return self.writer.again(memo);
         }
-        let trace = self.trace;
-        let frames = trace.stacks.frames(stack);
+        let frames = self.source.stacks.frames(stack);
         self.writer.begin_list(frames.len());
         frames.iter().for_each(|frame| self.frame(*frame));
         self.stacks[stack.index()] = Some(self.writer.end_shared());
@@ -262,8 +281,7 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
         if let Some(memo) = self.frames[id.index()] {
             return self.writer.again(memo);
         }
-        let trace = self.trace;
-        let Frame { name, filename, line, fx } = *trace.frames.get(id);
+        let Frame { name, filename, line, fx } = *self.source.frames.get(id);
         self.writer.begin_dict(3 + if fx.is_some() { 4 } else { 0 });
         self.named_text("name", name);
         self.named_text("filename", filename);
@@ -308,10 +326,9 @@ impl<S: FnMut(&[u8])> Exporter<'_, S> {
 
     /// Writes a text of the trace, as a reference from the second time on.
     fn text(&mut self, text: StringId) {
-        let trace = self.trace;
         match self.texts[text.index()] {
             Some(memo) => self.writer.again(memo),
-            None => self.texts[text.index()] = Some(self.writer.key(trace.strings.get(text))),
+            None => self.texts[text.index()] = Some(self.writer.key(self.source.strings.get(text))),
         }
     }
 }

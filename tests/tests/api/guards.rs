@@ -1,17 +1,18 @@
 //! Who may ask, and how often.
 
 use server::config::SettingsArgs;
+use testkit::both;
 use testkit::server::{Server, built_page};
+use testkit::storage::Backend;
 
 use crate::check_refusal;
 
-fn with(settings: SettingsArgs) -> Server {
-    Server::with(SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
+fn with(backend: Backend, settings: SettingsArgs) -> Server {
+    Server::on(backend, SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
 }
 
-#[test]
-fn a_token_is_needed_where_one_is_set() {
-    let server = with(SettingsArgs { token: Some("secret".to_owned()), ..SettingsArgs::default() });
+fn a_token_is_needed_where_one_is_set(backend: Backend) {
+    let server = with(backend, SettingsArgs { token: Some("secret".to_owned()), ..SettingsArgs::default() });
     let post = |headers: &[(&str, &str)]| server.send_body("POST", "/api/v1/jobs", headers, b"model = \"gpt2\"");
     check_refusal(&post(&[]), 401, "unauthorized", "token");
     check_refusal(&post(&[("Authorization", "Bearer wrong")]), 401, "unauthorized", "token");
@@ -20,9 +21,8 @@ fn a_token_is_needed_where_one_is_set() {
     assert_eq!(server.get("/api/v1/jobs", &[]).status, 200);
 }
 
-#[test]
-fn pages_of_other_sites_are_refused() {
-    let server = with(SettingsArgs::default());
+fn pages_of_other_sites_are_refused(backend: Backend) {
+    let server = with(backend, SettingsArgs::default());
     let origin = format!("http://{}", server.address());
     let post = |headers: &[(&str, &str)]| server.send_body("POST", "/api/v1/jobs", headers, b"model = \"gpt2\"");
     check_refusal(&post(&[("Origin", "https://evil.example.org")]), 403, "forbidden", "another site");
@@ -32,18 +32,16 @@ fn pages_of_other_sites_are_refused() {
     check_refusal(&rebound, 403, "forbidden", "names of this machine");
 }
 
-#[test]
-fn whoever_asks_too_often_waits() {
-    let server = with(SettingsArgs { requests: Some(5), ..SettingsArgs::default() });
+fn whoever_asks_too_often_waits(backend: Backend) {
+    let server = with(backend, SettingsArgs { requests: Some(5), ..SettingsArgs::default() });
     let replies: Vec<_> = (0..8).map(|_| server.get("/api/v1/cards", &[])).collect();
     assert!(replies[..5].iter().all(|reply| reply.status == 200));
     check_refusal(&replies[7], 429, "too_many_requests", "more often");
     assert!(replies[7].header("retry-after").and_then(|wait| wait.parse::<u64>().ok()) > Some(0));
 }
 
-#[test]
-fn the_server_says_what_it_has() {
-    let server = with(SettingsArgs::default());
+fn the_server_says_what_it_has(backend: Backend) {
+    let server = with(backend, SettingsArgs::default());
     let cards = server.get("/api/v1/cards", &[]).json();
     assert!(cards.as_array().expect("cards").iter().any(|card| card["name"] == "h100-80gb"));
     let models = server.get("/api/v1/models", &[]).json();
@@ -57,3 +55,10 @@ fn the_server_says_what_it_has() {
     assert_eq!((&limits["share_days"], &limits["needs_token"]), (&serde_json::json!([1, 7, 30]), &false.into()));
     assert_eq!((server.get("/healthz", &[]).status, server.get("/readyz", &[]).status), (200, 200));
 }
+
+both!(
+    a_token_is_needed_where_one_is_set,
+    pages_of_other_sites_are_refused,
+    whoever_asks_too_often_waits,
+    the_server_says_what_it_has,
+);

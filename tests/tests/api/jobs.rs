@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use server::config::SettingsArgs;
 use shared::import::import;
+use testkit::both;
 use testkit::server::{Reply, Server, built_page};
+use testkit::storage::Backend;
 
 use crate::check_refusal;
 
@@ -17,8 +19,11 @@ const LONG: &str = "steps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-fn server(jobs: &str) -> Server {
-    Server::with(SettingsArgs { dist: Some(built_page()), jobs: Some(jobs.to_owned()), ..SettingsArgs::default() })
+fn server(backend: Backend, jobs: &str) -> Server {
+    Server::on(
+        backend,
+        SettingsArgs { dist: Some(built_page()), jobs: Some(jobs.to_owned()), ..SettingsArgs::default() },
+    )
 }
 
 #[track_caller]
@@ -57,9 +62,8 @@ fn events(reply: &Reply) -> Vec<(u64, Value)> {
     pieces.filter_map(event).collect()
 }
 
-#[test]
-fn a_config_becomes_a_snapshot() {
-    let server = server("virtual=1");
+fn a_config_becomes_a_snapshot(backend: Backend) {
+    let server = server(backend, "virtual=1");
     let id = submit(&server, SMALL);
     let done = wait_for(&server, &id, &["finished", "failed"]);
     assert_eq!(done["state"], "finished", "{done}");
@@ -84,9 +88,8 @@ fn a_config_becomes_a_snapshot() {
     assert_eq!(rest, all[2..]);
 }
 
-#[test]
-fn configs_come_in_any_form() {
-    let server = server("virtual=0");
+fn configs_come_in_any_form(backend: Backend) {
+    let server = server(backend, "virtual=0");
     let body = json!({"config": SMALL, "card": "t4-16gb", "steps": 2, "priority": 3}).to_string();
     let reply = server.send_body("POST", "/api/v1/jobs", &[("Content-Type", "application/json")], body.as_bytes());
     // No worker takes jobs, and that is said before anything is queued.
@@ -94,9 +97,8 @@ fn configs_come_in_any_form() {
     assert_eq!(server.get("/api/v1/jobs", &[]).json()["jobs"], json!([]));
 }
 
-#[test]
-fn what_is_wrong_is_said_by_key_and_line() {
-    let server = server("virtual=1");
+fn what_is_wrong_is_said_by_key_and_line(backend: Backend) {
+    let server = server(backend, "virtual=1");
     let wrong = |config: &str| server.send_body("POST", "/api/v1/jobs", &[], config.as_bytes());
     let reply = wrong("model = \"gpt2\"\nbatch = 0\nsteps = 0");
     check_refusal(&reply, 422, "invalid_config", "2 things");
@@ -111,9 +113,8 @@ fn what_is_wrong_is_said_by_key_and_line() {
     check_refusal(&wrong(&format!("device = \"cuda:7\"\n{SMALL}")), 422, "invalid_config", "`cuda:7`");
 }
 
-#[test]
-fn a_repeated_request_is_one_job() {
-    let server = server("virtual=1");
+fn a_repeated_request_is_one_job(backend: Backend) {
+    let server = server(backend, "virtual=1");
     let send =
         |config: &str| server.send_body("POST", "/api/v1/jobs", &[("Idempotency-Key", "one")], config.as_bytes());
     let first = send(SMALL).json()["id"].clone();
@@ -121,9 +122,8 @@ fn a_repeated_request_is_one_job() {
     check_refusal(&send("model = \"gpt2\""), 409, "conflict", "Idempotency-Key");
 }
 
-#[test]
-fn jobs_are_cancelled_while_they_wait_and_while_they_run() {
-    let server = server("virtual=1");
+fn jobs_are_cancelled_while_they_wait_and_while_they_run(backend: Backend) {
+    let server = server(backend, "virtual=1");
     let running = submit(&server, LONG);
     wait_for(&server, &running, &["running"]);
     let waiting = submit(&server, SMALL);
@@ -136,15 +136,14 @@ fn jobs_are_cancelled_while_they_wait_and_while_they_run() {
     check_refusal(&server.get(&format!("/api/v1/jobs/{running}/snapshot"), &[]), 404, "not_found", "no snapshot");
 }
 
-#[test]
-fn a_full_queue_says_so() {
+fn a_full_queue_says_so(backend: Backend) {
     let settings = SettingsArgs {
         dist: Some(built_page()),
         jobs: Some("virtual=1".to_owned()),
         queue: Some(1),
         ..SettingsArgs::default()
     };
-    let server = Server::with(settings);
+    let server = Server::on(backend, settings);
     let running = submit(&server, LONG);
     wait_for(&server, &running, &["running"]);
     submit(&server, SMALL);
@@ -153,9 +152,8 @@ fn a_full_queue_says_so() {
     assert!(reply.header("retry-after").is_some());
 }
 
-#[test]
-fn lists_come_in_parts() {
-    let server = server("virtual=1");
+fn lists_come_in_parts(backend: Backend) {
+    let server = server(backend, "virtual=1");
     let ids: Vec<String> = (0..3).map(|_| submit(&server, SMALL)).collect();
     let list = server.get("/api/v1/jobs?limit=2", &[]).json();
     let listed: Vec<_> = list["jobs"].as_array().expect("jobs").iter().map(|job| job["id"].clone()).collect();
@@ -165,3 +163,13 @@ fn lists_come_in_parts() {
     assert_eq!(rest["next"], Value::Null);
     check_refusal(&server.get("/api/v1/jobs?limt=2", &[]), 400, "bad_request", "parameter");
 }
+
+both!(
+    a_config_becomes_a_snapshot,
+    configs_come_in_any_form,
+    what_is_wrong_is_said_by_key_and_line,
+    a_repeated_request_is_one_job,
+    jobs_are_cancelled_while_they_wait_and_while_they_run,
+    a_full_queue_says_so,
+    lists_come_in_parts,
+);

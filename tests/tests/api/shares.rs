@@ -6,18 +6,20 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use server::config::SettingsArgs;
+use testkit::both;
 use testkit::server::{Reply, Server, built_page, root};
+use testkit::storage::Backend;
 
 use crate::check_refusal;
 
 const BOUNDARY: &str = "a-boundary-that-is-in-no-file";
 
-fn server() -> Server {
-    with(SettingsArgs::default())
+fn server(backend: Backend) -> Server {
+    with(backend, SettingsArgs::default())
 }
 
-fn with(settings: SettingsArgs) -> Server {
-    Server::with(SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
+fn with(backend: Backend, settings: SettingsArgs) -> Server {
+    Server::on(backend, SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
 }
 
 /// A stored snapshot, compressed as it lies there.
@@ -56,9 +58,8 @@ fn view() -> Value {
     json!({"title": "a leak", "view_state": "v1;device=0", "days": 7})
 }
 
-#[test]
-fn a_link_opens_what_was_shared_until_it_is_deleted() {
-    let server = server();
+fn a_link_opens_what_was_shared_until_it_is_deleted(backend: Backend) {
+    let server = server(backend);
     let made = share(&server, &view(), &snapshot());
     assert_eq!(made.status, 201, "{}", made.text());
     let made = made.json();
@@ -81,9 +82,8 @@ fn a_link_opens_what_was_shared_until_it_is_deleted() {
     check_refusal(&server.get(&format!("{path}/snapshot"), &[]), 404, "not_found", "no such link");
 }
 
-#[test]
-fn the_same_bytes_are_stored_once_and_live_as_long_as_one_link() {
-    let server = server();
+fn the_same_bytes_are_stored_once_and_live_as_long_as_one_link(backend: Backend) {
+    let server = server(backend);
     let links: Vec<Value> = (0..2).map(|_| share(&server, &view(), &snapshot()).json()).collect();
     let path = |link: &Value| format!("/api/v1/shares/{}", link["token"].as_str().expect("a token"));
     let token = format!("Bearer {}", links[0]["delete_token"].as_str().expect("a token"));
@@ -91,9 +91,8 @@ fn the_same_bytes_are_stored_once_and_live_as_long_as_one_link() {
     assert_eq!(server.get(&format!("{}/snapshot", path(&links[1])), &[]).body, snapshot());
 }
 
-#[test]
-fn what_is_no_snapshot_is_not_shared() {
-    let server = server();
+fn what_is_no_snapshot_is_not_shared(backend: Backend) {
+    let server = server(backend);
     check_refusal(&share(&server, &view(), b"plain text"), 422, "invalid_snapshot", "not compressed with gzip");
     check_refusal(&share(&server, &view(), b""), 422, "invalid_snapshot", "gzip");
     check_refusal(&share(&server, &view(), &gzip(b"no pickle")), 422, "invalid_snapshot", "");
@@ -104,20 +103,18 @@ fn what_is_no_snapshot_is_not_shared() {
     check_refusal(&share(&server, &view(), &bomb), 422, "invalid_snapshot", "");
 }
 
-#[test]
-fn what_is_too_much_is_not_taken() {
-    let server = with(SettingsArgs { upload: Some("4KiB".to_owned()), ..SettingsArgs::default() });
+fn what_is_too_much_is_not_taken(backend: Backend) {
+    let server = with(backend, SettingsArgs { upload: Some("4KiB".to_owned()), ..SettingsArgs::default() });
     let large: Vec<u8> = [vec![0x1f, 0x8b], vec![7; 64 << 10]].concat();
     check_refusal(&share(&server, &view(), &large), 413, "too_large", "4.00 KiB");
     let view = json!({"title": "a", "view_state": "x".repeat(100 << 10)});
     check_refusal(&share(&server, &view, &snapshot()), 413, "too_large", "`view`");
-    let server = with(SettingsArgs { quota: Some("1KiB".to_owned()), ..SettingsArgs::default() });
+    let server = with(backend, SettingsArgs { quota: Some("1KiB".to_owned()), ..SettingsArgs::default() });
     check_refusal(&share(&server, &self::view(), &snapshot()), 507, "no_room", "as much as it may");
 }
 
-#[test]
-fn forms_that_are_none_are_refused() {
-    let server = server();
+fn forms_that_are_none_are_refused(backend: Backend) {
+    let server = server(backend);
     check_refusal(&post(&server, &[("view", b"{}")]), 400, "bad_request", "no part `snapshot`");
     check_refusal(&post(&server, &[("else", b"x")]), 400, "bad_request", "other than");
     check_refusal(&post(&server, &[("view", b"{\"titel\": 1}")]), 400, "bad_request", "`view`");
@@ -127,9 +124,8 @@ fn forms_that_are_none_are_refused() {
     check_refusal(&share(&server, &days, &snapshot()), 400, "bad_request", "30 days");
 }
 
-#[test]
-fn a_body_that_lies_about_its_length_leaves_nothing() {
-    let server = server();
+fn a_body_that_lies_about_its_length_leaves_nothing(backend: Backend) {
+    let server = server(backend);
     let whole = form(&[("view", view().to_string().as_bytes()), ("snapshot", &snapshot())]);
     let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
     let length = (whole.len() + 1000).to_string();
@@ -144,3 +140,12 @@ fn a_body_that_lies_about_its_length_leaves_nothing() {
     // The server goes on, and nothing can be opened.
     assert_eq!(share(&server, &view(), &snapshot()).status, 201);
 }
+
+both!(
+    a_link_opens_what_was_shared_until_it_is_deleted,
+    the_same_bytes_are_stored_once_and_live_as_long_as_one_link,
+    what_is_no_snapshot_is_not_shared,
+    what_is_too_much_is_not_taken,
+    forms_that_are_none_are_refused,
+    a_body_that_lies_about_its_length_leaves_nothing,
+);

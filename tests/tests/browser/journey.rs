@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use testkit::browser::{Browser, Spot};
 use testkit::server::{Server, root};
@@ -16,7 +17,7 @@ pub(crate) const MIDDLE: Spot = Spot(0.5, 0.5);
 pub(crate) struct Journey {
     // In this order: the browser closes before the server stops.
     browser: Browser,
-    server: Server,
+    server: Rc<Server>,
 }
 
 impl Deref for Journey {
@@ -37,7 +38,17 @@ impl Journey {
     /// Opens a path in a window of a size.
     #[track_caller]
     pub(crate) fn start_sized(path: &str, width: u32, height: u32) -> Self {
-        let server = Server::with_page();
+        Self::on(Rc::new(Server::with_page()), path, (width, height))
+    }
+
+    /// Opens a path of the same server in a browser that knows nothing yet.
+    #[track_caller]
+    pub(crate) fn elsewhere(&self, path: &str) -> Self {
+        Self::on(self.server.clone(), path, (1280, 720))
+    }
+
+    #[track_caller]
+    fn on(server: Rc<Server>, path: &str, (width, height): (u32, u32)) -> Self {
         let browser = Browser::open_sized(&server.url(path), width, height);
         let journey = Self { browser, server };
         journey.wait_for("document.querySelector('header') !== null");

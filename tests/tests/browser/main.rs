@@ -2,6 +2,8 @@
 
 mod errors;
 mod files;
+mod jobs;
 mod journey;
 mod page;
+mod share;
 mod timeline;

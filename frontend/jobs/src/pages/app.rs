@@ -1,14 +1,58 @@
 //! All pages of jobs: the bar at the top, and the one that the address names.
 
+use super::job::JobPage;
+use super::list::ListPage;
+use super::new_job::NewJobPage;
+use crate::components::no_server::NoServer;
+use crate::components::token_dialog::TokenDialog;
+use crate::hooks::{Fetched, use_fetched, use_token};
+use crate::platform::{page_path, search_words};
+use crate::state::Route;
 use frontend::components::site_header::{Place, SiteHeader};
 use frontend::hooks::use_scheme;
+use frontend::platform::search_param;
+use shared::api::ServerLimits;
 use yew::prelude::*;
+
+fn wait_ms(limits: &Fetched<ServerLimits>) -> Option<u32> {
+    // Once it has answered, its pages ask for themselves; its devices come and go with its workers.
+    Some(if limits.answer.is_some() { 30_000 } else { 4000 })
+}
+
+/// The page that the address names.
+fn route() -> Route {
+    // A parameter without a value, as in `?new`, is one all the same.
+    let has_new = search_words().split('&').any(|word| word == "new" || word.starts_with("new="));
+    Route::of(&page_path(), |name| if name == "new" { has_new.then(String::new) } else { search_param(name) })
+}
 
 /// All pages of jobs.
 #[component]
 pub(crate) fn App() -> Html {
     let scheme = use_scheme();
+    let route = use_memo((), |()| route());
+    let limits = use_fetched::<ServerLimits>(Some("limits".to_owned()), wait_ms);
+    let token = use_token();
+    let again = limits.again_callback();
+    let shown = match (&limits.now.answer, &limits.now.error) {
+        (None, Some(_)) => html! { <NoServer on_retry={again} /> },
+        (None, None) => html! { <main class="state"><p role="status">{ "Asking the server…" }</p></main> },
+        (Some(limits), _) => match &*route {
+            Route::List => html! { <ListPage kinds={limits.kinds.clone()} /> },
+            Route::New(start) => {
+                html! { <NewJobPage start={start.clone()} limits={limits.clone()} token={token.clone()} /> }
+            }
+            Route::Job(id) => html! { <JobPage id={id.clone()} scheme={scheme.scheme()} token={token.clone()} /> },
+        },
+    };
+    let choice = scheme.choice();
     html! {
-        <SiteHeader place={Place::Jobs} scheme={scheme.choice()} on_scheme={move |choice| scheme.choose(choice)} />
+        <>
+            <SiteHeader place={Place::Jobs} scheme={choice} on_scheme={move |choice| scheme.choose(choice)} />
+            { shown }
+            if token.is_asked() {
+                <TokenDialog token={token.clone()} />
+            }
+        </>
     }
 }

@@ -75,6 +75,16 @@ impl Director {
             self.ask_picture();
         }
         self.ask_hover();
+        self.tell_view();
+    }
+
+    /// Tells the page when another part is in view.
+    fn tell_view(&self) {
+        let told = self.stage.borrow_mut().untold_view();
+        if let Some(seen) = told {
+            let on_view = self.stage.borrow().props.on_view.clone();
+            on_view.emit(seen);
+        }
     }
 
     fn subject(&self) -> Subject {

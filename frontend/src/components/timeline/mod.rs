@@ -7,6 +7,8 @@ mod shown;
 mod stage;
 
 use self::{director::Director, legend::Legend, stage::Stage};
+use crate::draw::camera::View;
+use crate::hooks::Seen;
 use crate::platform::{self, PainterChoice, ResizeListener, Surface, WorkerClient};
 use crate::state::{Issued, Scheme};
 use crate::worker::{AxisKind, DeviceFigures, Hit};
@@ -30,6 +32,10 @@ pub struct TimelineProps {
     pub command: Option<Issued>,
     /// The allocation that is pinned: the page's state, so that Esc can clear it.
     pub pinned: Option<u32>,
+    /// The part to begin with; `None` for all of it.
+    pub start: Option<View>,
+    /// Another part is in view.
+    pub on_view: Callback<Seen>,
     /// What is under the pointer, `None` when it leaves the plot.
     pub on_hover: Callback<Option<Hit>>,
     /// A click on an allocation, or `None` for a click on empty space.

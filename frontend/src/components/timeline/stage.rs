@@ -16,6 +16,7 @@ use crate::{
         plan::{Layer, Plan},
         span::Span,
     },
+    hooks::Seen,
     platform::{self, Painter, Surface},
     view::timeline as texts,
     worker::{Hit, Marks, PictureData, View as Asked},
@@ -52,6 +53,8 @@ pub(super) struct Stage {
     bands_are_due: bool,
     chart_is_due: bool,
     was_presented: bool,
+    /// What the page was told last about the view.
+    told: Option<Seen>,
 }
 
 impl Stage {
@@ -84,6 +87,7 @@ impl Stage {
             bands_are_due: true,
             chart_is_due: true,
             was_presented: false,
+            told: None,
         };
         stage.start_over();
         stage
@@ -103,6 +107,9 @@ impl Stage {
         self.place_marks();
         self.layout = self.measured();
         self.camera = Camera::new(texts::content(&self.props.device, self.props.axis), self.layout.plot_size());
+        if let Some(start) = self.props.start {
+            self.camera.set_view(start);
+        }
         platform::set_attribute(&self.surface.plot, "aria-label", &texts::description(&self.props.device));
     }
 
@@ -172,6 +179,13 @@ impl Stage {
     /// The canvas that the painter draws into.
     pub(super) fn painter_canvas(&self) -> &web_sys::HtmlCanvasElement {
         self.painter.canvas()
+    }
+
+    /// What the page does not know yet about the view, once the camera rests.
+    pub(super) fn untold_view(&mut self) -> Option<Seen> {
+        let range = (!self.camera.is_whole()).then(|| self.camera.view());
+        let seen = Seen { device: self.props.device.device, axis: self.props.axis, range };
+        (self.glide.is_none() && self.told.replace(seen) != Some(seen)).then_some(seen)
     }
 
     /// The middle of the plot, relative to it.

@@ -2,6 +2,7 @@
 //!
 //! It runs in the worker and knows nothing of it, so that tests ask it natively.
 
+mod copy;
 mod details;
 mod figures;
 mod marks;
@@ -10,8 +11,9 @@ mod stacks;
 mod tests;
 mod texts;
 
+use super::copy::CopyOptions;
 use super::picture_data::PictureData;
-use super::protocol::{Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
+use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::summary::{DeviceOutline, FileSummary, Notice};
 use shared::analysis::{
     AllocationId, Axis, DistinctStacks, PictureRequest, Span, Timeline, recording_diagnostics, spans,
@@ -87,7 +89,10 @@ impl Engine {
 
     /// The answer to a question.
     pub fn answer(&mut self, question: &Question) -> Answer {
-        let device = device_of(question);
+        if let Question::Preview(options) = question {
+            return Answer::Preview(Box::new(copy::preview(&self.trace, options)));
+        }
+        let Some(device) = device_of(question) else { return of_no_device() };
         let Some(ready) = self.ready(device) else {
             return Answer::Refused(format!("there is no device at position {device}"));
         };
@@ -98,13 +103,23 @@ impl Engine {
                 Answer::Hit(hit(ready, axis, (x, units_per_px), bytes))
             }
             Question::Place { axis, moment, .. } => Answer::Place(place(ready, axis, moment)),
+            Question::Find { key, moment, .. } => match find(ready, key, moment) {
+                Some(hit) => Answer::Hit(hit),
+                None => Answer::Refused("there is no such allocation".to_owned()),
+            },
             Question::Details { allocation, .. } => match details::details(ready, allocation) {
                 Some(details) => Answer::Details(Box::new(details)),
                 None => Answer::Refused(format!("there is no allocation {allocation}")),
             },
             Question::Stacks { moment, limit, .. } => Answer::Stacks(stacks::stacks(ready, moment, limit)),
             Question::Marks { .. } => Answer::Marks(marks::marks(ready)),
+            Question::Preview(_) | Question::Copy(_) => of_no_device(),
         }
+    }
+
+    /// A clean copy of the file, compressed with gzip; `progress` hears now and then which share of it is done.
+    pub fn copy(&self, options: &CopyOptions, progress: impl FnMut(f64)) -> Vec<u8> {
+        copy::copy(&self.trace, options, progress)
     }
 
     fn ready(&mut self, position: u32) -> Option<Ready<'_>> {
@@ -148,16 +163,23 @@ impl<'a> Ready<'a> {
     }
 }
 
-fn device_of(question: &Question) -> u32 {
-    match *question {
+fn of_no_device() -> Answer {
+    Answer::Refused("the question is of no device".to_owned())
+}
+
+/// The device that a question is about; those about the whole file have none.
+fn device_of(question: &Question) -> Option<u32> {
+    Some(match *question {
         Question::Picture { device, .. }
         | Question::Outline { device, .. }
         | Question::Hit { device, .. }
         | Question::Place { device, .. }
+        | Question::Find { device, .. }
         | Question::Details { device, .. }
         | Question::Stacks { device, .. }
         | Question::Marks { device } => device,
-    }
+        Question::Preview(_) | Question::Copy(_) => return None,
+    })
 }
 
 fn axis_of(axis: AxisKind) -> Axis {
@@ -196,6 +218,32 @@ fn hit(ready: Ready<'_>, axis: AxisKind, (x, units_per_px): (f64, f64), bytes: f
         reserved_bytes: timeline.reserved_at(moment),
         allocation: found.map(|found| hit_allocation(ready, found.allocation, found.below_bytes)),
     }
+}
+
+/// The hit of an allocation that is known by its key, `None` if the device has no such one.
+fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<Hit> {
+    let Ready { timeline, .. } = ready;
+    let allocations = &timeline.allocations;
+    let id = match key {
+        AllocationKey::Initial(position) => AllocationId::from_index(position as usize),
+        AllocationKey::Event(event) => allocations.of_event(event as usize)?,
+    };
+    let is_it =
+        id.index() < allocations.len() && allocations.is_initial(id) == matches!(key, AllocationKey::Initial(_));
+    let moment = moment.min(timeline.events());
+    is_it.then(|| Hit {
+        moment,
+        time_us: ready.time_us(moment),
+        live_bytes: timeline.live_at(moment),
+        reserved_bytes: timeline.reserved_at(moment),
+        allocation: Some(hit_allocation(ready, id, below_bytes(ready, id, moment))),
+    })
+}
+
+/// Bytes below an allocation in the stack of a moment.
+fn below_bytes(ready: Ready<'_>, id: AllocationId, moment: u32) -> u64 {
+    let below = ready.timeline.allocations.alive_at(moment).take_while(|(other, _)| *other < id);
+    below.map(|(_, size_bytes)| size_bytes).sum()
 }
 
 fn place(ready: Ready<'_>, axis: AxisKind, moment: u32) -> f64 {

@@ -123,6 +123,50 @@ fn details_say_where_an_allocation_comes_from() {
 }
 
 #[test]
+fn an_allocation_is_found_by_its_key() {
+    let find = |key, moment| match ask(Question::Find { device: 0, key, moment }) {
+        Answer::Hit(hit) => Some(hit),
+        Answer::Refused(_) => None,
+        other => panic!("{other:?} is no hit"),
+    };
+    let hit = |x, bytes| match ask(Question::Hit { device: 0, axis: AxisKind::Events, x, bytes, units_per_px: 0.01 }) {
+        Answer::Hit(hit) => hit,
+        other => panic!("{other:?} is no hit"),
+    };
+    for (x, bytes) in [(2.5, 20.0), (2.5, 120.0), (2.5, 3.0)] {
+        let clicked = hit(x, bytes);
+        let key = clicked.allocation.as_ref().expect("something is there").key();
+        assert_eq!(find(key, clicked.moment), Some(clicked));
+    }
+    assert_eq!(find(AllocationKey::Event(1), 99).map(|hit| hit.moment), Some(4));
+    for key in [AllocationKey::Event(2), AllocationKey::Event(9), AllocationKey::Initial(1), AllocationKey::Initial(99)]
+    {
+        assert_eq!(find(key, 1), None, "{key:?}");
+    }
+}
+
+#[test]
+fn a_copy_is_a_compressed_snapshot_that_shows_the_same() {
+    let bytes = engine().copy(&CopyOptions::default(), |_| ());
+    let mut importer = shared::import::Importer::new();
+    importer.push(&bytes).expect("a snapshot");
+    let mut copy = Engine::new(importer.finish().expect("a snapshot"));
+    assert_eq!(copy.next_report(), engine().next_report());
+    assert_eq!(copy.answer(&Question::Marks { device: 0 }), ask(Question::Marks { device: 0 }));
+}
+
+#[test]
+fn a_preview_counts_what_a_copy_leaves_out() {
+    let preview = |options| match ask(Question::Preview(options)) {
+        Answer::Preview(preview) => *preview,
+        other => panic!("{other:?} is no preview"),
+    };
+    assert_eq!(preview(CopyOptions::default()).annotations, 0);
+    assert_eq!(preview(CopyOptions { drop_annotations: true, ..CopyOptions::default() }).annotations, 2);
+    assert!(matches!(ask(Question::Copy(CopyOptions::default())), Answer::Refused(_)), "a copy is no message");
+}
+
+#[test]
 fn what_is_not_there_is_refused() {
     assert!(matches!(ask(Question::Details { device: 0, allocation: 99 }), Answer::Refused(_)));
     assert!(matches!(ask(Question::Marks { device: 7 }), Answer::Refused(_)));

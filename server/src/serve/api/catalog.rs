@@ -2,22 +2,19 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::header::CACHE_CONTROL;
-use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::web::Data;
 use serde::Serialize;
-use shared::api::{CardRow, ModelRow};
+use shared::api::{CardRow, GalleryRow, ModelRow};
 use shared::job::{Card, Model};
 
 use crate::serve::state::State;
 
-/// Adds the routes of these resources.
-pub(crate) fn configure(config: &mut ServiceConfig) {
-    config
-        .service(web::resource("/cards").route(web::get().to(cards)))
-        .service(web::resource("/models").route(web::get().to(models)))
-        .service(web::resource("/gallery").route(web::get().to(gallery)));
-}
-
-async fn cards() -> HttpResponse {
+/// The virtual cards.
+#[utoipa::path(
+    get, path = "/api/v1/cards", operation_id = "list_cards", tag = "catalog",
+    responses((status = 200, description = "All of them", body = Vec<CardRow>))
+)]
+pub(crate) async fn cards() -> HttpResponse {
     let row = |card: Card| CardRow {
         compute_capability: card.capability.to_string(),
         memory_bytes: card.memory_bytes,
@@ -26,7 +23,12 @@ async fn cards() -> HttpResponse {
     listed(&Card::all().map(row).collect::<Vec<_>>())
 }
 
-async fn models() -> HttpResponse {
+/// The presets of models.
+#[utoipa::path(
+    get, path = "/api/v1/models", operation_id = "list_models", tag = "catalog",
+    responses((status = 200, description = "All of them", body = Vec<ModelRow>))
+)]
+pub(crate) async fn models() -> HttpResponse {
     let row = |preset: &'static str| {
         let model = Model::preset(preset)?;
         let (family, parameters) = (model.family().to_owned(), model.parameters());
@@ -35,7 +37,12 @@ async fn models() -> HttpResponse {
     listed(&Model::presets().filter_map(row).collect::<Vec<_>>())
 }
 
-async fn gallery(state: Data<State>) -> HttpResponse {
+/// Configs that are worth a look, mistakes with their repairs among them.
+#[utoipa::path(
+    get, path = "/api/v1/gallery", operation_id = "list_gallery", tag = "catalog",
+    responses((status = 200, description = "All of them, by name", body = Vec<GalleryRow>))
+)]
+pub(crate) async fn gallery(state: Data<State>) -> HttpResponse {
     listed(&state.gallery)
 }
 

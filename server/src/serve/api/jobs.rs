@@ -2,21 +2,26 @@
 
 use std::time::Duration;
 
+use actix_multipart::MultipartError;
 use actix_multipart::form::bytes::Bytes as FormBytes;
 use actix_multipart::form::text::Text;
 use actix_multipart::form::{MultipartForm, MultipartFormConfig};
+use actix_web::error::PayloadError;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ContentType, LOCATION,
 };
-use actix_web::web::{self, Bytes, Data, Path, Payload, Query, ServiceConfig};
+use actix_web::web::{self, Bytes, Data, Path, Payload};
 use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::stream::{self, Stream, StreamExt as _};
 use serde::Deserialize;
-use shared::api::{JobDetails, JobList, JobRequest, JobResource, JobState};
+use shared::api::{JobDetails, JobEvent, JobList, JobRequest, JobResource, JobState};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::database::{Database, Event, JobRow, Page, Submission};
 use crate::jobs;
 use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::pace::Pace;
+use crate::serve::query::parameters;
 use crate::serve::state::State;
 
 /// The largest request for a job: more than the parser takes, which then says how much it does.
@@ -35,54 +40,93 @@ const KEEP_ALIVE_LOOKS: u32 = 50;
 /// Events that are sent at once.
 const MOST_EVENTS: i64 = 500;
 
-/// Adds the routes of this resource.
-pub(crate) fn configure(config: &mut ServiceConfig) {
-    config
-        .service(
-            web::resource("/jobs")
-                .app_data(
-                    MultipartFormConfig::default().total_limit(MOST_REQUEST_BYTES).memory_limit(MOST_REQUEST_BYTES),
-                )
-                .route(web::get().to(list))
-                .route(web::post().to(submit)),
-        )
-        .service(web::resource("/jobs/{id}").route(web::get().to(get)))
-        .service(web::resource("/jobs/{id}/events").route(web::get().to(events)))
-        .service(web::resource("/jobs/{id}/cancel").route(web::post().to(cancel)))
-        .service(web::resource("/jobs/{id}/snapshot").route(web::get().to(snapshot)));
-}
-
 /// Overrides in the address of a request whose body is a config as it is.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-struct Overrides {
+#[into_params(parameter_in = Query)]
+pub(crate) struct Overrides {
+    /// The name of the config's file, whose end tells the format; otherwise the content does.
     file_name: Option<String>,
+    /// Virtual cards instead of the config's.
     card: Option<String>,
+    /// A real GPU instead of the config's cards.
     device: Option<String>,
+    /// Optimizer steps instead of the config's.
     steps: Option<u64>,
+    /// Samples of a micro batch instead of the config's.
     batch: Option<u64>,
+    /// Tokens of a sample instead of the config's.
     sequence: Option<u64>,
+    /// Higher ones first, from 0 to 9.
     priority: Option<u8>,
 }
 
 /// A form with files.
-#[derive(MultipartForm)]
-struct JobForm {
+#[derive(MultipartForm, ToSchema)]
+#[multipart(deny_unknown_fields, duplicate_field = "deny")]
+pub(crate) struct JobForm {
+    /// The training config in TOML, YAML or JSON, or the `config.json` of Hugging Face.
+    #[schema(value_type = String, format = Binary)]
     config: FormBytes,
+    /// The `TrainingArguments` of Hugging Face's config, in JSON or YAML.
+    #[schema(value_type = Option<String>, format = Binary)]
     training_args: Option<FormBytes>,
+    /// Virtual cards instead of the config's.
+    #[schema(value_type = Option<String>)]
     card: Option<Text<String>>,
+    /// A real GPU instead of the config's cards.
+    #[schema(value_type = Option<String>)]
     device: Option<Text<String>>,
+    /// Optimizer steps instead of the config's.
+    #[schema(value_type = Option<u64>)]
     steps: Option<Text<u64>>,
+    /// Samples of a micro batch instead of the config's.
+    #[schema(value_type = Option<u64>)]
     batch: Option<Text<u64>>,
+    /// Tokens of a sample instead of the config's.
+    #[schema(value_type = Option<u64>)]
     sequence: Option<Text<u64>>,
+    /// Higher ones first, from 0 to 9.
+    #[schema(value_type = Option<u8>)]
     priority: Option<Text<u8>>,
 }
 
-/// Queues a job: 202, and where it is.
-async fn submit(request: HttpRequest, payload: Payload, state: Data<State>) -> Result<HttpResponse, ApiError> {
+/// How large a form may be.
+pub(crate) fn form_limits() -> MultipartFormConfig {
+    MultipartFormConfig::default().total_limit(MOST_REQUEST_BYTES).memory_limit(MOST_REQUEST_BYTES)
+}
+
+/// Queues a job.
+///
+/// The body is a request in JSON, a form with files, or a config as it is, with overrides in the address.
+/// A request that is repeated with the same `Idempotency-Key` is the same job.
+#[utoipa::path(
+    post, path = "/api/v1/jobs", operation_id = "submit_job", tag = "jobs", security(("token" = [])),
+    params(
+        Overrides,
+        ("Idempotency-Key" = Option<String>, Header, description = "A name for this request, 1 to 200 characters")
+    ),
+    request_body(content(
+        (JobRequest = "application/json"),
+        (JobForm = "multipart/form-data"),
+        (String = "text/plain"),
+    )),
+    responses((
+        status = 202, description = "The job, which waits for a worker", body = JobDetails,
+        headers(("Location" = String, description = "Where the job is"))
+    ))
+)]
+pub(crate) async fn submit(
+    request: HttpRequest,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, ApiError> {
     let key = idempotency_key(&request)?;
     let wanted = read_request(&request, payload).await?;
-    let job = jobs::prepare(&wanted, key).map_err(|problems| ApiError::config(&problems))?;
+    // A config of a megabyte is worth some milliseconds, in which others would wait.
+    let prepared = web::block(move || jobs::prepare(&wanted, key)).await;
+    let prepared = prepared.map_err(|_| ApiError::new(ErrorCode::Internal, "The config can't be checked."))?;
+    let job = prepared.map_err(|problems| ApiError::config(&problems))?;
     check_kind(&state, &job.kind).await?;
     let waiting = state.database.job_counts().await?;
     let waiting = waiting.iter().filter(|counts| counts.state == JobState::Queued.word()).map(|counts| counts.jobs);
@@ -131,7 +175,8 @@ fn idempotency_key(request: &HttpRequest) -> Result<Option<String>, ApiError> {
 /// A request as JSON, as a form with files, or a config as it is.
 async fn read_request(request: &HttpRequest, payload: Payload) -> Result<JobRequest, ApiError> {
     if request.content_type() == mime::MULTIPART_FORM_DATA.essence_str() {
-        let form = MultipartForm::<JobForm>::from_request(request, &mut payload.into_inner()).await;
+        let mut payload = payload.into_inner();
+        let form = Pace::new().wait(MultipartForm::<JobForm>::from_request(request, &mut payload)).await?;
         return of_form(form.map_err(|error| body_error(&error))?.into_inner());
     }
     let bytes = read_body(payload, MOST_REQUEST_BYTES).await?;
@@ -143,10 +188,7 @@ async fn read_request(request: &HttpRequest, payload: Payload) -> Result<JobRequ
             ApiError::new(ErrorCode::BadRequest, format!("The request is not as it should be: {error}."))
         });
     }
-    let overrides = Query::<Overrides>::from_query(request.query_string()).map_err(|error| {
-        ApiError::new(ErrorCode::BadRequest, format!("The address has a wrong parameter: {error}."))
-    })?;
-    let Overrides { file_name, card, device, steps, batch, sequence, priority } = overrides.into_inner();
+    let Overrides { file_name, card, device, steps, batch, sequence, priority } = parameters(request.query_string())?;
     Ok(JobRequest { config: text, file_name, training_args: None, card, device, steps, batch, sequence, priority })
 }
 
@@ -167,9 +209,10 @@ fn of_form(form: JobForm) -> Result<JobRequest, ApiError> {
 /// A body, counted while it comes: the length that it claims proves nothing.
 async fn read_body(mut payload: Payload, most_bytes: usize) -> Result<Bytes, ApiError> {
     let mut body = web::BytesMut::new();
-    while let Some(piece) = payload.next().await {
-        let piece =
-            piece.map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("The request broke off: {error}.")))?;
+    let mut pace = Pace::new();
+    while let Some(piece) = pace.wait(payload.next()).await? {
+        let piece = piece.map_err(|error| broken_off(&error))?;
+        pace.took(piece.len());
         if body.len() + piece.len() > most_bytes {
             let message = format!("The request has more than {} bytes, which no config has.", most_bytes);
             return Err(ApiError::new(ErrorCode::TooLarge, message));
@@ -186,28 +229,43 @@ fn utf8(bytes: Vec<u8>) -> Result<String, ApiError> {
 }
 
 fn body_error(error: &actix_web::Error) -> ApiError {
-    let status = error.as_response_error().status_code();
-    let code = if status.as_u16() == 413 { ErrorCode::TooLarge } else { ErrorCode::BadRequest };
-    ApiError::new(code, format!("The form can't be read: {error}."))
+    match error.as_error() {
+        Some(MultipartError::Field { source, .. }) if source.as_error::<MultipartError>().is_some() => {
+            body_error(source)
+        }
+        Some(MultipartError::Payload(PayloadError::Overflow)) => {
+            let message = format!("The form has more than {MOST_REQUEST_BYTES} bytes, which no config has.");
+            ApiError::new(ErrorCode::TooLarge, message)
+        }
+        Some(MultipartError::Payload(error)) => broken_off(error),
+        _ => ApiError::new(ErrorCode::BadRequest, format!("The form can't be read: {error}.")),
+    }
+}
+
+fn broken_off(error: &PayloadError) -> ApiError {
+    ApiError::new(ErrorCode::BadRequest, format!("The request broke off: {error}."))
 }
 
 /// What part of the list is wanted.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-struct ListQuery {
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    /// Only those in this state.
     state: Option<JobState>,
+    /// Only those that are older than this job.
     before: Option<String>,
+    /// So many at most, 50 unless said, 200 at most.
     limit: Option<u32>,
 }
 
-async fn list(
-    query: Result<Query<ListQuery>, actix_web::Error>,
-    state: Data<State>,
-) -> Result<web::Json<JobList>, ApiError> {
-    let query = query.map_err(|error| {
-        ApiError::new(ErrorCode::BadRequest, format!("The address has a wrong parameter: {error}."))
-    })?;
-    let ListQuery { state: wanted, before, limit } = query.into_inner();
+/// The jobs, the latest first, in parts.
+#[utoipa::path(
+    get, path = "/api/v1/jobs", operation_id = "list_jobs", tag = "jobs", params(ListQuery),
+    responses((status = 200, description = "A part of the list, and where the next begins", body = JobList))
+)]
+pub(crate) async fn list(request: HttpRequest, state: Data<State>) -> Result<web::Json<JobList>, ApiError> {
+    let ListQuery { state: wanted, before, limit } = parameters(request.query_string())?;
     let limit = limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MOST_LIMIT);
     let mut rows = state.database.jobs(&Page { state: wanted, before, limit: limit + 1 }).await?;
     let more = rows.len() > limit as usize;
@@ -220,12 +278,26 @@ async fn list(
     Ok(web::Json(JobList { jobs, next }))
 }
 
-async fn get(id: Path<String>, state: Data<State>) -> Result<web::Json<JobDetails>, ApiError> {
+/// A job.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{id}", operation_id = "get_job", tag = "jobs",
+    params(("id" = String, Path, description = "The job's `id`")),
+    responses((status = 200, description = "Where it is in its life", body = JobDetails))
+)]
+pub(crate) async fn get(id: Path<String>, state: Data<State>) -> Result<web::Json<JobDetails>, ApiError> {
     let row = find(&state.database, &id).await?;
     Ok(web::Json(jobs::details(&state.database, row).await?))
 }
 
-async fn cancel(id: Path<String>, state: Data<State>) -> Result<web::Json<JobResource>, ApiError> {
+/// Cancels a job that waits or runs.
+///
+/// One that runs is `cancelled` once its recorder has ended; one that is over stays as it is.
+#[utoipa::path(
+    post, path = "/api/v1/jobs/{id}/cancel", operation_id = "cancel_job", tag = "jobs", security(("token" = [])),
+    params(("id" = String, Path, description = "The job's `id`")),
+    responses((status = 200, description = "Where it is now", body = JobResource))
+)]
+pub(crate) async fn cancel(id: Path<String>, state: Data<State>) -> Result<web::Json<JobResource>, ApiError> {
     state.database.cancel(&id).await?;
     let row = find(&state.database, &id).await?;
     Ok(web::Json(jobs::resource(&state.database, row).await?))
@@ -239,7 +311,15 @@ async fn find(database: &Database, id: &str) -> Result<JobRow, ApiError> {
 }
 
 /// The snapshot of a finished job, compressed as it is stored.
-async fn snapshot(id: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{id}/snapshot", operation_id = "get_job_snapshot", tag = "jobs",
+    params(("id" = String, Path, description = "The job's `id`")),
+    responses((
+        status = 200, description = "PyTorch's official pickle, compressed with gzip", content_type = "application/gzip",
+        body = Vec<u8>
+    ))
+)]
+pub(crate) async fn snapshot(id: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
     let row = find(&state.database, &id).await?;
     let Some(hash) = &row.snapshot else {
         return Err(ApiError::not_found(format!("This job is {} and has no snapshot.", row.state)));
@@ -270,8 +350,24 @@ pub(crate) fn file_name(name: &str) -> String {
     if plain.is_empty() { "snapshot".to_owned() } else { plain.to_owned() }
 }
 
-/// What happens to a job, as server-sent events; `Last-Event-ID` goes on after that one.
-async fn events(request: HttpRequest, id: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
+/// What happens to a job, as server-sent events until it is over.
+///
+/// The `data` of each is a `JobEvent`, its `id` counts from 1; `Last-Event-ID` goes on after that one.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{id}/events", operation_id = "watch_job", tag = "jobs",
+    params(
+        ("id" = String, Path, description = "The job's `id`"),
+        ("Last-Event-ID" = Option<i64>, Header, description = "The `id` of the last event that was seen")
+    ),
+    responses((
+        status = 200, description = "A stream", content_type = "text/event-stream", body = String
+    ))
+)]
+pub(crate) async fn events(
+    request: HttpRequest,
+    id: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, ApiError> {
     find(&state.database, &id).await?;
     let last = request.headers().get("Last-Event-ID").and_then(|value| value.to_str().ok()?.parse().ok());
     let watch = Watch {
@@ -334,7 +430,7 @@ impl Watch {
 fn is_end(event: &Event) -> bool {
     matches!(
         serde_json::from_str(&event.body),
-        Ok(shared::api::JobEvent::State { state }) if state.is_over()
+        Ok(JobEvent::State { state }) if state.is_over()
     )
 }
 

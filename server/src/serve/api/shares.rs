@@ -1,17 +1,19 @@
 //! `shares`: links to snapshots.
 
-use actix_multipart::{Field, Multipart};
+use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::http::header::CACHE_CONTROL;
-use actix_web::web::{self, Data, Json, Path, Payload, ServiceConfig};
+use actix_web::web::{Data, Json, Path, Payload};
 use actix_web::{FromRequest as _, HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use shared::api::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 use tempfile::NamedTempFile;
 use tracing::error;
+use utoipa::ToSchema;
 
 use super::jobs::{file_name, send};
 use crate::database::{NewShare, ShareRow};
 use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::pace::Pace;
 use crate::serve::state::State;
 use crate::shares::{DigestError, Token, Upload, UploadError, days_of, expires_ms, hash_of};
 use crate::snapshots;
@@ -22,17 +24,12 @@ const MOST_VIEW_BYTES: usize = 64 << 10;
 /// The longest title, in characters.
 const MOST_TITLE: usize = 200;
 
-/// Adds the routes of this resource.
-pub(crate) fn configure(config: &mut ServiceConfig) {
-    config
-        .service(web::resource("/limits").route(web::get().to(limits)))
-        .service(web::resource("/shares").route(web::post().to(share)))
-        .service(web::resource("/shares/{token}").route(web::get().to(get)).route(web::delete().to(delete)))
-        .service(web::resource("/shares/{token}/snapshot").route(web::get().to(snapshot)));
-}
-
 /// What this server takes.
-async fn limits(state: Data<State>) -> Result<Json<ServerLimits>, ApiError> {
+#[utoipa::path(
+    get, path = "/api/v1/limits", operation_id = "get_limits", tag = "catalog",
+    responses((status = 200, description = "What may be submitted and shared", body = ServerLimits))
+)]
+pub(crate) async fn limits(state: Data<State>) -> Result<Json<ServerLimits>, ApiError> {
     let shares = &state.config.shares;
     Ok(Json(ServerLimits {
         upload_bytes: shares.upload_bytes,
@@ -43,6 +40,17 @@ async fn limits(state: Data<State>) -> Result<Json<ServerLimits>, ApiError> {
     }))
 }
 
+/// A form with a snapshot.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the parts are read one by one; this is for the document")]
+pub(crate) struct ShareForm {
+    /// Everything but the snapshot, in JSON.
+    view: ShareRequest,
+    /// PyTorch's official pickle, compressed with gzip.
+    #[schema(format = Binary)]
+    snapshot: String,
+}
+
 /// An upload with its two parts.
 struct Parts {
     view: ShareRequest,
@@ -51,10 +59,19 @@ struct Parts {
     bytes: u64,
 }
 
-/// Takes a form of two parts: `view`, a [`ShareRequest`] as JSON, and `snapshot`, compressed with gzip.
+/// Makes a link to a snapshot.
 ///
 /// It answers once everything is stored: a link that was given out is whole.
-async fn share(request: HttpRequest, payload: Payload, state: Data<State>) -> Result<HttpResponse, ApiError> {
+#[utoipa::path(
+    post, path = "/api/v1/shares", operation_id = "share", tag = "shares", security(("token" = [])),
+    request_body(content = ShareForm, content_type = "multipart/form-data"),
+    responses((status = 201, description = "The link, and what deletes it", body = ShareCreated))
+)]
+pub(crate) async fn share(
+    request: HttpRequest,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<HttpResponse, ApiError> {
     let form = Multipart::from_request(&request, &mut payload.into_inner()).await;
     let form = form.map_err(|error| bad(format!("The request is no form: {error}.")))?;
     let Parts { view, file, hash, bytes } = read_parts(form, &state).await?;
@@ -84,22 +101,32 @@ async fn share(request: HttpRequest, payload: Payload, state: Data<State>) -> Re
 
 async fn read_parts(mut form: Multipart, state: &State) -> Result<Parts, ApiError> {
     let (mut view, mut snapshot) = (None, None);
-    while let Some(field) = form.next().await {
-        let field = field.map_err(|error| bad(format!("The form can't be read: {error}.")))?;
+    let mut pace = Pace::new();
+    while let Some(field) = pace.wait(form.next()).await? {
+        let field = field.map_err(|error| match error {
+            MultipartError::Payload(error) => broken_off(&error),
+            error => bad(format!("The form can't be read: {error}.")),
+        })?;
         match field.name() {
-            Some("view") => view = Some(read_view(field).await?),
-            Some("snapshot") => snapshot = Some(read_snapshot(field, state).await?),
-            _ => return Err(bad("The form has parts other than `view` and `snapshot`.")),
+            Some("view") if view.is_none() => view = Some(read_view(field, &mut pace).await?),
+            Some("snapshot") if snapshot.is_none() => snapshot = Some(read_snapshot(field, &mut pace, state).await?),
+            Some(name @ ("view" | "snapshot")) => return Err(bad(format!("The form has the part `{name}` twice."))),
+            name => {
+                let name: String = name.unwrap_or_default().chars().take(MOST_TITLE).collect();
+                return Err(bad(format!("The form has a part `{name}`, other than `view` and `snapshot`.")));
+            }
         }
     }
     let Some((file, hash, bytes)) = snapshot else { return Err(bad("The form has no part `snapshot`.")) };
     Ok(Parts { view: view.unwrap_or_default(), file, hash, bytes })
 }
 
-async fn read_view(mut field: Field) -> Result<ShareRequest, ApiError> {
+async fn read_view(mut field: Field, pace: &mut Pace) -> Result<ShareRequest, ApiError> {
     let mut bytes = Vec::new();
-    while let Some(piece) = field.next().await {
-        bytes.extend_from_slice(&piece.map_err(|error| broken_off(&error))?);
+    while let Some(piece) = pace.wait(field.next()).await? {
+        let piece = piece.map_err(|error| broken_off(&error))?;
+        pace.took(piece.len());
+        bytes.extend_from_slice(&piece);
         if bytes.len() > MOST_VIEW_BYTES {
             let message = format!("The part `view` has more than {MOST_VIEW_BYTES} bytes.");
             return Err(ApiError::new(ErrorCode::TooLarge, message));
@@ -108,11 +135,16 @@ async fn read_view(mut field: Field) -> Result<ShareRequest, ApiError> {
     serde_json::from_slice(&bytes).map_err(|error| bad(format!("The part `view` is not as it should be: {error}.")))
 }
 
-async fn read_snapshot(mut field: Field, state: &State) -> Result<(NamedTempFile, String, u64), ApiError> {
+async fn read_snapshot(
+    mut field: Field,
+    pace: &mut Pace,
+    state: &State,
+) -> Result<(NamedTempFile, String, u64), ApiError> {
     let most_bytes = state.config.shares.upload_bytes;
-    let mut upload = Upload::start(&state.config.worker.scratch, most_bytes)?;
-    while let Some(piece) = field.next().await {
+    let mut upload = Upload::start(state.worker.scratch(), most_bytes)?;
+    while let Some(piece) = pace.wait(field.next()).await? {
         let piece = piece.map_err(|error| broken_off(&error))?;
+        pace.took(piece.len());
         upload.push(&piece).await.map_err(|error| upload_error(error, most_bytes))?;
     }
     upload.finish().await.map_err(|error| upload_error(error, most_bytes))
@@ -129,7 +161,13 @@ async fn store(state: &State, file: &NamedTempFile, hash: &str, bytes: u64) -> R
     Ok(snapshots::keep(&state.database, &state.store, file.path(), hash).await?)
 }
 
-async fn get(token: Path<String>, state: Data<State>) -> Result<Json<ShareResource>, ApiError> {
+/// A link: its title, the view that it restores, and what its snapshot adds up to.
+#[utoipa::path(
+    get, path = "/api/v1/shares/{token}", operation_id = "get_share", tag = "shares",
+    params(("token" = String, Path, description = "The link's `token`")),
+    responses((status = 200, description = "The link", body = ShareResource))
+)]
+pub(crate) async fn get(token: Path<String>, state: Data<State>) -> Result<Json<ShareResource>, ApiError> {
     let row = find(&state, &token).await?;
     Ok(Json(ShareResource {
         digest: digest_of(&row),
@@ -141,13 +179,31 @@ async fn get(token: Path<String>, state: Data<State>) -> Result<Json<ShareResour
     }))
 }
 
-async fn snapshot(token: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
+/// The snapshot of a link, compressed as it was uploaded.
+#[utoipa::path(
+    get, path = "/api/v1/shares/{token}/snapshot", operation_id = "get_share_snapshot", tag = "shares",
+    params(("token" = String, Path, description = "The link's `token`")),
+    responses((
+        status = 200, description = "PyTorch's official pickle, compressed with gzip", content_type = "application/gzip",
+        body = Vec<u8>
+    ))
+)]
+pub(crate) async fn snapshot(token: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
     let row = find(&state, &token).await?;
     send(&state, &row.object, &format!("{}.pickle.gz", file_name(&row.title))).await
 }
 
 /// Deletes a link with the token that was given for that, as `Authorization: Bearer`.
-async fn delete(request: HttpRequest, token: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
+#[utoipa::path(
+    delete, path = "/api/v1/shares/{token}", operation_id = "delete_share", tag = "shares",
+    security(("delete_token" = [])), params(("token" = String, Path, description = "The link's `token`")),
+    responses((status = 204, description = "It is gone"))
+)]
+pub(crate) async fn delete(
+    request: HttpRequest,
+    token: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, ApiError> {
     let sent = request.headers().get("Authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
     let Some(sent) = sent else {
         let message = "A link is deleted with the token that was given for that.";
@@ -160,12 +216,14 @@ async fn delete(request: HttpRequest, token: Path<String>, state: Data<State>) -
     Err(ApiError::not_found("There is no such link, or this token does not delete it."))
 }
 
-async fn find(state: &State, token: &str) -> Result<ShareRow, ApiError> {
+/// The link of a token.
+pub(crate) async fn find(state: &State, token: &str) -> Result<ShareRow, ApiError> {
     let row = state.database.shared(&hash_of(token)).await?;
     row.ok_or_else(|| ApiError::not_found("There is no such link: it has ended, was deleted, or is mistyped."))
 }
 
-fn digest_of(row: &ShareRow) -> SnapshotDigest {
+/// The figures of a link's snapshot.
+pub(crate) fn digest_of(row: &ShareRow) -> SnapshotDigest {
     // What an older version wrote and this one cannot read shows no figures.
     serde_json::from_str(&row.digest).unwrap_or_default()
 }

@@ -12,9 +12,10 @@ use shared::api::SweepReport;
 use shared::base::format::bytes;
 
 use super::table::where_it_ran_out;
+use crate::byte_axis::ByteAxis;
 use crate::markup::escaped;
 use lines::{Limit, Line, Plot, Point};
-use scale::{X, Y};
+use scale::X;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -39,7 +40,7 @@ pub fn svg(report: &SweepReport, steps: u64) -> String {
     let plot = Plot::of(report);
     let legend = legend(&plot);
     let x = X::new(&plot.values, plot.is_number, LEFT..RIGHT);
-    let y = Y::new(plot.most_bytes(), TOP..TOP + PLOT_HEIGHT);
+    let y = ByteAxis::new(plot.most_bytes(), TOP..TOP + PLOT_HEIGHT);
     let letters = legend.iter().map(|(_, label)| label.chars().count()).max();
     let width = RIGHT + MARGIN + letters.map_or(0.0, |letters| LEGEND_INDENT + letters as f64 * LETTER_WIDTH);
     // A long legend makes the picture taller, not the letters smaller.
@@ -71,7 +72,7 @@ fn title(report: &SweepReport) -> String {
 }
 
 /// Grid, ticks and the name of what varies.
-fn axes(svg: &mut String, plot: &Plot, x: &X, y: &Y) {
+fn axes(svg: &mut String, plot: &Plot, x: &X, y: &ByteAxis) {
     for (size_bytes, at) in y.ticks() {
         let _ = writeln!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
         text(svg, (LEFT - 10.0, at + 4.0), "end", "muted", &y.label(size_bytes));
@@ -86,7 +87,7 @@ fn axes(svg: &mut String, plot: &Plot, x: &X, y: &Y) {
 }
 
 /// What a card holds: a line, or a note at the top where that is far above every peak.
-fn draw_limit(svg: &mut String, limit: &Limit, y: &Y) {
+fn draw_limit(svg: &mut String, limit: &Limit, y: &ByteAxis) {
     let label = format!("{} · {}", limit.card, bytes(limit.memory_bytes));
     if limit.memory_bytes > y.most_bytes() {
         text(svg, (RIGHT - 6.0, TOP - 8.0), "end", "limit-text", &format!("{label} ↑"));
@@ -98,7 +99,7 @@ fn draw_limit(svg: &mut String, limit: &Limit, y: &Y) {
 }
 
 /// A line through what fits, dashed on to where memory ran out.
-fn draw_line(svg: &mut String, line: &Line, index: usize, plot: &Plot, x: &X, y: &Y, steps: u64) {
+fn draw_line(svg: &mut String, line: &Line, index: usize, plot: &Plot, x: &X, y: &ByteAxis, steps: u64) {
     let at = |point: &Point| (x.at(point.value), y.at(point.recording.peak_reserved_bytes));
     let _ = writeln!(svg, "<g class=\"{}\">", color_class(index));
     if plot.is_number {

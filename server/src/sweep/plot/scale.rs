@@ -1,4 +1,4 @@
-//! From values to places in a picture.
+//! From the values that vary to places along the bottom of a picture.
 
 use std::ops::Range;
 
@@ -56,67 +56,9 @@ fn grows(values: &[f64]) -> bool {
     *least > 0.0 && most / least >= WIDE && widest >= 2.0 * narrowest
 }
 
-/// From bytes to the place above the bottom.
-pub(super) struct Y {
-    most_bytes: u64,
-    unit: (u64, &'static str),
-    /// Between two ticks, in bytes.
-    step_bytes: u64,
-    down: Range<f64>,
-}
-
-impl Y {
-    /// From 0 to at least `most_bytes`.
-    pub(super) fn new(most_bytes: u64, down: Range<f64>) -> Self {
-        const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-        const MOST_STEPS: u64 = 6;
-        let most_bytes = most_bytes.max(1024);
-        // Two of a unit are where its steps get round.
-        let unit = UNITS.into_iter().find(|(size, _)| most_bytes >= 2 * size).unwrap_or(UNITS[3]);
-        let steps = (0..4).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.pow(power) * unit.0));
-        let step_bytes = { steps }.find(|step| most_bytes / step < MOST_STEPS).unwrap_or(most_bytes);
-        Self { most_bytes, unit, step_bytes, down }
-    }
-
-    pub(super) const fn most_bytes(&self) -> u64 {
-        self.most_bytes
-    }
-
-    pub(super) fn at(&self, size_bytes: u64) -> f64 {
-        let share = size_bytes as f64 / self.most_bytes as f64;
-        self.down.end - share * (self.down.end - self.down.start)
-    }
-
-    pub(super) fn ticks(&self) -> impl Iterator<Item = (u64, f64)> {
-        (0..=self.most_bytes / self.step_bytes).map(|step| (step * self.step_bytes, self.at(step * self.step_bytes)))
-    }
-
-    /// `20 GiB`; the steps are whole ones of the unit.
-    pub(super) fn label(&self, size_bytes: u64) -> String {
-        let (size, name) = self.unit;
-        if size_bytes == 0 { "0".to_owned() } else { format!("{} {name}", size_bytes / size) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check_y(most_bytes: u64, expected: &[&str]) {
-        let y = Y::new(most_bytes, 0.0..100.0);
-        let labels: Vec<_> = y.ticks().map(|(size_bytes, _)| y.label(size_bytes)).collect();
-        assert_eq!(labels, expected);
-    }
-
-    #[test]
-    fn sizes_have_round_ticks() {
-        check_y(0, &["0", "1 KiB"]);
-        check_y(15 << 30, &["0", "5 GiB", "10 GiB", "15 GiB"]);
-        check_y(80 << 30, &["0", "20 GiB", "40 GiB", "60 GiB", "80 GiB"]);
-        check_y(1 << 30, &["0", "200 MiB", "400 MiB", "600 MiB", "800 MiB", "1000 MiB"]);
-        check_y(3 << 40, &["0", "1 TiB", "2 TiB", "3 TiB"]);
-    }
 
     #[track_caller]
     fn check_x(values: &[&str], is_number: bool, expected: &[f64]) {

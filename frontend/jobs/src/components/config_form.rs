@@ -1,0 +1,87 @@
+//! The form of a new job: fields for the keys that most trainings choose.
+
+use super::field::{Change, FormField};
+use crate::state::{Draft, FieldValue};
+use crate::view::fields::{Choice, Group, Values, cards, form};
+use web_sys::HtmlSelectElement;
+use yew::prelude::*;
+
+/// What the [`ConfigForm`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ConfigFormProps {
+    /// The config.
+    pub draft: Draft,
+    /// What the server records on: `virtual`, and real GPUs.
+    pub kinds: Vec<String>,
+    /// A key is to change.
+    pub on_change: Callback<Change>,
+}
+
+/// Fields in groups; a change of one changes one key of the text.
+#[component]
+pub(crate) fn ConfigForm(props: &ConfigFormProps) -> Html {
+    let groups = use_memo((), |()| form());
+    let check = &props.draft.check;
+    let values = Values::of(check.raw.as_deref(), check.job.as_deref());
+    html! {
+        <fieldset class="form" disabled={!props.draft.takes_fields()}>
+            <legend class="visually-hidden">{ "Keys of the config" }</legend>
+            if !props.draft.takes_fields() {
+                <p class="hint" role="status">{ "The form waits until the text is TOML that can be read" }</p>
+            }
+            { device(props, &values) }
+            { for groups.iter().map(|shown| group(props, shown, &values)) }
+        </fieldset>
+    }
+}
+
+fn group(props: &ConfigFormProps, group: &Group, values: &Values) -> Html {
+    let field = |field: &crate::view::fields::Field| {
+        let is_wrong = props.draft.check.problems.iter().any(|problem| problem.path == field.path);
+        html! {
+            <FormField key={field.path} field={field.clone()} values={values.clone()} {is_wrong}
+                on_change={props.on_change.clone()} />
+        }
+    };
+    let fields = html! { <div class="fields">{ for group.fields.iter().map(field) }</div> };
+    if group.is_folded {
+        html! { <details class="fold"><summary>{ group.title }</summary>{ fields }</details> }
+    } else {
+        html! { <section><h2 class="form-title">{ group.title }</h2>{ fields }</section> }
+    }
+}
+
+/// What it runs on: virtual cards, or a GPU of the server.
+fn device(props: &ConfigFormProps, values: &Values) -> Html {
+    let (card, device) = (values.written("card"), values.written("device"));
+    let written = if device.is_empty() { card } else { device };
+    let real = props.kinds.iter().filter(|kind| *kind != "virtual");
+    let real = real.map(|kind| Choice { word: kind.clone(), label: format!("{kind} · a GPU of this server") });
+    let choices: Vec<Choice> = cards().into_iter().chain(real).collect();
+    let is_known = written.is_empty() || choices.iter().any(|choice| choice.word == written);
+    let onchange = props.on_change.reform(|event: Event| {
+        let word = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value()).unwrap_or_default();
+        let path = if word.starts_with("cuda") { "device" } else { "card" };
+        (path, Some(word).filter(|word| !word.is_empty()).map(FieldValue::Text))
+    });
+    let option = |choice: &Choice| {
+        html! { <option value={choice.word.clone()} selected={choice.word == written}>{ &choice.label }</option> }
+    };
+    html! {
+        <section>
+            <h2 class="form-title">{ "Runs on" }</h2>
+            <div class="fields">
+                <label class="field wide">
+                    <span class="field-label">{ "Card" }</span>
+                    <select class="select" data-key="card" {onchange}>
+                        <option value="" selected={written.is_empty()}>{ format!("{} (default)", values.default("card")) }</option>
+                        if !is_known {
+                            <option value={written.clone()} selected=true>{ &written }</option>
+                        }
+                        { for choices.iter().map(option) }
+                    </select>
+                </label>
+            </div>
+        </section>
+    }
+}

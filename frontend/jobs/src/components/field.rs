@@ -1,0 +1,119 @@
+//! A field of the form.
+
+use crate::state::FieldValue;
+use crate::view::fields::{Choice, Control, Field, Values};
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+/// A key that is given a value, or none.
+pub(crate) type Change = (&'static str, Option<FieldValue>);
+
+/// What a [`FormField`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct FormFieldProps {
+    /// The field.
+    pub field: Field,
+    /// What all fields hold.
+    pub values: Values,
+    /// Whether something is wrong with its key.
+    pub is_wrong: bool,
+    /// Its key is to change.
+    pub on_change: Callback<Change>,
+}
+
+/// A field with its name.
+#[component]
+pub(crate) fn FormField(props: &FormFieldProps) -> Html {
+    let Field { path, label, control } = &props.field;
+    match control {
+        Control::Flag => flag(props, path, label),
+        Control::Many(words) => {
+            html! { <div class="checks">{ for words.iter().map(|word| check(props, path, word)) }</div> }
+        }
+        Control::Words(choices) => labelled(props, label, words(props, path, choices)),
+        Control::Whole(bounds) => {
+            let attributes = ("number", Some(bounds.start().to_string()), Some(bounds.end().to_string()));
+            labelled(props, label, input(props, path, attributes))
+        }
+        Control::Line => labelled(props, label, input(props, path, ("text", None, None))),
+    }
+}
+
+fn labelled(props: &FormFieldProps, label: &str, control: Html) -> Html {
+    html! {
+        <label class={classes!("field", props.is_wrong.then_some("wrong"))}>
+            <span class="field-label">{ label }</span>
+            { control }
+        </label>
+    }
+}
+
+fn words(props: &FormFieldProps, path: &'static str, choices: &[Choice]) -> Html {
+    let written = props.values.written(path);
+    let default = props.values.default(path);
+    let onchange = props.on_change.reform(move |event: Event| {
+        let word = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value()).unwrap_or_default();
+        (path, Some(word).filter(|word| !word.is_empty()).map(FieldValue::Text))
+    });
+    let option = |choice: &Choice| {
+        html! { <option value={choice.word.clone()} selected={choice.word == written}>{ &choice.label }</option> }
+    };
+    let is_known = written.is_empty() || choices.iter().any(|choice| choice.word == written);
+    let unset =
+        if default.is_empty() || !written.is_empty() { "Not set".to_owned() } else { format!("{default} (default)") };
+    html! {
+        <select class="select" data-key={path} {onchange} aria-invalid={props.is_wrong.to_string()}>
+            <option value="" selected={written.is_empty()}>{ unset }</option>
+            if !is_known {
+                <option value={written.clone()} selected=true>{ &written }</option>
+            }
+            { for choices.iter().map(option) }
+        </select>
+    }
+}
+
+type Attributes = (&'static str, Option<String>, Option<String>);
+
+fn input(props: &FormFieldProps, path: &'static str, (kind, min, max): Attributes) -> Html {
+    let is_number = kind == "number";
+    let oninput = props.on_change.reform(move |event: InputEvent| {
+        let text = event.target_dyn_into::<HtmlInputElement>().map(|input| input.value()).unwrap_or_default();
+        let value = match text.trim() {
+            "" => None,
+            number if is_number => number.parse().ok().map(FieldValue::Whole),
+            _ => Some(FieldValue::Text(text)),
+        };
+        (path, value)
+    });
+    html! {
+        <input type={kind} {min} {max} data-key={path} value={props.values.written(path)} {oninput}
+            placeholder={props.values.default(path)} aria-invalid={props.is_wrong.to_string()} />
+    }
+}
+
+fn flag(props: &FormFieldProps, path: &'static str, label: &str) -> Html {
+    let onchange = props.on_change.reform(move |event: Event| {
+        let is_on = event.target_dyn_into::<HtmlInputElement>().is_some_and(|input| input.checked());
+        (path, is_on.then_some(FieldValue::Flag(true)))
+    });
+    html! {
+        <label class="check">
+            <input type="checkbox" data-key={path} checked={props.values.is_on(path)} {onchange} />{ label }
+        </label>
+    }
+}
+
+/// A word of a list of which any may be chosen.
+fn check(props: &FormFieldProps, path: &'static str, word: &'static str) -> Html {
+    let chosen = props.values.list(path);
+    let checked = chosen.iter().any(|other| other == word);
+    let onchange = props.on_change.reform(move |event: Event| {
+        let is_on = event.target_dyn_into::<HtmlInputElement>().is_some_and(|input| input.checked());
+        let mut words: Vec<String> = chosen.iter().filter(|other| *other != word).cloned().collect();
+        words.extend(is_on.then(|| word.to_owned()));
+        (path, (!words.is_empty()).then_some(FieldValue::Words(words)))
+    });
+    html! {
+        <label class="check"><input type="checkbox" {checked} {onchange} />{ word.replace('_', " ") }</label>
+    }
+}

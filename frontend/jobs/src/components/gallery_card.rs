@@ -1,0 +1,78 @@
+//! A card of the gallery: a recording, or a mistake beside its repair.
+
+use crate::state::{Entry, Route, Start};
+use crate::view::picture::{HEIGHT, WIDTH, picture, top_bytes};
+use crate::view::prose::{Piece, pieces};
+use frontend::platform::site_url;
+use shared::api::GalleryRow;
+use shared::base::format;
+use yew::prelude::*;
+
+/// What a [`GalleryCard`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct GalleryCardProps {
+    /// The config, with its repair if it is a mistake.
+    pub entry: Entry,
+}
+
+/// Title, pictures, what to look for, and ways to record it.
+#[component]
+pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
+    let Entry { row, repair, model, card, .. } = &props.entry;
+    // One scale for both, so that they can be compared.
+    let rows = || [Some(row), repair.as_ref()].into_iter().flatten();
+    let top = top_bytes(rows().flat_map(|row| [row.live_curve.as_slice(), row.reserved_curve.as_slice()]));
+    let is_pair = repair.is_some();
+    html! {
+        <article class={classes!("tile", is_pair.then_some("pair"))} data-config={row.name.clone()}>
+            <header class="tile-head">
+                <h3 class="tile-title">{ &row.title }</h3>
+                <p class="tile-facts"><span>{ model }</span><span>{ card }</span></p>
+            </header>
+            <div class="tile-pictures">
+                { shown(row, top, if is_pair { "Mistake" } else { "" }) }
+                if let Some(repair) = repair {
+                    { shown(repair, top, "Repaired") }
+                }
+            </div>
+            <p class="tile-text">{ for pieces(&row.text).into_iter().map(piece) }</p>
+            <footer class="tile-foot">
+                { link(row, if is_pair { "Use the mistake" } else { "Use this config" }) }
+                if let Some(repair) = repair {
+                    { link(repair, "Use the repair") }
+                }
+            </footer>
+        </article>
+    }
+}
+
+fn piece(piece: Piece) -> Html {
+    match piece {
+        Piece::Words(text) => text.into(),
+        Piece::Code(text) => html! { <code>{ text }</code> },
+    }
+}
+
+fn link(row: &GalleryRow, text: &str) -> Html {
+    let href = site_url(&Route::New(Start::Gallery(row.name.clone())).path());
+    html! { <a class="button" {href} aria-label={format!("{text}: {}", row.title)}>{ text }</a> }
+}
+
+/// The curves of a recording with its peak.
+fn shown(row: &GalleryRow, top: u64, caption: &str) -> Html {
+    let picture = picture(&row.live_curve, &row.reserved_curve, top);
+    let peak = format::bytes(row.peak_allocated_bytes);
+    let reserved = format::bytes(row.peak_reserved_bytes);
+    html! {
+        <figure class="thumb" title={format!("Peak {peak} allocated, {reserved} reserved; {} events", format::count(row.events))}>
+            <svg viewBox={format!("0 0 {WIDTH} {HEIGHT}")} preserveAspectRatio="none" role="img"
+                aria-label={format!("Memory over the recording: peak {peak} allocated, {reserved} reserved")}>
+                <path class="thumb-live" d={picture.live} />
+                <path class="thumb-reserved" d={picture.reserved} vector-effect="non-scaling-stroke" />
+            </svg>
+            <figcaption class="numbers">
+                <span>{ caption }</span><span>{ format!("peak {peak}") }</span>
+            </figcaption>
+        </figure>
+    }
+}

@@ -1,0 +1,86 @@
+//! What can be done with a job.
+
+use super::compare::Compare;
+use super::modal::Modal;
+use crate::state::{Route, Start};
+use frontend::components::icon::{Icon, IconName};
+use frontend::platform::{api_url, site_url};
+use shared::api::{JobResource, JobState};
+use shared::base::format;
+use yew::prelude::*;
+
+/// What [`JobActions`] offer.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct JobActionsProps {
+    /// The job.
+    pub job: JobResource,
+    /// Its end is wanted.
+    pub on_cancel: Callback<()>,
+}
+
+/// Open, compare, download, run again, cancel: what its state allows.
+#[component]
+pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
+    let JobResource { id, state, snapshot_bytes, .. } = &props.job;
+    let again = site_url(&Route::New(Start::Job(id.clone())).path());
+    html! {
+        <div class="actions">
+            if let Some(size_bytes) = snapshot_bytes {
+                <a class="button primary" href={site_url(&format!("?job={id}"))} data-open="">
+                    <Icon name={IconName::Peak} />{ "Open in viewer" }
+                </a>
+                <Compare id={id.clone()} />
+                <a class="button" href={api_url(&format!("jobs/{id}/snapshot"))} download="">
+                    <Icon name={IconName::Drop} />{ format!("Download ({})", format::bytes(*size_bytes)) }
+                </a>
+            }
+            <a class="button" href={again}><Icon name={IconName::Again} />{ "Run again with…" }</a>
+            if !state.is_over() {
+                <Cancel is_running={*state == JobState::Running} on_cancel={props.on_cancel.clone()} />
+            }
+        </div>
+    }
+}
+
+/// What [`Cancel`] asks.
+#[derive(Clone, PartialEq, Properties)]
+struct CancelProps {
+    /// Whether something would be lost.
+    is_running: bool,
+    /// It is wanted.
+    on_cancel: Callback<()>,
+}
+
+/// A button; a job that runs is asked for first.
+#[component]
+fn Cancel(props: &CancelProps) -> Html {
+    let is_asked = use_state_eq(|| false);
+    let set = |asked: bool| {
+        let is_asked = is_asked.clone();
+        Callback::from(move |()| is_asked.set(asked))
+    };
+    let onclick = if props.is_running { set(true) } else { props.on_cancel.clone() };
+    let confirm = {
+        let (close, on_cancel) = (set(false), props.on_cancel.clone());
+        move |_: MouseEvent| {
+            close.emit(());
+            on_cancel.emit(());
+        }
+    };
+    html! {
+        <>
+            <button type="button" class="button" data-cancel="" onclick={onclick.reform(|_: MouseEvent| ())}>
+                <Icon name={IconName::Stop} />{ "Cancel" }
+            </button>
+            if *is_asked {
+                <Modal title="Cancel this job?" on_close={set(false)}>
+                    <p class="hint">{ "It runs now. What it has recorded so far is not kept." }</p>
+                    <div class="card-foot">
+                        <button type="button" class="button primary" data-confirm="" onclick={confirm}>{ "Cancel the job" }</button>
+                        <button type="button" class="button" onclick={set(false).reform(|_: MouseEvent| ())}>{ "Let it run" }</button>
+                    </div>
+                </Modal>
+            }
+        </>
+    }
+}

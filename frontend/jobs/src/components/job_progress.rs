@@ -1,0 +1,51 @@
+//! Where a job is.
+
+use crate::state::{Link, Watch};
+use crate::view::job;
+use shared::api::{JobResource, JobState};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// What [`JobProgress`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct JobProgressProps {
+    /// The job.
+    pub job: JobResource,
+    /// What its events said.
+    pub watch: Rc<Watch>,
+}
+
+/// A bar, the step and its phase, or the place in the queue.
+#[component]
+pub(crate) fn JobProgress(props: &JobProgressProps) -> Html {
+    let JobProgressProps { job: resource, watch } = props;
+    let state = watch.state.unwrap_or(resource.state);
+    let steps = watch.steps.unwrap_or(resource.steps);
+    let text = match (state, &watch.progress) {
+        (JobState::Queued, _) => job::queue_place(resource.before),
+        (_, Some(progress)) => job::place(progress, steps),
+        _ => "Starting the recorder".to_owned(),
+    };
+    let share = job::share(watch.progress.as_ref(), steps);
+    let value = (state == JobState::Running && watch.progress.is_some()).then(|| share.to_string());
+    html! {
+        <div class="job-progress" data-progress={share.to_string()}>
+            <progress class="progress" max="1" {value} aria-label="Progress" />
+            <p class="job-place numbers">
+                <span>{ text }</span>
+                if watch.link == Link::Away {
+                    <span class="away">{ "The server is away; trying again" }</span>
+                }
+            </p>
+            // Each step once, rather than each phase: a screen reader has to get to the end of it.
+            <p class="visually-hidden" role="status">{ spoken(state, watch, steps) }</p>
+        </div>
+    }
+}
+
+fn spoken(state: JobState, watch: &Watch, steps: u64) -> String {
+    match watch.progress.as_ref().and_then(|progress| progress.step) {
+        Some(step) => format!("{}, step {} of {}", job::state_word(state), step + 1, steps.max(step + 1)),
+        None => job::state_word(state).to_owned(),
+    }
+}

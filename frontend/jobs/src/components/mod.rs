@@ -1,0 +1,25 @@
+//! What the pages are made of.
+
+pub(crate) mod figure_list;
+pub(crate) mod modal;
+pub(crate) mod refusal_note;
+pub(crate) mod state_badge;
+
+pub(crate) mod no_server;
+pub(crate) mod token_dialog;
+
+pub(crate) mod gallery;
+mod gallery_card;
+pub(crate) mod job_list;
+
+pub(crate) mod config_form;
+pub(crate) mod editor;
+mod field;
+pub(crate) mod key_notes;
+pub(crate) mod problem_list;
+
+pub(crate) mod compare;
+pub(crate) mod job_actions;
+pub(crate) mod job_outcome;
+pub(crate) mod job_progress;
+pub(crate) mod memory_chart;

@@ -1,0 +1,47 @@
+//! What is wrong with a config, each with its line and key.
+
+use crate::view::refusal::problem_place;
+use frontend::components::icon::{Icon, IconName};
+use shared::job::Problem;
+use yew::prelude::*;
+
+/// What a [`ProblemList`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ProblemListProps {
+    /// The problems; without any, the config is fine.
+    pub problems: Vec<Problem>,
+    /// What is said without problems.
+    pub fine: AttrValue,
+}
+
+/// Problems, told to screen readers as they change.
+#[component]
+pub(crate) fn ProblemList(props: &ProblemListProps) -> Html {
+    html! {
+        <div id="problems" class="problems" role="status">
+            if props.problems.is_empty() {
+                <p class="fine"><Icon name={IconName::Done} />{ &props.fine }</p>
+            } else {
+                <ul>{ for props.problems.iter().map(problem) }</ul>
+            }
+        </div>
+    }
+}
+
+fn problem(problem: &Problem) -> Html {
+    let place = problem_place(problem);
+    html! {
+        <li class="problem">
+            <Icon name={IconName::Error} />
+            <div>
+                if !place.is_empty() {
+                    <p class="problem-place">{ place }</p>
+                }
+                <p>{ &problem.message }</p>
+                if !problem.hint.is_empty() {
+                    <p class="hint">{ &problem.hint }</p>
+                }
+            </div>
+        </li>
+    }
+}

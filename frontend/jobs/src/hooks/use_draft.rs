@@ -1,0 +1,75 @@
+//! The config of a new job, and where it begins.
+
+use super::use_fetched::{Fetched, use_fetched};
+use crate::state::{Draft, DraftAction, Start};
+use frontend::platform::ApiError;
+use shared::api::{GalleryRow, JobDetails};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// [`Draft`] as yew keeps it.
+#[derive(Default, PartialEq)]
+struct Model(Rc<Draft>);
+
+impl Reducible for Model {
+    type Action = DraftAction;
+
+    fn reduce(self: Rc<Self>, action: DraftAction) -> Rc<Self> {
+        Rc::new(Self(Rc::new(self.0.after(action))))
+    }
+}
+
+/// The draft, and what can be done with it.
+pub(crate) struct DraftHandle {
+    model: UseReducerHandle<Model>,
+    error: Option<ApiError>,
+}
+
+impl DraftHandle {
+    /// The draft as it is now.
+    pub(crate) fn draft(&self) -> Rc<Draft> {
+        Rc::clone(&self.model.0)
+    }
+
+    /// Changes the draft.
+    pub(crate) fn dispatch(&self) -> Callback<DraftAction> {
+        let dispatcher = self.model.dispatcher();
+        Callback::from(move |action| dispatcher.dispatch(action))
+    }
+
+    /// Why the config that it should begin with is not there.
+    pub(crate) fn error(&self) -> Option<ApiError> {
+        self.error.clone()
+    }
+}
+
+fn once<T>(_: &Fetched<T>) -> Option<u32> {
+    None
+}
+
+/// The draft of a new job, which begins with an example, a config of the gallery, or that of another job.
+#[hook]
+pub(crate) fn use_draft(start: &Start) -> DraftHandle {
+    let model = use_reducer_eq(Model::default);
+    let (gallery, job) = match start {
+        Start::Example => (None, None),
+        Start::Gallery(_) => (Some("gallery".to_owned()), None),
+        Start::Job(id) => (None, Some(format!("jobs/{id}"))),
+    };
+    let gallery = use_fetched::<Vec<GalleryRow>>(gallery, once);
+    let job = use_fetched::<JobDetails>(job, once);
+    let dispatcher = model.dispatcher();
+    use_effect_with((start.clone(), gallery.now.answer.clone(), job.now.answer.clone()), move |(start, rows, job)| {
+        if let (Start::Gallery(name), Some(rows)) = (start, rows)
+            && let Some(row) = rows.iter().find(|row| row.name == *name)
+        {
+            dispatcher.dispatch(DraftAction::Load(row.config.clone()));
+        }
+        if let Some(JobDetails { job, source, .. }) = job.as_deref() {
+            let (card, steps) = (job.card.clone(), job.steps);
+            dispatcher.dispatch(DraftAction::Again { source: source.clone(), card, steps });
+        }
+    });
+    let error = gallery.now.error.clone().or_else(|| job.now.error.clone());
+    DraftHandle { model, error }
+}

@@ -1,0 +1,122 @@
+//! A resource of the server, read once or again and again.
+
+use frontend::platform::{ApiError, ApiRequest};
+use gloo_timers::callback::Timeout;
+use serde::de::DeserializeOwned;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// What has come of a resource.
+#[derive(Clone, Debug)]
+pub(crate) struct Fetched<T> {
+    /// The last answer.
+    pub answer: Option<Rc<T>>,
+    /// Why the last request brought nothing; an older answer stays.
+    pub error: Option<ApiError>,
+}
+
+impl<T> Default for Fetched<T> {
+    fn default() -> Self {
+        Self { answer: None, error: None }
+    }
+}
+
+impl<T: PartialEq> PartialEq for Fetched<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.answer == other.answer && self.error == other.error
+    }
+}
+
+/// A resource, and a way to ask for it again.
+pub(crate) struct FetchedHandle<T: 'static> {
+    /// What has come of it.
+    pub now: UseStateHandle<Fetched<T>>,
+    round: UseStateHandle<u32>,
+}
+
+impl<T> Clone for FetchedHandle<T> {
+    fn clone(&self) -> Self {
+        Self { now: self.now.clone(), round: self.round.clone() }
+    }
+}
+
+impl<T> FetchedHandle<T> {
+    /// Asks again at once.
+    pub(crate) fn again(&self) {
+        self.round.set(self.round.wrapping_add(1));
+    }
+
+    /// [`again`](Self::again) for a button.
+    pub(crate) fn again_callback(&self) -> Callback<()> {
+        let round = self.round.clone();
+        Callback::from(move |()| round.set(round.wrapping_add(1)))
+    }
+}
+
+/// Reads what is at `path` below `/api/v1`, nothing without a path.
+///
+/// `wait_ms` says from each answer how long until the next request, `None` for no other.
+#[hook]
+pub(crate) fn use_fetched<T>(path: Option<String>, wait_ms: fn(&Fetched<T>) -> Option<u32>) -> FetchedHandle<T>
+where
+    T: DeserializeOwned + PartialEq + 'static,
+{
+    let now = use_state_eq(Fetched::default);
+    let round = use_state_eq(|| 0);
+    let setter = now.setter();
+    use_effect_with((path, *round), move |(path, _)| {
+        let fetch = Rc::new(Fetch {
+            path: path.clone(),
+            wait_ms,
+            setter,
+            last: RefCell::default(),
+            timer: RefCell::default(),
+            is_over: Cell::new(false),
+        });
+        Fetch::ask(&fetch);
+        move || {
+            fetch.is_over.set(true);
+            fetch.timer.take();
+        }
+    });
+    FetchedHandle { now, round }
+}
+
+struct Fetch<T: 'static> {
+    path: Option<String>,
+    wait_ms: fn(&Fetched<T>) -> Option<u32>,
+    setter: UseStateSetter<Fetched<T>>,
+    last: RefCell<Option<Rc<T>>>,
+    timer: RefCell<Option<Timeout>>,
+    is_over: Cell<bool>,
+}
+
+impl<T: DeserializeOwned + PartialEq + 'static> Fetch<T> {
+    fn ask(this: &Rc<Self>) {
+        let Some(path) = this.path.clone() else { return };
+        let this = Rc::clone(this);
+        spawn_local(async move {
+            let answer = ApiRequest::get(path).send::<T>().await;
+            // A later request, or no page at all, waits for another answer.
+            if !this.is_over.get() {
+                Self::hear(&this, answer);
+            }
+        });
+    }
+
+    fn hear(this: &Rc<Self>, answer: Result<T, ApiError>) {
+        let fetched = match answer {
+            Ok(answer) => Fetched { answer: Some(Rc::new(answer)), error: None },
+            Err(error) => Fetched { answer: this.last.borrow().clone(), error: Some(error) },
+        };
+        this.last.borrow_mut().clone_from(&fetched.answer);
+        let wait_ms = (this.wait_ms)(&fetched);
+        this.setter.set(fetched);
+        if let Some(wait_ms) = wait_ms {
+            let next = Rc::clone(this);
+            *this.timer.borrow_mut() = Some(Timeout::new(wait_ms, move || Self::ask(&next)));
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The size of an element.
+
+use frontend::platform::{ResizeListener, size_of_element};
+use web_sys::HtmlElement;
+use yew::prelude::*;
+
+/// Width and height of an element in CSS pixels, as they change; 0 before it is there.
+#[hook]
+pub(crate) fn use_size(node: &NodeRef) -> (f64, f64) {
+    let size = use_state_eq(|| (0.0, 0.0));
+    let setter = size.setter();
+    use_effect_with(node.clone(), move |node| {
+        let listener = node.cast::<HtmlElement>().and_then(|element| {
+            setter.set(size_of_element(&element));
+            let watched = element.clone();
+            ResizeListener::new(&element, move || setter.set(size_of_element(&watched)))
+        });
+        move || drop(listener)
+    });
+    *size
+}

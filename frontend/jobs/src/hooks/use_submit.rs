@@ -1,0 +1,101 @@
+//! Submits a config.
+
+use super::use_token::TokenHandle;
+use crate::platform::{go_to, random_key};
+use crate::state::{Draft, Route};
+use crate::view::refusal::needs_token;
+use frontend::platform::{ApiError, ApiRequest, token};
+use shared::api::{JobDetails, JobRequest};
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// How far a submission is.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Sending {
+    /// Nothing was sent, or the text has changed since.
+    #[default]
+    Not,
+    /// It is under way.
+    Now,
+    /// It was refused.
+    Refused(ApiError),
+}
+
+/// A submission.
+pub(crate) struct SubmitHandle {
+    sending: UseStateHandle<Sending>,
+    send: Callback<()>,
+}
+
+impl SubmitHandle {
+    /// Whether it is under way.
+    pub(crate) fn is_sending(&self) -> bool {
+        *self.sending == Sending::Now
+    }
+
+    /// Why it was refused.
+    pub(crate) fn error(&self) -> Option<ApiError> {
+        match &*self.sending {
+            Sending::Refused(error) => Some(error.clone()),
+            _ => None,
+        }
+    }
+
+    /// Sends the config, then leaves for the page of its job.
+    pub(crate) fn send(&self) -> Callback<()> {
+        self.send.clone()
+    }
+}
+
+/// A way to submit a draft; the same text sent twice is one job.
+#[hook]
+pub(crate) fn use_submit(draft: Rc<Draft>, token_handle: &TokenHandle, needs_one: bool) -> SubmitHandle {
+    let sending = use_state_eq(Sending::default);
+    let key = use_memo(draft.text.clone(), |_| random_key());
+    use_effect_with(draft.text.clone(), {
+        let sending = sending.setter();
+        move |_| sending.set(Sending::Not)
+    });
+    let (handle, setter) = (token_handle.clone(), sending.setter());
+    let send = Callback::from(move |()| {
+        let (text, key) = (draft.text.clone(), key.to_string());
+        let submission = Submission { text, key, handle: handle.clone(), sending: setter.clone() };
+        if needs_one && token().is_none() {
+            return submission.ask();
+        }
+        submission.send();
+    });
+    SubmitHandle { sending, send }
+}
+
+#[derive(Clone)]
+struct Submission {
+    text: String,
+    key: String,
+    handle: TokenHandle,
+    sending: UseStateSetter<Sending>,
+}
+
+impl Submission {
+    fn ask(self) {
+        let handle = self.handle.clone();
+        handle.ask(Callback::from(move |()| self.clone().send()));
+    }
+
+    fn send(self) {
+        self.sending.set(Sending::Now);
+        spawn_local(async move {
+            let body = JobRequest { config: self.text.clone(), ..JobRequest::default() };
+            let request = ApiRequest::post("jobs").header("idempotency-key", self.key.clone()).json(&body);
+            match request.send::<JobDetails>().await {
+                Ok(details) => go_to(&Route::Job(details.job.id).path()),
+                Err(error) if needs_token(&error) => {
+                    self.sending.set(Sending::Not);
+                    self.ask();
+                }
+                Err(error) => self.sending.set(Sending::Refused(error)),
+            }
+        });
+    }
+}

@@ -1,0 +1,176 @@
+//! One job: live while it runs, and what it came to.
+
+use crate::components::figure_list::FigureList;
+use crate::components::job_actions::JobActions;
+use crate::components::job_outcome::{JobOutcome, out_of_memory};
+use crate::components::job_progress::JobProgress;
+use crate::components::key_notes::KeyNotes;
+use crate::components::memory_chart::MemoryChart;
+use crate::components::refusal_note::RefusalNote;
+use crate::components::state_badge::StateBadge;
+use crate::hooks::{Fetched, TokenHandle, use_fetched, use_watch};
+use crate::platform::{clock_ms, local_time};
+use crate::state::{Route, Watch};
+use crate::view::refusal::needs_token;
+use crate::view::{job, time};
+use frontend::components::copy_button::CopyButton;
+use frontend::platform::{ApiError, ApiRequest, set_title, site_url};
+use frontend::state::Scheme;
+use shared::api::{JobDetails, JobResource, JobState};
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// What the [`JobPage`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct JobPageProps {
+    /// The job.
+    pub id: AttrValue,
+    /// The colours.
+    pub scheme: Scheme,
+    /// The server's token.
+    pub token: TokenHandle,
+}
+
+/// Between two looks at the job itself, in milliseconds; its events come by themselves.
+fn wait_ms(details: &Fetched<JobDetails>) -> Option<u32> {
+    match (&details.answer, &details.error) {
+        (Some(details), _) if details.job.state.is_over() => None,
+        (_, Some(ApiError::Refused { status: 404, .. })) => None,
+        (None, _) => Some(3000),
+        _ => Some(2000),
+    }
+}
+
+/// One job.
+#[component]
+pub(crate) fn JobPage(props: &JobPageProps) -> Html {
+    let details = use_fetched::<JobDetails>(Some(format!("jobs/{}", props.id)), wait_ms);
+    let watch = use_watch(&props.id);
+    let refused = use_state_eq(|| None);
+    use_effect_with(watch.state.is_some_and(JobState::is_over), {
+        let details = details.clone();
+        move |is_over| {
+            if *is_over {
+                details.again();
+            }
+        }
+    });
+    let name = details.now.answer.as_ref().map(|details| details.job.name.clone());
+    use_effect_with(name, |name| set_title(&format!("{} – Snapscope", name.as_deref().unwrap_or("Job"))));
+    let on_cancel = use_cancel(props, &refused, details.again_callback());
+    let Some(known) = details.now.answer.clone() else {
+        return html! {
+            <main class="page">
+                { way_back() }
+                { match details.now.error.clone() {
+                    Some(error) => html! { <RefusalNote {error} on_retry={details.again_callback()} /> },
+                    None => html! { <p class="hint waiting" role="status">{ "Loading the job…" }</p> },
+                } }
+            </main>
+        };
+    };
+    // Events are ahead of the job, but for its end: figures and error come with the job itself.
+    let told = watch.state.filter(|state| !state.is_over() && !known.job.state.is_over());
+    let state = told.unwrap_or(known.job.state);
+    let has_chart = !watch.samples.is_empty() || state == JobState::Running;
+    html! {
+        <main class="page" data-state={state.word()}>
+            { way_back() }
+            { head(&known.job, state, on_cancel) }
+            if let Some(error) = (*refused).clone() {
+                <RefusalNote {error} />
+            }
+            if !known.job.state.is_over() {
+                <JobProgress job={known.job.clone()} watch={watch.clone()} />
+                if let Some(oom) = &watch.oom {
+                    { out_of_memory(oom) }
+                }
+                <FigureList figures={job::live_figures(&watch)} />
+            }
+            <JobOutcome details={(*known).clone()} />
+            if has_chart {
+                <MemoryChart watch={watch.clone()} scheme={props.scheme} />
+            }
+            { log(&known, &watch) }
+            { config(&known) }
+        </main>
+    }
+}
+
+/// Cancels the job, and asks for the token where that is needed.
+#[hook]
+fn use_cancel(props: &JobPageProps, refused: &UseStateHandle<Option<ApiError>>, again: Callback<()>) -> Callback<()> {
+    let (id, token, refused) = (props.id.clone(), props.token.clone(), refused.clone());
+    Callback::from(move |()| cancel(id.clone(), token.clone(), refused.setter(), again.clone()))
+}
+
+fn cancel(id: AttrValue, token: TokenHandle, refused: UseStateSetter<Option<ApiError>>, again: Callback<()>) {
+    spawn_local(async move {
+        match ApiRequest::post(format!("jobs/{id}/cancel")).send::<JobResource>().await {
+            Ok(_) => {
+                refused.set(None);
+                again.emit(());
+            }
+            Err(error) if needs_token(&error) => {
+                let handle = token.clone();
+                let then = move |()| cancel(id.clone(), token.clone(), refused.clone(), again.clone());
+                handle.ask(Callback::from(then));
+            }
+            Err(error) => refused.set(Some(error)),
+        }
+    });
+}
+
+fn way_back() -> Html {
+    html! { <nav class="way-back" aria-label="Way back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav> }
+}
+
+fn head(resource: &JobResource, state: JobState, on_cancel: Callback<()>) -> Html {
+    let name = if resource.name.is_empty() { "Without a name" } else { &resource.name };
+    html! {
+        <header class="page-head">
+            <div>
+                <h1 class="page-title">{ name }<StateBadge {state} /></h1>
+                <p class="hint facts">
+                    <span>{ &resource.card }</span>
+                    <span title={local_time(resource.created_ms)}>{ time::ago(clock_ms(), resource.created_ms) }</span>
+                    if resource.attempts > 1 {
+                        <span>{ format!("attempt {}", resource.attempts) }</span>
+                    }
+                </p>
+            </div>
+            <JobActions job={resource.clone()} {on_cancel} />
+        </header>
+    }
+}
+
+/// What the recorder said: as it runs, and its last lines where it failed.
+fn log(details: &JobDetails, watch: &Watch) -> Html {
+    let lines: Vec<String> = watch.messages.iter().chain(&details.log).cloned().collect();
+    if lines.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <section class="section" aria-labelledby="log-title">
+            <h2 id="log-title" class="section-title">{ "Log" }</h2>
+            <pre class="log" tabindex="0">{ lines.join("\n") }</pre>
+        </section>
+    }
+}
+
+fn config(details: &JobDetails) -> Html {
+    let notes = |understood: bool| {
+        let notes = details.notes.iter().filter(|note| note.understood == understood);
+        notes.map(|note| (note.key.clone(), note.note.clone())).collect::<Vec<_>>()
+    };
+    html! {
+        <section class="section" aria-labelledby="config-title">
+            <div class="section-head">
+                <h2 id="config-title" class="section-title">{ "Config" }</h2>
+                <CopyButton text={details.source.clone()} label="Copy" />
+            </div>
+            <pre class="source" tabindex="0"><code>{ &details.source }</code></pre>
+            <KeyNotes understood={notes(true)} ignored={notes(false)} />
+        </section>
+    }
+}

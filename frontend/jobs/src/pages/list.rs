@@ -1,0 +1,42 @@
+//! The list of jobs, and the gallery.
+
+use crate::components::gallery::Gallery;
+use crate::components::job_list::JobList;
+use crate::state::{Route, Start};
+use frontend::components::icon::{Icon, IconName};
+use frontend::platform::{set_title, site_url};
+use yew::prelude::*;
+
+/// What the [`ListPage`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct ListPageProps {
+    /// What the server records on.
+    pub kinds: Vec<String>,
+}
+
+/// Jobs above, configs to begin with below.
+#[component]
+pub(crate) fn ListPage(props: &ListPageProps) -> Html {
+    use_effect_with((), |()| set_title("Jobs – Snapscope"));
+    html! {
+        <main class="page">
+            <header class="page-head">
+                <div>
+                    <h1 class="page-title">{ "Record a training" }</h1>
+                    <p class="hint">{ "A config becomes a memory snapshot, on a virtual GPU or on a real one." }</p>
+                </div>
+                <a class="button primary" href={site_url(&Route::New(Start::Example).path())}>
+                    <Icon name={IconName::Add} />{ "New job" }
+                </a>
+            </header>
+            if props.kinds.is_empty() {
+                <p class="note warning" role="status">
+                    <Icon name={IconName::Warning} />
+                    { "No worker takes jobs at this time: what was submitted waits until one comes." }
+                </p>
+            }
+            <JobList />
+            <Gallery />
+        </main>
+    }
+}

@@ -1,0 +1,172 @@
+//! The form of a new job, with the text of its config beside it.
+
+use crate::components::config_form::ConfigForm;
+use crate::components::editor::Editor;
+use crate::components::figure_list::FigureList;
+use crate::components::key_notes::{KeyNotes, Note};
+use crate::components::problem_list::ProblemList;
+use crate::components::refusal_note::RefusalNote;
+use crate::hooks::{TokenHandle, use_draft, use_submit};
+use crate::platform::read_text;
+use crate::state::{Draft, DraftAction, Route, Start, TextFile};
+use crate::view::{numbers, refusal};
+use frontend::components::drop_overlay::DropOverlay;
+use frontend::components::icon::{Icon, IconName};
+use frontend::hooks::use_drop;
+use frontend::platform::{chosen_files, set_title, site_url};
+use shared::api::ServerLimits;
+use shared::job::{Format, ImportNote};
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{File, HtmlInputElement};
+use yew::prelude::*;
+
+/// What the [`NewJobPage`] begins with.
+#[derive(Clone, PartialEq, Properties)]
+pub(crate) struct NewJobPageProps {
+    /// The config that stands in it first.
+    pub start: Start,
+    /// What the server takes.
+    pub limits: Rc<ServerLimits>,
+    /// The server's token.
+    pub token: TokenHandle,
+}
+
+/// A form and an editor of the same text.
+#[component]
+pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
+    use_effect_with((), |()| set_title("New job – Snapscope"));
+    let handle = use_draft(&props.start);
+    let submit = use_submit(handle.draft(), &props.token, props.limits.needs_token);
+    let unread = use_state_eq(|| None);
+    let on_files = {
+        let (dispatch, unread) = (handle.dispatch(), unread.setter());
+        use_callback((), move |files: Vec<File>, ()| bring(files, dispatch.clone(), unread.clone()))
+    };
+    let is_over = use_drop(on_files.clone());
+    let dispatch = handle.dispatch();
+    let draft = handle.draft();
+    html! {
+        <main class="page new-job">
+            <nav class="way-back" aria-label="Way back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav>
+            <header class="page-head">
+                <div>
+                    <h1 class="page-title">{ "New job" }</h1>
+                    <p class="hint">{ "Write a config, or drop one: ours, or the config.json of Hugging Face with its training arguments." }</p>
+                </div>
+                { file_button(on_files) }
+            </header>
+            if let Some(error) = handle.error() {
+                <RefusalNote {error} />
+            }
+            if let Some(message) = (*unread).clone() {
+                { refused_file(&message) }
+            }
+            { for draft.refused.iter().map(|problem| refused_file(&problem.to_string())) }
+            <div class="columns">
+                <ConfigForm draft={(*draft).clone()} kinds={props.limits.kinds.clone()}
+                    on_change={dispatch.reform(|(path, value)| DraftAction::Set(path, value))} />
+                <div class="column">
+                    <Editor text={draft.text.clone()} problems={draft.check.problems.clone()}
+                        on_change={dispatch.reform(DraftAction::Type)} />
+                    { other_language(&draft, &dispatch) }
+                    <ProblemList problems={draft.check.problems.clone()} fine="The config is fine" />
+                    <KeyNotes understood={notes(&draft.understood)} ignored={notes(&draft.ignored)} />
+                    { meaning(&draft) }
+                    { submission(&submit, &draft) }
+                </div>
+            </div>
+            if is_over {
+                <DropOverlay />
+            }
+        </main>
+    }
+}
+
+/// What the config means in numbers.
+fn meaning(draft: &Draft) -> Html {
+    let Some(job) = &draft.check.job else { return Html::default() };
+    html! {
+        <>
+            <FigureList figures={numbers::numbers(job)} />
+            if let Some(warning) = numbers::warning(job) {
+                <p class="note warning" role="status"><Icon name={IconName::Warning} />{ warning }</p>
+            }
+        </>
+    }
+}
+
+/// The way to TOML for what is written in another language, which the form can't change.
+fn other_language(draft: &Draft, dispatch: &Callback<DraftAction>) -> Html {
+    if draft.check.format == Format::Toml || draft.check.raw.is_none() {
+        return Html::default();
+    }
+    let name = if draft.check.format == Format::Json { "JSON" } else { "YAML" };
+    let onclick = dispatch.reform(|_: MouseEvent| DraftAction::Convert);
+    html! {
+        <p class="note plain">
+            <Icon name={IconName::Info} />
+            <span class="note-text">{ format!("This is {name}, which runs as it is; the form changes TOML only.") }</span>
+            <button type="button" class="button" {onclick}>{ "Turn it into TOML" }</button>
+        </p>
+    }
+}
+
+fn submission(submit: &crate::hooks::SubmitHandle, draft: &Draft) -> Html {
+    let onclick = submit.send().reform(|_: MouseEvent| ());
+    let is_sending = submit.is_sending();
+    html! {
+        <div class="submission">
+            if let Some(error) = submit.error() {
+                <RefusalNote error={error.clone()} />
+                if !refusal::problems(&error).is_empty() {
+                    <ProblemList problems={refusal::problems(&error)} fine="" />
+                }
+            }
+            <button type="button" class="button primary large" data-submit="" {onclick}
+                disabled={draft.check.job.is_none() || is_sending}>
+                { if is_sending { "Submitting…" } else { "Record" } }
+            </button>
+        </div>
+    }
+}
+
+fn notes(notes: &[ImportNote]) -> Vec<Note> {
+    notes.iter().map(|note| (note.key.clone(), note.note.clone())).collect()
+}
+
+fn refused_file(message: &str) -> Html {
+    html! {
+        <div class="note error" role="alert"><Icon name={IconName::Error} /><p class="note-text">{ message }</p></div>
+    }
+}
+
+/// A button that opens the browser's dialog for files.
+fn file_button(on_files: Callback<Vec<File>>) -> Html {
+    let onchange = move |event: Event| {
+        if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
+            on_files.emit(chosen_files(&input));
+        }
+    };
+    html! {
+        <label class="button file-button">
+            <Icon name={IconName::Open} />{ "Open config" }
+            <input type="file" class="visually-hidden" multiple=true accept=".json,.toml,.yaml,.yml" {onchange} />
+        </label>
+    }
+}
+
+/// Reads files and hands them to the draft.
+fn bring(files: Vec<File>, dispatch: Callback<DraftAction>, unread: UseStateSetter<Option<String>>) {
+    spawn_local(async move {
+        let mut read = Vec::new();
+        for file in &files {
+            match read_text(file).await {
+                Ok(text) => read.push(TextFile { name: file.name(), text }),
+                Err(message) => return unread.set(Some(message)),
+            }
+        }
+        unread.set(None);
+        dispatch.emit(DraftAction::Bring(read));
+    });
+}

@@ -1,0 +1,9 @@
+//! What these pages alone want from the browser; the rest is in `frontend::platform`.
+
+mod chart_canvas;
+mod events;
+mod page;
+
+pub(crate) use chart_canvas::paint;
+pub(crate) use events::{EventStream, StreamEvent};
+pub(crate) use page::{clock_ms, go_to, local_time, page_path, random_key, read_text, search_words};

@@ -1,0 +1,137 @@
+//! The gallery as cards: each mistake together with its repair, and what a person looks for.
+
+use shared::api::GalleryRow;
+use shared::job::{Device, RawJob};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// What a config of the gallery shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A mistake, beside its repair.
+    Mistake,
+    /// A healthy training of real size.
+    Healthy,
+}
+
+/// A card of the gallery.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    /// The config.
+    pub row: Rc<GalleryRow>,
+    /// Its repair, where it is a mistake.
+    pub repair: Option<Rc<GalleryRow>>,
+    /// What it shows.
+    pub kind: Kind,
+    /// The preset, or the family where it has sizes of its own.
+    pub model: String,
+    /// The virtual cards.
+    pub card: String,
+    /// Everything that can be searched for, in lower case.
+    haystack: String,
+}
+
+impl Entry {
+    fn of(row: Rc<GalleryRow>, repair: Option<Rc<GalleryRow>>) -> Self {
+        let raw = RawJob::from_toml(&row.config).unwrap_or_default();
+        let model = raw.model.clone().unwrap_or_default();
+        let model = model.preset.or(model.family).unwrap_or_default();
+        let mistakes = raw.mistakes.clone().unwrap_or_default().join(" ");
+        let card = match raw.resolve().map(|job| job.device) {
+            Ok(Device::Virtual(cards)) => cards.to_string(),
+            _ => String::new(),
+        };
+        let kind = if repair.is_some() { Kind::Mistake } else { Kind::Healthy };
+        let haystack = [row.name.as_str(), &row.title, &row.text, &model, &card, &mistakes].join("\n").to_lowercase();
+        Self { row, repair, kind, model, card, haystack }
+    }
+}
+
+/// The cards of the gallery: mistakes first, each in the order of names.
+pub(crate) fn entries(rows: Vec<GalleryRow>) -> Vec<Entry> {
+    let rows: Vec<Rc<GalleryRow>> = rows.into_iter().map(Rc::new).collect();
+    let by_name: HashMap<&str, &Rc<GalleryRow>> = rows.iter().map(|row| (row.name.as_str(), row)).collect();
+    let repair = |row: &GalleryRow| by_name.get(row.repair.as_deref()?).map(|repair| Rc::clone(repair));
+    let is_repair = |name: &str| rows.iter().any(|row| row.repair.as_deref() == Some(name));
+    let own = rows.iter().filter(|row| !is_repair(&row.name));
+    let mut entries: Vec<Entry> = own.map(|row| Entry::of(Rc::clone(row), repair(row))).collect();
+    entries.sort_by_key(|entry| entry.kind == Kind::Healthy);
+    entries
+}
+
+/// What a person looks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CatalogFilter {
+    /// Words that all have to be there.
+    pub query: String,
+    /// What it has to show.
+    pub kind: Option<Kind>,
+    /// The cards, as a job has them.
+    pub card: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+}
+
+impl CatalogFilter {
+    /// Whether a card of the gallery is looked for.
+    pub(crate) fn takes(&self, entry: &Entry) -> bool {
+        let query = self.query.to_lowercase();
+        self.kind.is_none_or(|kind| kind == entry.kind)
+            && self.card.as_ref().is_none_or(|card| *card == entry.card)
+            && self.model.as_ref().is_none_or(|model| *model == entry.model)
+            && query.split_whitespace().all(|word| entry.haystack.contains(word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, repair: Option<&str>, config: &str) -> GalleryRow {
+        GalleryRow {
+            name: name.to_owned(),
+            title: format!("The {name}"),
+            text: "What to look for.".to_owned(),
+            config: config.to_owned(),
+            repair: repair.map(str::to_owned),
+            peak_allocated_bytes: 0,
+            peak_reserved_bytes: 0,
+            events: 0,
+            live_curve: Vec::new(),
+            reserved_curve: Vec::new(),
+        }
+    }
+
+    fn gallery() -> Vec<Entry> {
+        entries(vec![
+            row("big", None, "model = \"gpt2-xl\"\ncard = \"a100-40gb\""),
+            row("leak", Some("leak-repaired"), "model = \"gpt2\"\ncard = \"t4-16gb\"\nmistakes = [\"keep_losses\"]"),
+            row("leak-repaired", None, "model = \"gpt2\"\ncard = \"t4-16gb\""),
+        ])
+    }
+
+    #[track_caller]
+    fn check(filter: CatalogFilter, expected: &[&str]) {
+        let found: Vec<_> =
+            gallery().into_iter().filter(|entry| filter.takes(entry)).map(|entry| entry.row.name.clone()).collect();
+        assert_eq!(found, expected, "{filter:?}");
+    }
+
+    #[test]
+    fn a_mistake_stands_beside_its_repair() {
+        let gallery = gallery();
+        assert_eq!(gallery.len(), 2);
+        assert_eq!(gallery[0].repair.as_ref().map(|row| row.name.as_str()), Some("leak-repaired"));
+        assert_eq!((gallery[1].model.as_str(), gallery[1].card.as_str()), ("gpt2-xl", "a100-40gb"));
+    }
+
+    #[test]
+    fn filters_leave_what_is_looked_for() {
+        check(CatalogFilter::default(), &["leak", "big"]);
+        check(CatalogFilter { query: "KEEP_losses t4".to_owned(), ..CatalogFilter::default() }, &["leak"]);
+        check(CatalogFilter { query: "nothing".to_owned(), ..CatalogFilter::default() }, &[]);
+        check(CatalogFilter { kind: Some(Kind::Healthy), ..CatalogFilter::default() }, &["big"]);
+        check(CatalogFilter { card: Some("t4-16gb".to_owned()), ..CatalogFilter::default() }, &["leak"]);
+        check(CatalogFilter { model: Some("gpt2-xl".to_owned()), ..CatalogFilter::default() }, &["big"]);
+    }
+}

@@ -1,0 +1,251 @@
+//! The config of a new job while it is written, by hand and by the form.
+
+use super::edit::{FieldValue, set};
+use super::sources::{TextFile, brought};
+use shared::job::{Device, Format, Import, ImportNote, Job, Problem, RawJob, Source};
+use std::rc::Rc;
+
+/// What stands in the editor of a new job.
+const EXAMPLE: &str = "\
+# Everything that is left out has PyTorch's own default.
+model = \"gpt2\"
+batch = 4
+sequence = 512
+steps = 3
+precision = \"autocast-bf16\"
+card = \"a100-40gb\"
+";
+
+/// A text and what it means.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Check {
+    /// What language it is in.
+    pub format: Format,
+    /// The keys as they are written, if the text can be read.
+    pub raw: Option<Rc<RawJob>>,
+    /// The job with all defaults, if nothing is wrong.
+    pub job: Option<Rc<Job>>,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+}
+
+impl Check {
+    /// Checks a text as the server will.
+    pub(crate) fn of(text: &str) -> Self {
+        let format = Format::of("", text);
+        let mut check = Self { format, raw: None, job: None, problems: Vec::new() };
+        match Import::read(Source { name: "", text }, None) {
+            Err(problems) => check.problems = problems,
+            Ok(Import { job: raw, places, .. }) => {
+                check.raw = Some(Rc::new(raw.clone()));
+                match raw.resolve() {
+                    Ok(job) => check.job = Some(Rc::new(job)),
+                    Err(problems) => check.problems = places.locate(problems),
+                }
+            }
+        }
+        check
+    }
+}
+
+/// Everything that happens to a draft.
+#[derive(Clone, Debug)]
+pub(crate) enum DraftAction {
+    /// The text was changed by hand.
+    Type(String),
+    /// A field of the form gave its key a value, or none.
+    Set(&'static str, Option<FieldValue>),
+    /// Another config takes its place.
+    Load(String),
+    /// The config of another job, with what its request overrode.
+    Again {
+        /// The config as it was submitted.
+        source: String,
+        /// The cards or device that it ran on.
+        card: String,
+        /// The steps that it took.
+        steps: u64,
+    },
+    /// Files were dropped or chosen.
+    Bring(Vec<TextFile>),
+    /// What is written in another language is to be TOML.
+    Convert,
+}
+
+/// The config of a new job.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Draft {
+    /// The text.
+    pub text: String,
+    /// What it means.
+    pub check: Check,
+    /// Keys of a file that mean something here.
+    pub understood: Vec<ImportNote>,
+    /// Keys of a file that don't.
+    pub ignored: Vec<ImportNote>,
+    /// What is wrong with files that were brought.
+    pub refused: Vec<Problem>,
+    /// The model's config that training arguments may still come for.
+    last: Option<TextFile>,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self::of(EXAMPLE.to_owned())
+    }
+}
+
+impl Draft {
+    fn of(text: String) -> Self {
+        let check = Check::of(&text);
+        Self { text, check, understood: Vec::new(), ignored: Vec::new(), refused: Vec::new(), last: None }
+    }
+
+    /// Whether the form can change the text.
+    pub(crate) fn takes_fields(&self) -> bool {
+        self.check.format == Format::Toml && self.check.raw.is_some()
+    }
+
+    /// The draft after an action.
+    pub(crate) fn after(&self, action: DraftAction) -> Self {
+        match action {
+            DraftAction::Type(text) => self.with(text),
+            DraftAction::Set(path, value) => {
+                let text = if self.takes_fields() { set_at(&self.text, path, value) } else { None };
+                text.map_or_else(|| self.clone(), |text| self.with(text))
+            }
+            DraftAction::Load(text) => Self::of(text),
+            DraftAction::Again { source, card, steps } => {
+                self.bringing(vec![TextFile { name: String::new(), text: source }]).overridden(&card, steps)
+            }
+            DraftAction::Bring(files) => self.bringing(files),
+            DraftAction::Convert => self.bringing(vec![TextFile { name: String::new(), text: self.text.clone() }]),
+        }
+    }
+
+    fn with(&self, text: String) -> Self {
+        Self { check: Check::of(&text), text, refused: Vec::new(), ..self.clone() }
+    }
+
+    /// The draft with cards or device and steps where they are others.
+    fn overridden(self, card: &str, steps: u64) -> Self {
+        let Some(job) = self.check.job.clone() else { return self };
+        let written = match &job.device {
+            Device::Virtual(cards) => cards.to_string(),
+            Device::Cuda(index) => format!("cuda:{index}"),
+        };
+        let place = if card.starts_with("cuda") { "device" } else { "card" };
+        let place = (written != card && !card.is_empty()).then(|| (place, FieldValue::Text(card.to_owned())));
+        let steps = (job.steps != steps && steps > 0).then_some(("steps", FieldValue::Whole(steps)));
+        [place, steps]
+            .into_iter()
+            .flatten()
+            .fold(self, |draft, (path, value)| draft.after(DraftAction::Set(path, Some(value))))
+    }
+
+    /// Training arguments that come alone belong to the config that came before.
+    fn bringing(&self, mut files: Vec<TextFile>) -> Self {
+        files.truncate(2);
+        let alone = brought(&files);
+        let together = match (&files[..], &self.last) {
+            ([file], Some(last)) if alone.is_err() || !is_config(&alone) => brought(&[last.clone(), file.clone()]).ok(),
+            _ => None,
+        };
+        match together.map_or(alone, Ok) {
+            Err(refused) => Self { refused, ..self.clone() },
+            Ok(read) => {
+                let last = files.into_iter().find(|file| file.text.contains("model_type"));
+                let last = last.or_else(|| self.last.clone());
+                Self { understood: read.understood, ignored: read.ignored, last, ..Self::of(read.text) }
+            }
+        }
+    }
+}
+
+/// Whether what was read says which model.
+fn is_config(read: &Result<super::sources::Brought, Vec<Problem>>) -> bool {
+    read.as_ref().is_ok_and(|read| Check::of(&read.text).raw.is_some_and(|raw| raw.model.is_some()))
+}
+
+/// `card` and `device` exclude each other: setting one takes the other away.
+fn set_at(text: &str, path: &str, value: Option<FieldValue>) -> Option<String> {
+    let other = match path {
+        "card" => "device",
+        "device" => "card",
+        _ => return set(text, path, value),
+    };
+    set(&set(text, other, None)?, path, value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(text: &str) -> Draft {
+        Draft::default().after(DraftAction::Type(text.to_owned()))
+    }
+
+    #[test]
+    fn the_example_is_a_job() {
+        let draft = Draft::default();
+        assert_eq!(draft.check.problems, []);
+        assert!(draft.check.job.is_some() && draft.takes_fields());
+    }
+
+    #[test]
+    fn problems_have_key_and_line() {
+        let problems = draft("model = \"gpt2\"\n\nbatch = 0\n").check.problems;
+        let places: Vec<_> =
+            problems.iter().map(|problem| (problem.path.as_str(), problem.place.map(|p| p.line))).collect();
+        assert_eq!(places, [("batch", Some(3))]);
+        let broken = draft("model = \"gpt2\"\nbatch = \n");
+        assert_eq!(broken.check.problems[0].place.map(|place| place.line), Some(2));
+        assert!(!broken.takes_fields());
+    }
+
+    #[test]
+    fn the_form_changes_the_text() {
+        let set = |draft: &Draft, path, value| draft.after(DraftAction::Set(path, value));
+        let larger = set(&draft("# mine\nmodel = \"gpt2\"\n"), "batch", Some(FieldValue::Whole(2)));
+        assert_eq!(larger.text, "# mine\nmodel = \"gpt2\"\nbatch = 2\n");
+        assert_eq!(larger.check.job.map(|job| job.batch), Some(2));
+        let moved = set(&draft("device = \"cuda:0\"\n"), "card", Some(FieldValue::Text("t4-16gb".to_owned())));
+        assert_eq!(moved.text, "card = \"t4-16gb\"\n");
+        let broken = draft("batch = ");
+        assert_eq!(set(&broken, "steps", None), broken);
+    }
+
+    #[test]
+    fn other_languages_become_toml() {
+        let yaml = draft("model: gpt2\nbatch: 2\n");
+        assert!(yaml.check.job.is_some() && !yaml.takes_fields());
+        let converted = yaml.after(DraftAction::Convert);
+        assert_eq!(converted.check.job, yaml.check.job);
+        assert!(converted.takes_fields());
+    }
+
+    #[test]
+    fn another_job_is_run_again_as_it_ran() {
+        let again = |card: &str, steps| {
+            let source = "model = \"gpt2\"\nsteps = 3\ncard = \"t4-16gb\"\n".to_owned();
+            Draft::default().after(DraftAction::Again { source, card: card.to_owned(), steps }).text
+        };
+        assert_eq!(again("t4-16gb", 3), "model = \"gpt2\"\nsteps = 3\ncard = \"t4-16gb\"\n");
+        assert_eq!(again("l4-24gb", 5), "model = \"gpt2\"\nsteps = 5\ncard = \"l4-24gb\"\n");
+        assert_eq!(again("cuda:0", 3), "model = \"gpt2\"\nsteps = 3\ndevice = \"cuda:0\"\n");
+    }
+
+    #[test]
+    fn training_arguments_may_come_later() {
+        let file = |name: &str, text: &str| TextFile { name: name.to_owned(), text: text.to_owned() };
+        let model = file("config.json", r#"{"model_type": "gpt2"}"#);
+        let arguments = file("args.json", r#"{"per_device_train_batch_size": 16}"#);
+        let first = Draft::default().after(DraftAction::Bring(vec![model]));
+        assert!(!first.understood.is_empty());
+        let both = first.after(DraftAction::Bring(vec![arguments]));
+        assert_eq!(both.check.job.as_ref().map(|job| job.batch), Some(16), "{}", both.text);
+        let refused = both.after(DraftAction::Bring(vec![file("x.json", "{")]));
+        assert!(!refused.refused.is_empty());
+        assert_eq!(refused.text, both.text);
+    }
+}

@@ -1,0 +1,172 @@
+//! Changes single keys of a config in TOML, and leaves everything else as a person wrote it.
+
+use shared::job::RawJob;
+use toml_edit::{Array, Decor, DocumentMut, InlineTable, Item, TableLike, Value};
+
+/// A value that a field of the form gives its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FieldValue {
+    /// A word or a line.
+    Text(String),
+    /// A whole number.
+    Whole(u64),
+    /// Yes or no.
+    Flag(bool),
+    /// Several words.
+    Words(Vec<String>),
+}
+
+impl FieldValue {
+    fn into_toml(self) -> Value {
+        match self {
+            Self::Text(text) => text.into(),
+            // No key takes numbers that 63 bits don't hold; those that do are refused by the check.
+            Self::Whole(number) => i64::try_from(number).unwrap_or(i64::MAX).into(),
+            Self::Flag(flag) => flag.into(),
+            Self::Words(words) => words.iter().collect::<Array>().into(),
+        }
+    }
+}
+
+/// The key of a table that a single word stands for, as in `model = "gpt2"`.
+fn key_of_word(table: &str) -> Option<&'static str> {
+    match table {
+        "model" => Some("preset"),
+        "optimizer" => Some("kind"),
+        _ => None,
+    }
+}
+
+/// The text with a key set, or without it; `None` where the text is no TOML.
+///
+/// Paths have one part or two: `batch`, `optimizer.kind`.
+pub(crate) fn set(text: &str, path: &str, value: Option<FieldValue>) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let value = value.map(FieldValue::into_toml);
+    match path.split_once('.') {
+        None => change(document.as_table_mut(), path, value),
+        Some((table, key)) => set_in_table(&mut document, table, key, value),
+    }
+    Some(document.to_string())
+}
+
+fn set_in_table(document: &mut DocumentMut, table: &str, key: &str, value: Option<Value>) {
+    let word_key = key_of_word(table);
+    match document.get_mut(table) {
+        Some(item) if item.is_table_like() => {
+            let Some(entries) = item.as_table_like_mut() else { return };
+            change(entries, key, value);
+            if entries.is_empty() {
+                change(document.as_table_mut(), table, None);
+            }
+        }
+        // A word, or nothing at all, stays or becomes a word where that says it all.
+        _ if word_key == Some(key) => change(document.as_table_mut(), table, value),
+        item => {
+            let Some(value) = value else { return };
+            let word = item.as_ref().and_then(|item| item.as_str()).zip(word_key);
+            let mut entries = InlineTable::new();
+            if let Some((word, word_key)) = word {
+                entries.insert(word_key, word.into());
+            }
+            entries.insert(key, value);
+            change(document.as_table_mut(), table, Some(entries.into()));
+        }
+    }
+}
+
+/// Sets or removes an entry; comments beside its value and above its key stay.
+fn change(table: &mut dyn TableLike, key: &str, value: Option<Value>) {
+    let Some(mut value) = value else { return remove(table, key) };
+    match table.get_mut(key) {
+        Some(Item::Value(old)) => {
+            *value.decor_mut() = old.decor().clone();
+            *old = value;
+        }
+        _ => drop(table.insert(key, Item::Value(value))),
+    }
+}
+
+fn remove(table: &mut dyn TableLike, key: &str) {
+    let comment = table.key(key).and_then(|key| prefix(key.leaf_decor())).filter(|text| text.contains('#'));
+    let next = table.iter().map(|(key, _)| key).skip_while(|name| *name != key).nth(1).map(str::to_owned);
+    table.remove(key);
+    let (Some(comment), Some(next)) = (comment, next) else { return };
+    let Some(mut key) = table.key_mut(&next) else { return };
+    let below = prefix(key.leaf_decor()).unwrap_or_default();
+    key.leaf_decor_mut().set_prefix(comment + &below);
+}
+
+fn prefix(decor: &Decor) -> Option<String> {
+    decor.prefix()?.as_str().map(str::to_owned)
+}
+
+/// A config as TOML, where it was written in another language or by Hugging Face.
+pub(crate) fn to_toml(job: &RawJob) -> String {
+    // Everything in a config has a form in TOML.
+    toml_edit::ser::to_string_pretty(job).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(word: &str) -> Option<FieldValue> {
+        Some(FieldValue::Text(word.to_owned()))
+    }
+
+    #[track_caller]
+    fn check(before: &str, path: &str, value: Option<FieldValue>, after: &str) {
+        assert_eq!(set(before, path, value).unwrap(), after);
+    }
+
+    #[test]
+    fn one_key_changes_and_comments_stay() {
+        let before = "# A config\nmodel = \"gpt2\" # small\nbatch = 2   # for now\n\n[data]\nseed = 1\n";
+        let after = "# A config\nmodel = \"gpt2\" # small\nbatch = 8   # for now\n\n[data]\nseed = 1\n";
+        check(before, "batch", Some(FieldValue::Whole(8)), after);
+        check(
+            "model = \"gpt2\"\n[data]\nseed = 1\n",
+            "steps",
+            Some(FieldValue::Whole(2)),
+            "model = \"gpt2\"\nsteps = 2\n[data]\nseed = 1\n",
+        );
+        check("", "checkpointing", Some(FieldValue::Flag(true)), "checkpointing = true\n");
+        let words = FieldValue::Words(vec!["keep_losses".to_owned(), "retain_graph".to_owned()]);
+        check("", "mistakes", Some(words), "mistakes = [\"keep_losses\", \"retain_graph\"]\n");
+    }
+
+    #[test]
+    fn a_removed_key_leaves_its_comment() {
+        check("# head\nname = \"x\"\nbatch = 2\n", "name", None, "# head\nbatch = 2\n");
+        check("batch = 2\n", "steps", None, "batch = 2\n");
+        check("batch = 2\n", "model.attention", None, "batch = 2\n");
+    }
+
+    #[test]
+    fn words_become_tables_only_where_they_must() {
+        check("model = \"gpt2\"\n", "model.preset", text("mlp"), "model = \"mlp\"\n");
+        check("", "optimizer.kind", text("sgd"), "optimizer = \"sgd\"\n");
+        check(
+            "optimizer = \"adam\"\n",
+            "optimizer.implementation",
+            text("fused"),
+            "optimizer = { kind = \"adam\", implementation = \"fused\" }\n",
+        );
+        check("[optimizer]\nkind = \"adam\"\n", "optimizer.kind", text("sgd"), "[optimizer]\nkind = \"sgd\"\n");
+        check("a = 1\n[optimizer]\nkind = \"adam\"\n", "optimizer.kind", None, "a = 1\n");
+    }
+
+    #[test]
+    fn what_is_no_toml_is_left_alone() {
+        assert_eq!(set("batch = ", "batch", None), None);
+    }
+
+    #[test]
+    fn any_config_can_be_written_as_toml() {
+        let json = r#"{"model": {"family": "cnn", "layers": ["conv 8 3", "flatten", "linear 10"], "image_size": 8},
+            "optimizer": {"betas": [0.9, 0.95], "epsilon": 1e-10}, "checkpointing": {"every": 2}, "batch": 4}"#;
+        let raw = RawJob::from_json(json).unwrap();
+        assert_eq!(RawJob::from_toml(&to_toml(&raw)), Ok(raw));
+    }
+}

@@ -1,0 +1,15 @@
+//! What the pages know and how it changes, without a browser.
+
+mod catalog;
+mod draft;
+mod edit;
+mod route;
+mod sources;
+mod watch;
+
+pub(crate) use catalog::{CatalogFilter, Entry, Kind, entries};
+pub(crate) use draft::{Draft, DraftAction};
+pub(crate) use edit::FieldValue;
+pub(crate) use route::{Route, Start};
+pub(crate) use sources::TextFile;
+pub(crate) use watch::{Link, Sample, Watch, WatchAction};

@@ -1,0 +1,87 @@
+//! Which page an address names.
+
+/// A page of jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// The list of jobs and the gallery.
+    List,
+    /// The form for a new job.
+    New(Start),
+    /// One job.
+    Job(String),
+}
+
+/// What the form of a new job begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// A small config.
+    Example,
+    /// A config of the gallery, by its name.
+    Gallery(String),
+    /// The config of another job, by its id.
+    Job(String),
+}
+
+impl Route {
+    /// The page at a path with parameters, such as `/jobs` and `?new`.
+    ///
+    /// The site may lie in a folder of its host: only what follows `jobs` counts.
+    pub(crate) fn of(path: &str, parameter: impl Fn(&str) -> Option<String>) -> Self {
+        let mut parts = path.trim_end_matches('/').rsplit('/');
+        let last = parts.next().unwrap_or_default();
+        if parts.next() == Some("jobs") && !last.is_empty() {
+            return Self::Job(last.to_owned());
+        }
+        match parameter("new").as_deref() {
+            None => Self::List,
+            Some(_) => Self::New(match (parameter("gallery"), parameter("from")) {
+                (Some(name), _) => Start::Gallery(name),
+                (None, Some(id)) => Start::Job(id),
+                (None, None) => Start::Example,
+            }),
+        }
+    }
+
+    /// Its path below the top of the site.
+    pub(crate) fn path(&self) -> String {
+        match self {
+            Self::List => "jobs".to_owned(),
+            Self::New(Start::Example) => "jobs?new".to_owned(),
+            Self::New(Start::Gallery(name)) => format!("jobs?new&gallery={name}"),
+            Self::New(Start::Job(id)) => format!("jobs?new&from={id}"),
+            Self::Job(id) => format!("jobs/{id}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(address: &str, expected: Route) {
+        let (path, search) = address.split_once('?').unwrap_or((address, ""));
+        let parameter = |name: &str| {
+            let pair = |part: &str| {
+                part.split_once('=').map_or((part.to_owned(), String::new()), |(a, b)| (a.into(), b.into()))
+            };
+            search.split('&').map(pair).find(|(key, _)| key == name).map(|(_, value)| value)
+        };
+        assert_eq!(Route::of(path, parameter), expected, "{address}");
+        assert!(
+            address.ends_with(&expected.path()) || address.ends_with('/') || address.ends_with("html"),
+            "{address}"
+        );
+    }
+
+    #[test]
+    fn addresses_name_pages() {
+        check("/jobs", Route::List);
+        check("/jobs/", Route::List);
+        check("/snapscope/jobs.html", Route::List);
+        check("/jobs?new", Route::New(Start::Example));
+        check("/jobs?new&gallery=keep-losses", Route::New(Start::Gallery("keep-losses".to_owned())));
+        check("/jobs?new&from=0194", Route::New(Start::Job("0194".to_owned())));
+        check("/folder/jobs/0194ab", Route::Job("0194ab".to_owned()));
+    }
+}

@@ -1,0 +1,218 @@
+//! The fields of the form: keys of a config, what they take, and what they hold.
+
+use serde_json::Value;
+use shared::job::{Card, Job, Model, RawJob, bounds, words};
+use std::ops::RangeInclusive;
+
+/// How a key is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// One of several words.
+    Words(Vec<Choice>),
+    /// A whole number.
+    Whole(RangeInclusive<u64>),
+    /// Yes, or the key is left out.
+    Flag,
+    /// A line of text.
+    Line,
+    /// Any of several words.
+    Many(Vec<&'static str>),
+}
+
+/// A word that can be chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The word in the config.
+    pub word: String,
+    /// What the list shows.
+    pub label: String,
+}
+
+/// A field of the form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// The key.
+    pub path: &'static str,
+    /// Its name.
+    pub label: &'static str,
+    /// How it is set.
+    pub control: Control,
+}
+
+/// Fields below a heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// The heading.
+    pub title: &'static str,
+    /// Whether it is folded up until somebody wants it.
+    pub is_folded: bool,
+    /// The fields.
+    pub fields: Vec<Field>,
+}
+
+/// The form: what most trainings choose first, then what some do.
+pub(crate) fn form() -> Vec<Group> {
+    let group = |title, is_folded, fields: &[(&'static str, &'static str)]| Group {
+        title,
+        is_folded,
+        fields: fields.iter().map(|(path, label)| Field { path, label, control: control(path) }).collect(),
+    };
+    vec![
+        group("Model", false, &[("model.preset", "Model"), ("batch", "Batch"), ("sequence", "Sequence")]),
+        group(
+            "Training",
+            false,
+            &[
+                ("precision", "Precision"),
+                ("optimizer.kind", "Optimizer"),
+                ("optimizer.implementation", "Implementation"),
+                ("steps", "Steps"),
+                ("accumulation", "Accumulation"),
+                ("checkpointing", "Checkpointing"),
+            ],
+        ),
+        group(
+            "More",
+            true,
+            &[
+                ("name", "Name"),
+                ("model.attention", "Attention"),
+                ("allocator", "Allocator settings"),
+                ("offload_activations", "Offload activations"),
+                ("lora.rank", "LoRA rank"),
+                ("evaluation.every", "Evaluate every … steps"),
+            ],
+        ),
+        group("Mistakes", true, &[("mistakes", "What the script does and had better not")]),
+    ]
+}
+
+/// The cards that can be chosen, with their memory.
+pub(crate) fn cards() -> Vec<Choice> {
+    let choice = |card: Card| {
+        let memory = shared::base::format::bytes(card.memory_bytes);
+        Choice { label: format!("{} · {memory}", card.name), word: card.name }
+    };
+    Card::all().map(choice).collect()
+}
+
+fn control(path: &'static str) -> Control {
+    match path {
+        "checkpointing" | "offload_activations" => Control::Flag,
+        "mistakes" => Control::Many(words(path)),
+        "model.preset" => Control::Words(words(path).into_iter().map(preset).collect()),
+        _ => match bounds(path) {
+            Some(bounds) => Control::Whole(bounds),
+            None if words(path).is_empty() => Control::Line,
+            None => Control::Words(words(path).into_iter().map(plain).collect()),
+        },
+    }
+}
+
+fn plain(word: &str) -> Choice {
+    Choice { word: word.to_owned(), label: word.to_owned() }
+}
+
+fn preset(name: &str) -> Choice {
+    let parameters = Model::preset(name).map_or(0, |model| model.parameters());
+    Choice { word: name.to_owned(), label: format!("{name} · {}", short_count(parameters)) }
+}
+
+/// A count in three digits, as models are named: `124 M`, `1.56 B`.
+fn short_count(count: u64) -> String {
+    let (value, unit) = if count < 1_000_000_000 { (count as f64 / 1e6, "M") } else { (count as f64 / 1e9, "B") };
+    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// What the fields hold: the keys as written, and what holds where they are not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Values {
+    written: Value,
+    effective: Value,
+}
+
+impl Values {
+    /// The values of a config, and of the job that it means.
+    pub(crate) fn of(raw: Option<&RawJob>, job: Option<&Job>) -> Self {
+        let json = |raw: &RawJob| serde_json::to_value(raw).unwrap_or_default();
+        Self {
+            written: raw.map(json).unwrap_or_default(),
+            effective: job.map(|job| json(&job.to_raw())).unwrap_or_default(),
+        }
+    }
+
+    /// What is written at a key, as text; empty where nothing is.
+    pub(crate) fn written(&self, path: &str) -> String {
+        find(&self.written, path).map(text).unwrap_or_default()
+    }
+
+    /// What holds at a key that is not written, as text; empty where nothing does.
+    pub(crate) fn default(&self, path: &str) -> String {
+        find(&self.effective, path).map(text).unwrap_or_default()
+    }
+
+    /// Whether a flag is on; a table stands for yes.
+    pub(crate) fn is_on(&self, path: &str) -> bool {
+        find(&self.written, path).is_some_and(|value| *value == Value::Bool(true) || value.is_object())
+    }
+
+    /// The words of a list.
+    pub(crate) fn list(&self, path: &str) -> Vec<String> {
+        let items = find(&self.written, path).and_then(Value::as_array).cloned().unwrap_or_default();
+        items.iter().map(text).collect()
+    }
+}
+
+fn find<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    value.pointer(&format!("/{}", path.replace('.', "/")))
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Object(_) | Value::Array(_) => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(config: &str) -> Values {
+        let raw = RawJob::from_toml(config).unwrap();
+        let job = raw.clone().resolve().unwrap();
+        Values::of(Some(&raw), Some(&job))
+    }
+
+    #[test]
+    fn fields_hold_what_is_written() {
+        let values = values("model = \"gpt2\"\nbatch = 4\ncheckpointing = { every = 2 }\nmistakes = [\"keep_losses\"]");
+        assert_eq!((values.written("model.preset"), values.written("batch")), ("gpt2".to_owned(), "4".to_owned()));
+        assert_eq!(
+            (values.written("optimizer.kind"), values.default("optimizer.kind")),
+            (String::new(), "adamw".to_owned())
+        );
+        assert_eq!(values.default("sequence"), "1024");
+        assert!(values.is_on("checkpointing") && !values.is_on("offload_activations"));
+        assert_eq!(values.list("mistakes"), ["keep_losses"]);
+    }
+
+    #[test]
+    fn every_field_is_a_key() {
+        for field in form().into_iter().flat_map(|group| group.fields) {
+            let table = field.path.split('.').next().unwrap();
+            assert!(RawJob::KEYS.contains(&table), "{}", field.path);
+            if let Control::Words(choices) = &field.control {
+                assert!(choices.len() > 1, "{}", field.path);
+            }
+        }
+        assert!(cards()[0].label.starts_with("t4-16gb · 14.6 GiB"));
+    }
+
+    #[test]
+    fn counts_are_short() {
+        assert_eq!((short_count(124_439_808), short_count(1_557_611_200)), ("124 M".to_owned(), "1.56 B".to_owned()));
+    }
+}

@@ -1,0 +1,10 @@
+//! What the pages show, as texts and numbers.
+
+pub(crate) mod chart;
+pub(crate) mod fields;
+pub(crate) mod job;
+pub(crate) mod numbers;
+pub(crate) mod picture;
+pub(crate) mod prose;
+pub(crate) mod refusal;
+pub(crate) mod time;

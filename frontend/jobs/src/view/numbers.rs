@@ -1,0 +1,123 @@
+//! What a config means in numbers.
+
+use frontend::view::figures::{Emphasis, Figure};
+use shared::base::format;
+use shared::job::{Device, Job, Precision};
+
+/// The numbers of a job, the most asked for first.
+pub(crate) fn numbers(job: &Job) -> Vec<Figure> {
+    [Some(parameters(job)), weights(job), Some(card(job)), Some(samples(job))].into_iter().flatten().collect()
+}
+
+/// Why a job can't fit, where that is sure before it runs.
+pub(crate) fn warning(job: &Job) -> Option<String> {
+    let (weights_bytes, memory_bytes) = (weights_bytes(job)?, memory_bytes(job)?);
+    (weights_bytes > memory_bytes).then(|| {
+        let (weights, memory) = (format::bytes(weights_bytes), format::bytes(memory_bytes));
+        format!("The weights alone take {weights}, more than the {memory} of the card: this will run out of memory.")
+    })
+}
+
+fn parameters(job: &Job) -> Figure {
+    let (all, trained) = (job.parameters(), job.trained_parameters());
+    Figure {
+        label: "Parameters",
+        value: format::count(all),
+        note: if trained == all {
+            job.model.family().to_owned()
+        } else {
+            format!("{} trained", format::count(trained))
+        },
+        explanation: "Those of the model and its adapters, counted once where they are shared.",
+        emphasis: Emphasis::Plain,
+    }
+}
+
+/// The weights of the model; several devices and adapters in other formats make it another number.
+fn weights_bytes(job: &Job) -> Option<u64> {
+    let is_plain = job.lora.is_none() && job.parallel.is_none();
+    is_plain.then(|| job.parameters().saturating_mul(if job.precision == Precision::Bf16 { 2 } else { 4 }))
+}
+
+fn weights(job: &Job) -> Option<Figure> {
+    Some(Figure {
+        label: "Weights",
+        value: format::bytes(weights_bytes(job)?),
+        note: if job.precision == Precision::Bf16 { "16 bits each" } else { "32 bits each" }.to_owned(),
+        explanation: "Memory of the weights alone, without gradients, optimizer state and activations.",
+        emphasis: Emphasis::Live,
+    })
+}
+
+/// Memory of the first card, where it is known.
+fn memory_bytes(job: &Job) -> Option<u64> {
+    match &job.device {
+        Device::Virtual(cards) => cards.0.first().map(|card| card.memory_bytes),
+        Device::Cuda(_) => None,
+    }
+}
+
+fn card(job: &Job) -> Figure {
+    let (value, note) = match &job.device {
+        Device::Virtual(cards) => {
+            let memory = cards.0.first().map_or_else(String::new, |card| format::bytes(card.memory_bytes));
+            let each = if cards.0.len() > 1 { " each" } else { "" };
+            (format!("{memory}{each}"), cards.to_string())
+        }
+        Device::Cuda(index) => (format!("cuda:{index}"), "a GPU of the server".to_owned()),
+    };
+    Figure {
+        label: "Card memory",
+        value,
+        note,
+        explanation: "What PyTorch sees of the card's memory; a virtual GPU computes nothing and keeps the books.",
+        emphasis: Emphasis::Reserved,
+    }
+}
+
+fn samples(job: &Job) -> Figure {
+    let samples = job.batch.saturating_mul(job.accumulation);
+    let has_tokens = job.model.max_positions().is_some();
+    let tokens = format!("{} tokens", format::count(samples.saturating_mul(job.sequence)));
+    Figure {
+        label: "A step",
+        value: format::counted(samples, "sample"),
+        note: if has_tokens { tokens } else { format::counted(job.steps, "step") },
+        explanation: "Samples of an optimizer step: the batch times the accumulation.",
+        emphasis: Emphasis::Plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::job::RawJob;
+
+    fn job(config: &str) -> Job {
+        RawJob::from_toml(config).unwrap().resolve().unwrap()
+    }
+
+    #[track_caller]
+    fn check(config: &str, label: &str, value: &str, note: &str) {
+        let numbers = numbers(&job(config));
+        let figure = numbers.iter().find(|figure| figure.label == label).unwrap();
+        assert_eq!((figure.value.as_str(), figure.note.as_str()), (value, note));
+    }
+
+    #[test]
+    fn a_config_means_numbers() {
+        let gpt2 = "model = \"gpt2\"\nbatch = 4\naccumulation = 2\nsequence = 512\ncard = \"2x t4-16gb\"";
+        check(gpt2, "Parameters", "124,439,808", "transformer");
+        check(gpt2, "Weights", "475 MiB", "32 bits each");
+        check(gpt2, "Card memory", "14.6 GiB each", "2x t4-16gb");
+        check(gpt2, "A step", "8 samples", "4,096 tokens");
+        check("model = \"mlp\"\ndevice = \"cuda:1\"", "Card memory", "cuda:1", "a GPU of the server");
+        check("model = \"mlp\"\nprecision = \"bf16\"", "Weights", "47.8 MiB", "16 bits each");
+    }
+
+    #[test]
+    fn weights_that_cannot_fit_are_told() {
+        assert!(warning(&job("model = \"llama-3-70b\"\nprecision = \"bf16\"")).unwrap().contains("131 GiB"));
+        assert_eq!(warning(&job("model = \"gpt2\"")), None);
+    }
+}

@@ -1,0 +1,92 @@
+//! Why the server did not do something, in words.
+
+use frontend::platform::ApiError;
+use shared::api::ErrorBody;
+use shared::job::Problem;
+
+/// Why a request brought nothing, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// What happened: a sentence.
+    pub message: String,
+    /// What to do: a sentence.
+    pub hint: String,
+}
+
+/// A refusal in words.
+pub(crate) fn refusal(error: &ApiError) -> Refusal {
+    match error {
+        ApiError::NoServer => Refusal {
+            message: "The server does not answer.".to_owned(),
+            hint: "Look whether it runs and whether this machine reaches it; nothing that was sent before is lost."
+                .to_owned(),
+        },
+        ApiError::Refused { body: ErrorBody { message, hint, .. }, .. } => {
+            Refusal { message: message.clone(), hint: hint.clone() }
+        }
+    }
+}
+
+/// Whether a request needs the server's token, which this browser does not have.
+pub(crate) fn needs_token(error: &ApiError) -> bool {
+    matches!(error, ApiError::Refused { status: 401, .. })
+}
+
+/// Where and what is wrong with a config: `line 3, batch: 0 is not between 1 and 65,536`.
+pub(crate) fn problem_place(problem: &Problem) -> String {
+    let line = problem.place.map(|place| format!("Line {}", place.line));
+    let key = Some(problem.path.clone()).filter(|path| !path.is_empty());
+    [line, key].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// The problems that a refusal names.
+pub(crate) fn problems(error: &ApiError) -> Vec<Problem> {
+    let ApiError::Refused { body, .. } = error else { return Vec::new() };
+    let place = |line: Option<u32>, column: Option<u32>| {
+        Some(shared::job::Place { line: line? as usize, column: column.unwrap_or(1) as usize })
+    };
+    let problem = |problem: &shared::api::ProblemBody| Problem {
+        path: problem.path.clone(),
+        place: place(problem.line, problem.column),
+        message: problem.message.clone(),
+        hint: problem.hint.clone(),
+    };
+    body.problems.iter().map(problem).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::api::ProblemBody;
+
+    fn refused(status: u16) -> ApiError {
+        let problem = ProblemBody {
+            path: "batch".to_owned(),
+            line: Some(3),
+            column: None,
+            message: "0 is not between 1 and 65,536".to_owned(),
+            hint: String::new(),
+        };
+        let body = ErrorBody {
+            code: "invalid_config".to_owned(),
+            message: "1 thing is wrong.".to_owned(),
+            hint: "Mend it.".to_owned(),
+            problems: vec![problem],
+            ..ErrorBody::default()
+        };
+        ApiError::Refused { status, body }
+    }
+
+    #[test]
+    fn refusals_keep_the_servers_words() {
+        let refusal = refusal(&refused(422));
+        assert_eq!((refusal.message.as_str(), refusal.hint.as_str()), ("1 thing is wrong.", "Mend it."));
+        assert_eq!(problem_place(&problems(&refused(422))[0]), "Line 3 · batch");
+        assert!(problems(&ApiError::NoServer).is_empty());
+    }
+
+    #[test]
+    fn only_a_missing_token_asks_for_one() {
+        assert!(needs_token(&refused(401)) && !needs_token(&refused(403)) && !needs_token(&ApiError::NoServer));
+    }
+}

@@ -1,0 +1,32 @@
+//! What the page's address asked for, where that is not open yet or leads to nothing.
+
+use super::icon::{Icon, IconName};
+use crate::hooks::ArrivalFailure;
+use crate::platform::site_url;
+use yew::prelude::*;
+
+/// What the [`ArrivalCard`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub struct ArrivalCardProps {
+    /// Why it leads to nothing.
+    pub failure: ArrivalFailure,
+}
+
+/// Why the address leads to nothing, and the way on.
+#[component]
+pub fn ArrivalCard(props: &ArrivalCardProps) -> Html {
+    let ArrivalFailure { title, message, hint } = &props.failure;
+    html! {
+        <main class="state">
+            <section class="card error" role="alert" data-arrival="">
+                <h1 class="card-title"><Icon name={IconName::Error} />{ *title }</h1>
+                <p class="error-message">{ message }</p>
+                <p class="hint">{ hint }</p>
+                <div class="card-foot">
+                    <a class="button primary" href={site_url("")}>{ "Open a snapshot of your own" }</a>
+                    <a class="button" href={site_url("jobs")}>{ "Jobs" }</a>
+                </div>
+            </section>
+        </main>
+    }
+}

@@ -1,0 +1,144 @@
+//! What the page's address asks for: a shared copy, recordings, the sample.
+
+use super::use_files::{FilesHandle, Opening};
+use crate::platform::{ApiError, ApiRequest, api_url, day_text, fragment, page_path, search_params, site_url};
+use crate::state::{Address, LinkFacts, Origin, Start, ViewState, cuts_text};
+use serde::Deserialize;
+use shared::api::ShareResource;
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// The snapshot that `?sample` opens.
+const SAMPLE: &str = "sample.pickle.gz";
+
+/// What the viewer reads of a job; all of it would be a twentieth of the module.
+#[derive(Deserialize)]
+struct JobHead {
+    name: String,
+    snapshot_bytes: Option<u64>,
+}
+
+/// How far it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Nothing was asked for, or all of it is open.
+    Done,
+    /// The server is asked.
+    Asking,
+    /// It came to nothing.
+    Failed(ArrivalFailure),
+}
+
+/// Why an address leads to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrivalFailure {
+    /// What it is: a few words.
+    pub title: &'static str,
+    /// What happened: a sentence.
+    pub message: String,
+    /// What to do: a sentence.
+    pub hint: String,
+}
+
+/// Opens what the address asks for, once.
+#[hook]
+pub fn use_arrival(files: &FilesHandle) -> Arrival {
+    let arrival = use_state_eq(|| Arrival::Done);
+    let (files, setter) = (files.clone(), arrival.setter());
+    use_effect_with((), move |()| {
+        let has_sample = !search_params("sample").is_empty();
+        match Address::of(&page_path(), search_params("job"), has_sample) {
+            Address::Plain => (),
+            Address::Sample => {
+                let opening = Opening { name: SAMPLE.to_owned(), origin: Origin::Site, start: None };
+                files.open_url(opening, site_url(SAMPLE));
+            }
+            Address::Link(token) => arrive(setter, async move { open_link(&files, &token).await }),
+            Address::Jobs(jobs) => arrive(setter, async move { open_jobs(&files, jobs).await }),
+        }
+    });
+    (*arrival).clone()
+}
+
+fn arrive(setter: UseStateSetter<Arrival>, opened: impl Future<Output = Result<(), ArrivalFailure>> + 'static) {
+    setter.set(Arrival::Asking);
+    spawn_local(async move {
+        setter.set(opened.await.map_or_else(Arrival::Failed, |()| Arrival::Done));
+    });
+}
+
+async fn open_link(files: &FilesHandle, token: &str) -> Result<(), ArrivalFailure> {
+    let share: ShareResource = ApiRequest::get(format!("shares/{token}")).send().await.map_err(link_failure)?;
+    let facts = LinkFacts {
+        title: share.title.clone(),
+        created: day_text(share.created_ms),
+        expires: share.expires_ms.map(day_text),
+        cuts: cuts_text(&share.view_state),
+    };
+    // Whoever has moved on and reloads wants to be where they were.
+    let start = fragment().is_none().then(|| start_of(&share.view_state));
+    let opening = Opening { name: share.title, origin: Origin::Link(Rc::new(facts)), start };
+    files.open_url(opening, api_url(&format!("shares/{token}/snapshot")));
+    Ok(())
+}
+
+async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), ArrivalFailure> {
+    for id in jobs {
+        let job: JobHead = ApiRequest::get(format!("jobs/{id}")).send().await.map_err(job_failure)?;
+        if job.snapshot_bytes.is_none() {
+            return Err(ArrivalFailure {
+                title: "No snapshot yet",
+                message: format!("The job {} has left no snapshot.", job.name),
+                hint: "Wait until it has finished, or look at its page for why it failed.".to_owned(),
+            });
+        }
+        let opening = Opening { name: job.name, origin: Origin::Site, start: None };
+        files.open_url(opening, api_url(&format!("jobs/{id}/snapshot")));
+    }
+    Ok(())
+}
+
+/// The view of a text, or why there is none; an empty text asks for none.
+pub(super) fn start_of(text: &str) -> Start {
+    if text.is_empty() {
+        return Start::default();
+    }
+    match ViewState::from_text(text) {
+        Ok(view) => Start { view: Some(view), notice: None },
+        Err(error) => Start { view: None, notice: Some(error.to_string().into()) },
+    }
+}
+
+fn link_failure(error: ApiError) -> ArrivalFailure {
+    match error {
+        ApiError::Refused { status: 404, .. } => ArrivalFailure {
+            title: "This link has ended",
+            message: "It was deleted, its time is over, or the address is incomplete.".to_owned(),
+            hint: "Ask whoever sent it for a new one.".to_owned(),
+        },
+        error => failure("The link can't be opened", error),
+    }
+}
+
+fn job_failure(error: ApiError) -> ArrivalFailure {
+    match error {
+        ApiError::Refused { status: 404, .. } => ArrivalFailure {
+            title: "There is no such job",
+            message: "It was removed, or the address is incomplete.".to_owned(),
+            hint: "Choose one from the list of jobs.".to_owned(),
+        },
+        error => failure("The recording can't be opened", error),
+    }
+}
+
+fn failure(title: &'static str, error: ApiError) -> ArrivalFailure {
+    match error {
+        ApiError::NoServer => ArrivalFailure {
+            title,
+            message: "The server does not answer.".to_owned(),
+            hint: "Check the connection, then reload the page.".to_owned(),
+        },
+        ApiError::Refused { body, .. } => ArrivalFailure { title, message: body.message, hint: body.hint },
+    }
+}

@@ -1,0 +1,12 @@
+//! Bytes that the browser keeps outside of the module's memory.
+
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::JsValue;
+use web_sys::{Blob, BlobPropertyBag};
+
+/// Compressed bytes as a `Blob`, which page and worker hand over without a copy.
+pub(super) fn gzip_blob(bytes: &[u8]) -> Result<Blob, JsValue> {
+    let properties = BlobPropertyBag::new();
+    properties.set_type("application/gzip");
+    Blob::new_with_u8_array_sequence_and_options(&Array::of1(&Uint8Array::from(bytes)), &properties)
+}

@@ -1,0 +1,82 @@
+//! Short versioned texts of named fields: `v1;name=value;name=value`.
+
+use std::collections::BTreeMap;
+
+/// The fields of a text, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fields(pub(super) BTreeMap<String, String>);
+
+/// Why a text has no fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FieldsError {
+    /// Its version is not known yet.
+    Newer,
+    /// It has no version.
+    Garbled,
+}
+
+impl Fields {
+    /// Reads a text and brings it to `version`; `upgrades[i]` makes version `i + 2` of version `i + 1`.
+    ///
+    /// # Errors
+    /// If the text has no version, or a later one.
+    pub(super) fn read(text: &str, version: u32, upgrades: &[fn(&mut Self)]) -> Result<Self, FieldsError> {
+        debug_assert_eq!(upgrades.len() + 1, version as usize, "one step to each version");
+        let mut parts = text.split(';');
+        let first = parts.next().and_then(|part| part.strip_prefix('v'));
+        let written: u32 = first.and_then(|digits| digits.parse().ok()).ok_or(FieldsError::Garbled)?;
+        if written == 0 {
+            return Err(FieldsError::Garbled);
+        }
+        let done = upgrades.get(written as usize - 1..).ok_or(FieldsError::Newer)?;
+        let pair = |part: &str| part.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut fields = Self(parts.filter_map(pair).collect());
+        done.iter().for_each(|upgrade| upgrade(&mut fields));
+        Ok(fields)
+    }
+
+    /// The value of a field.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Version 2 called the field `colour`, version 3 wrote numbers in it.
+    const UPGRADES: &[fn(&mut Fields)] = &[
+        |fields| {
+            if let Some(value) = fields.0.remove("color") {
+                fields.0.insert("colour".to_owned(), value);
+            }
+        },
+        |fields| {
+            if fields.get("colour") == Some("red") {
+                fields.0.insert("colour".to_owned(), "1".to_owned());
+            }
+        },
+    ];
+
+    #[track_caller]
+    fn check(text: &str, colour: Result<Option<&str>, FieldsError>) {
+        let read = Fields::read(text, 3, UPGRADES);
+        assert_eq!(read.as_ref().map(|fields| fields.get("colour")).map_err(|error| *error), colour);
+    }
+
+    #[test]
+    fn each_version_is_brought_up_to_date() {
+        check("v1;color=red", Ok(Some("1")));
+        check("v2;colour=red", Ok(Some("1")));
+        check("v3;colour=red", Ok(Some("red")));
+        check("v3", Ok(None));
+    }
+
+    #[test]
+    fn later_versions_are_not_guessed() {
+        check("v4;colour=red", Err(FieldsError::Newer));
+        check("v0;colour=red", Err(FieldsError::Garbled));
+        check("colour=red", Err(FieldsError::Garbled));
+    }
+}

@@ -1,0 +1,73 @@
+//! What a link says about its copy, beside the view: what was taken out.
+
+use super::view_state::ViewState;
+use crate::worker::CopyOptions;
+
+/// The field behind those of the view, which leave unknown ones alone.
+const CUT: &str = "cut=";
+
+/// What is taken out of copies: the word in the text, and the words for people.
+const CUTS: [(&str, &str); 5] = [
+    ("paths", "paths are cut to the project"),
+    ("names", "names of people and machines"),
+    ("metadata", "metadata"),
+    ("annotations", "annotations"),
+    ("frames", "frames of some packages"),
+];
+
+/// The text of a link: a view, and what the options take out of the copy.
+pub fn shared_view_text(view: &ViewState, options: &CopyOptions) -> String {
+    let is_cut = [
+        options.cut_paths,
+        options.remove_names,
+        options.drop_metadata,
+        options.drop_annotations,
+        !options.dropped_packages.is_empty(),
+    ];
+    let words: Vec<&str> = CUTS.iter().zip(is_cut).filter(|(_, is_cut)| *is_cut).map(|((word, _), _)| *word).collect();
+    format!("{};{CUT}{}", view.to_text(), words.join("+"))
+}
+
+/// What was taken out of a link's copy: a sentence, or nothing where the text does not say.
+pub fn cuts_text(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split(';').find_map(|part| part.strip_prefix(CUT))?.split('+').collect();
+    let said: Vec<&str> = CUTS.iter().filter(|(word, _)| words.contains(word)).map(|(_, text)| *text).collect();
+    let (cut, removed) = match said.split_first() {
+        Some((&first, rest)) if first == CUTS[0].1 => (Some(first.to_owned()), rest),
+        _ => (None, &said[..]),
+    };
+    let removed = (!removed.is_empty()).then(|| format!("{} left out", removed.join(", ")));
+    match [cut, removed].into_iter().flatten().collect::<Vec<_>>().join("; ") {
+        text if text.is_empty() => Some("nothing was taken out".to_owned()),
+        text => Some(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(options: &CopyOptions, said: &str) {
+        let view = ViewState { device: 3, ..ViewState::default() };
+        let text = shared_view_text(&view, options);
+        assert_eq!(ViewState::from_text(&text), Ok(view));
+        assert_eq!(cuts_text(&text).as_deref(), Some(said));
+    }
+
+    #[test]
+    fn a_link_says_what_was_taken_out() {
+        let default = CopyOptions::default();
+        check(&default, "paths are cut to the project; names of people and machines, metadata left out");
+        check(&CopyOptions { cut_paths: false, ..default.clone() }, "names of people and machines, metadata left out");
+        let none = CopyOptions { cut_paths: false, remove_names: false, drop_metadata: false, ..default };
+        check(&none, "nothing was taken out");
+        check(&CopyOptions { dropped_packages: vec!["torch".into()], ..none }, "frames of some packages left out");
+    }
+
+    #[test]
+    fn another_text_says_nothing() {
+        assert_eq!(cuts_text("v1;device=0"), None);
+        assert_eq!(cuts_text(""), None);
+    }
+}

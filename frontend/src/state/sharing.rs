@@ -1,0 +1,230 @@
+//! The steps of sharing a file: options, the copy, the upload, the link.
+
+use super::links::Link;
+use crate::worker::{CopyOptions, CopyPreview};
+use shared::api::ServerLimits;
+use std::rc::Rc;
+
+/// Everything that the dialog knows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sharing {
+    /// What is taken out.
+    pub options: CopyOptions,
+    /// What people will call it.
+    pub title: String,
+    /// Days until it ends; `None` for never.
+    pub days: Option<u32>,
+    /// What the server takes.
+    pub server: ServerState,
+    /// What the options do to this file.
+    pub preview: Option<Rc<CopyPreview>>,
+    /// The copy.
+    pub copy: CopyStep,
+    /// The upload.
+    pub sending: SendStep,
+}
+
+/// Whether there is a server to share on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ServerState {
+    /// It has not answered yet.
+    Asking,
+    /// Nobody answers.
+    Away,
+    /// It is there, and takes this.
+    There(ServerLimits),
+}
+
+/// How far the copy is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CopyStep {
+    /// It is being made; the share that is done.
+    Making(f64),
+    /// It is made, and so large.
+    Made {
+        /// Its length, compressed.
+        bytes: u64,
+    },
+    /// It can't be made, and why.
+    Failed(String),
+}
+
+/// How far the upload is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SendStep {
+    /// Nothing has left this machine.
+    Nothing,
+    /// It is under way.
+    Sending {
+        /// Bytes that have left.
+        sent_bytes: u64,
+        /// Bytes that are to leave.
+        total_bytes: u64,
+    },
+    /// It came to nothing.
+    Failed(SendFailure),
+    /// There is a link.
+    Done(Link),
+    /// There was a link, and it is deleted.
+    Deleted,
+}
+
+/// Why an upload came to nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SendFailure {
+    /// What happened: a sentence.
+    pub message: String,
+    /// What to do: a sentence.
+    pub hint: String,
+    /// Whether the server's token is missing or wrong.
+    pub needs_token: bool,
+}
+
+/// What happens in the dialog.
+#[derive(Clone, Debug)]
+pub enum SharingAction {
+    /// The server said what it takes, or nothing.
+    Hear(Option<ServerLimits>),
+    /// Other options were chosen.
+    Choose(CopyOptions),
+    /// The title was typed.
+    Name(String),
+    /// Another end was chosen.
+    End(Option<u32>),
+    /// What the options do is known.
+    Preview(Rc<CopyPreview>),
+    /// The copy came further.
+    Copy(CopyStep),
+    /// The upload came further.
+    Send(SendStep),
+}
+
+/// The end that is offered first, in days.
+const USUAL_DAYS: u32 = 7;
+
+impl Default for Sharing {
+    fn default() -> Self {
+        Self {
+            options: CopyOptions::default(),
+            title: String::new(),
+            days: Some(USUAL_DAYS),
+            server: ServerState::Asking,
+            preview: None,
+            copy: CopyStep::Making(0.0),
+            sending: SendStep::Nothing,
+        }
+    }
+}
+
+impl Sharing {
+    /// The dialog after an action.
+    pub fn after(&self, action: SharingAction) -> Self {
+        let mut sharing = self.clone();
+        match action {
+            SharingAction::Hear(None) => sharing.server = ServerState::Away,
+            SharingAction::Hear(Some(limits)) => {
+                sharing.days = first_end(&limits);
+                sharing.server = ServerState::There(limits);
+            }
+            SharingAction::Choose(options) => {
+                if options != sharing.options {
+                    sharing.options = options;
+                    sharing.copy = CopyStep::Making(0.0);
+                    sharing.sending = SendStep::Nothing;
+                }
+            }
+            SharingAction::Name(title) => sharing.title = title,
+            SharingAction::End(days) => sharing.days = days,
+            SharingAction::Preview(preview) => sharing.preview = Some(preview),
+            SharingAction::Copy(step) => sharing.copy = step,
+            SharingAction::Send(step) => sharing.sending = step,
+        }
+        sharing
+    }
+
+    /// The length of the copy, once it is made.
+    pub fn copy_bytes(&self) -> Option<u64> {
+        match self.copy {
+            CopyStep::Made { bytes } => Some(bytes),
+            CopyStep::Making(_) | CopyStep::Failed(_) => None,
+        }
+    }
+
+    /// How many bytes the server takes, where the copy has more than those.
+    pub fn too_large(&self) -> Option<u64> {
+        match &self.server {
+            ServerState::There(limits) => self.copy_bytes().filter(|bytes| *bytes > limits.upload_bytes),
+            ServerState::Asking | ServerState::Away => None,
+        }
+        .map(|_| self.most_bytes())
+    }
+
+    fn most_bytes(&self) -> u64 {
+        match &self.server {
+            ServerState::There(limits) => limits.upload_bytes,
+            ServerState::Asking | ServerState::Away => u64::MAX,
+        }
+    }
+
+    /// Whether pressing the button would send something.
+    pub fn can_send(&self) -> bool {
+        let is_idle = matches!(self.sending, SendStep::Nothing | SendStep::Failed(_) | SendStep::Deleted);
+        let is_there = matches!(self.server, ServerState::There(_));
+        is_there && is_idle && self.copy_bytes().is_some() && self.too_large().is_none()
+    }
+}
+
+/// A week, or what is nearest to it of what the server offers.
+fn first_end(limits: &ServerLimits) -> Option<u32> {
+    let nearest = limits.share_days.iter().copied().min_by_key(|days| days.abs_diff(USUAL_DAYS));
+    // A server that offers no days has links that never end.
+    nearest.or_else(|| (!limits.share_for_ever).then_some(USUAL_DAYS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(upload_bytes: u64, share_days: &[u32]) -> ServerLimits {
+        ServerLimits {
+            upload_bytes,
+            share_days: share_days.to_vec(),
+            share_for_ever: true,
+            needs_token: false,
+            kinds: Vec::new(),
+        }
+    }
+
+    fn after(actions: impl IntoIterator<Item = SharingAction>) -> Sharing {
+        actions.into_iter().fold(Sharing::default(), |sharing, action| sharing.after(action))
+    }
+
+    #[test]
+    fn only_a_made_copy_that_fits_can_be_sent() {
+        let hear = SharingAction::Hear(Some(limits(100, &[1, 7, 30])));
+        let made = |bytes| SharingAction::Copy(CopyStep::Made { bytes });
+        assert!(!after([hear.clone()]).can_send());
+        assert!(!after([made(50)]).can_send());
+        assert!(after([hear.clone(), made(100)]).can_send());
+        let large = after([hear.clone(), made(101)]);
+        assert_eq!((large.can_send(), large.too_large()), (false, Some(100)));
+        let sending = SharingAction::Send(SendStep::Sending { sent_bytes: 1, total_bytes: 50 });
+        assert!(!after([hear.clone(), made(50), sending]).can_send());
+        let failed = SharingAction::Send(SendStep::Failed(SendFailure::default()));
+        assert!(after([hear, made(50), failed]).can_send());
+    }
+
+    #[test]
+    fn other_options_want_another_copy() {
+        let sharing = after([SharingAction::Copy(CopyStep::Made { bytes: 5 })]);
+        assert_eq!(sharing.after(SharingAction::Choose(CopyOptions::default())), sharing);
+        let other = CopyOptions { drop_annotations: true, ..CopyOptions::default() };
+        assert_eq!(sharing.after(SharingAction::Choose(other)).copy, CopyStep::Making(0.0));
+    }
+
+    #[test]
+    fn the_end_is_one_that_the_server_offers() {
+        let days = |offered: &[u32]| after([SharingAction::Hear(Some(limits(1, offered)))]).days;
+        assert_eq!([days(&[1, 7, 30]), days(&[1]), days(&[])], [Some(7), Some(1), None]);
+    }
+}

@@ -1,0 +1,241 @@
+//! The life of a job: submitted, claimed by a worker, ended; every change of state is one transaction with its event.
+//!
+//! Invariant: a job becomes `queued` together with a task in apalis's queue, and leaves `queued` at most once per task.
+
+use shared::api::{JobEvent, JobState};
+
+use super::events::append;
+use super::jobs::COLUMNS;
+use super::queue::change_and_enqueue;
+use super::{Database, JobRow, NewJob, Result, change, now_ms, on};
+
+/// How often a job is started before it is given up: a worker that dies may be the job's fault.
+pub const MOST_ATTEMPTS: i64 = 3;
+
+/// The body of the event that says that a job is in another state.
+fn event(state: JobState) -> String {
+    serde_json::to_string(&JobEvent::State { state }).expect("plain data can be written")
+}
+
+/// What became of a submission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Submission {
+    /// It is queued.
+    New,
+    /// The same request was here before, as this job.
+    Known(String),
+    /// Another request was here before under the same idempotency key.
+    Conflict,
+}
+
+/// What a worker gets for a task of the queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// The job is this worker's now.
+    Mine(Box<JobRow>),
+    /// There is nothing to do: it was cancelled, or another worker has it.
+    Over,
+}
+
+/// How a job ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Finished, failed or cancelled.
+    pub state: JobState,
+    /// The report of the recording, as JSON.
+    pub result: Option<String>,
+    /// Why it failed, as JSON.
+    pub error: Option<String>,
+    /// The recorder's last lines.
+    pub log: String,
+    /// The hash of its snapshot, whose row is there already.
+    pub snapshot: Option<String>,
+}
+
+/// Ends a change that may have put a job back: its new state is an event, and it is queued if it is to be.
+macro_rules! settle {
+    ($transaction:expr, $job:expr, $changed:expr) => {{
+        let changed: Option<(String, i64, String)> = $changed;
+        let state = changed.as_ref().and_then(|(_, _, state)| JobState::of(state));
+        if let Some(state) = state {
+            append!($transaction, $job, event(state));
+        }
+        let queued = changed.filter(|_| state == Some(JobState::Queued));
+        (queued.map(|(kind, priority, _)| (kind, priority)), Ok(state))
+    }};
+}
+
+impl Database {
+    /// Puts a job into the queue, once per idempotency key.
+    ///
+    /// # Errors
+    ///
+    /// The database fails; then nothing was queued.
+    pub async fn submit(&self, job: &NewJob) -> Result<Submission> {
+        let priority = i64::from(job.priority);
+        change_and_enqueue!(self, &job.id, transaction => {
+            let inserted = sqlx::query(
+                "INSERT INTO recording_jobs (id, state, kind, priority, name, config, source, notes, idempotency_key, \
+                 request_hash, created_ms, attempts, beats, cancel_requested) \
+                 VALUES ($1, 'queued', $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0, 0) \
+                 ON CONFLICT (idempotency_key) DO NOTHING",
+            )
+            .bind(&job.id).bind(&job.kind).bind(priority).bind(&job.name).bind(&job.config).bind(&job.source)
+            .bind(&job.notes).bind(&job.idempotency_key).bind(&job.request_hash).bind(now_ms())
+            .execute(&mut *transaction)
+            .await?;
+            if inserted.rows_affected() == 0 {
+                let (id, hash): (String, String) =
+                    sqlx::query_as("SELECT id, request_hash FROM recording_jobs WHERE idempotency_key = $1")
+                        .bind(&job.idempotency_key)
+                        .fetch_one(&mut *transaction)
+                        .await?;
+                let same = hash == job.request_hash;
+                (None, Ok(if same { Submission::Known(id) } else { Submission::Conflict }))
+            } else {
+                append!(transaction, &job.id, event(JobState::Queued));
+                (Some((job.kind.clone(), priority)), Ok(Submission::New))
+            }
+        })
+    }
+
+    /// Gives a queued job to a worker.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn claim(&self, id: &str, worker: &str) -> Result<Claim> {
+        change!(self, transaction => {
+            let claimed = sqlx::query(
+                "UPDATE recording_jobs SET state = 'running', worker = $2, started_ms = $3, attempts = attempts + 1, \
+                 beats = beats + 1, progress = NULL WHERE id = $1 AND state = 'queued'",
+            )
+            .bind(id).bind(worker).bind(now_ms())
+            .execute(&mut *transaction)
+            .await?;
+            if claimed.rows_affected() == 0 {
+                Ok(Claim::Over)
+            } else {
+                append!(transaction, id, event(JobState::Running));
+                let query = format!("SELECT {COLUMNS} FROM recording_jobs WHERE id = $1");
+                let row = sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_one(&mut *transaction).await?;
+                Ok(Claim::Mine(Box::new(row)))
+            }
+        })
+    }
+
+    /// Ends a job, as long as this worker runs it.
+    ///
+    /// Returns whether it did: otherwise the job has gone on without this worker.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn finish(&self, id: &str, worker: &str, outcome: &Outcome) -> Result<bool> {
+        let Outcome { state, result, error, log, snapshot } = outcome;
+        change!(self, transaction => {
+            let ended = sqlx::query(
+                "UPDATE recording_jobs SET state = $3, finished_ms = $4, result = $5, error = $6, log = $7, \
+                 snapshot = $8 WHERE id = $1 AND worker = $2 AND state = 'running'",
+            )
+            .bind(id).bind(worker).bind(state.word()).bind(now_ms()).bind(result).bind(error).bind(log).bind(snapshot)
+            .execute(&mut *transaction)
+            .await?;
+            let ended = ended.rows_affected() > 0;
+            if ended {
+                append!(transaction, id, event(*state));
+            }
+            Ok(ended)
+        })
+    }
+
+    /// Ends a job that waits, or asks the worker that has it to.
+    ///
+    /// Returns the state that it is in now; `None` where there is no such job.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn cancel(&self, id: &str) -> Result<Option<JobState>> {
+        change!(self, transaction => {
+            let state: Option<(String,)> = sqlx::query_as(
+                "UPDATE recording_jobs SET cancel_requested = 1, \
+                 finished_ms = CASE WHEN state = 'queued' THEN $2 ELSE finished_ms END, \
+                 state = CASE WHEN state = 'queued' THEN 'cancelled' ELSE state END \
+                 WHERE id = $1 AND state IN ('queued', 'running') RETURNING state",
+            )
+            .bind(id).bind(now_ms())
+            .fetch_optional(&mut *transaction)
+            .await?;
+            if state.as_ref().is_some_and(|(state,)| state == "cancelled") {
+                append!(transaction, id, event(JobState::Cancelled));
+            }
+            let state = match state {
+                Some(state) => Some(state),
+                None => {
+                    sqlx::query_as("SELECT state FROM recording_jobs WHERE id = $1")
+                        .bind(id)
+                        .fetch_optional(&mut *transaction)
+                        .await?
+                }
+            };
+            Ok(state.and_then(|(state,)| JobState::of(&state)))
+        })
+    }
+
+    /// Puts a running job back into the queue, if nothing has been heard of its worker since `beats`.
+    ///
+    /// `error` is what it fails with where it was started too often already. Returns its state now, if it was changed.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn put_back(&self, id: &str, beats: i64, error: &str) -> Result<Option<JobState>> {
+        change_and_enqueue!(self, id, transaction => {
+            let changed: Option<(String, i64, String)> = sqlx::query_as(
+                "UPDATE recording_jobs SET beats = beats + 1, worker = NULL, \
+                 state = CASE WHEN cancel_requested <> 0 THEN 'cancelled' WHEN attempts < $3 THEN 'queued' \
+                   ELSE 'failed' END, \
+                 finished_ms = CASE WHEN cancel_requested = 0 AND attempts < $3 THEN NULL ELSE $4 END, \
+                 error = CASE WHEN cancel_requested = 0 AND attempts >= $3 THEN $5 END \
+                 WHERE id = $1 AND beats = $2 AND state = 'running' RETURNING kind, priority, state",
+            )
+            .bind(id).bind(beats).bind(MOST_ATTEMPTS).bind(now_ms()).bind(error)
+            .fetch_optional(&mut *transaction)
+            .await?;
+            settle!(transaction, id, changed)
+        })
+    }
+
+    /// Puts a job back into the queue that this worker runs: a stop of the worker is not the job's fault.
+    ///
+    /// Returns its state now: cancelled, where somebody asked for its end; `None` where this worker has it no more.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn give_back(&self, id: &str, worker: &str) -> Result<Option<JobState>> {
+        change_and_enqueue!(self, id, transaction => {
+            let changed: Option<(String, i64, String)> = sqlx::query_as(
+                "UPDATE recording_jobs SET beats = beats + 1, worker = NULL, \
+                 state = CASE WHEN cancel_requested <> 0 THEN 'cancelled' ELSE 'queued' END, \
+                 finished_ms = CASE WHEN cancel_requested <> 0 THEN $3 END \
+                 WHERE id = $1 AND worker = $2 AND state = 'running' RETURNING kind, priority, state",
+            )
+            .bind(id).bind(worker).bind(now_ms())
+            .fetch_optional(&mut *transaction)
+            .await?;
+            settle!(transaction, id, changed)
+        })
+    }
+
+    /// The running jobs, each with how often its worker has shown that it is alive.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn heartbeats(&self) -> Result<Vec<(String, i64)>> {
+        let query = "SELECT id, beats FROM recording_jobs WHERE state = 'running'";
+        Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
+    }
+}

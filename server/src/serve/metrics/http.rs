@@ -1,0 +1,53 @@
+//! Requests: how many, and how long until the first byte of their answers.
+
+use actix_web::http::{Method, StatusCode};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+/// Upper bounds in seconds: around the 50 ms that reading may take, up to the minute that an upload may.
+const SECONDS: [f64; 11] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0, 60.0];
+
+/// Labels by their names.
+type Labels<const N: usize> = [(&'static str, String); N];
+
+/// The figures of requests.
+///
+/// Labels are templates of routes and methods of the table, so that nobody outside can make new ones.
+#[derive(Debug)]
+pub(crate) struct HttpMetrics {
+    requests: Family<Labels<3>, Counter>,
+    seconds: Family<Labels<2>, Histogram>,
+}
+
+impl HttpMetrics {
+    /// Figures that are all 0.
+    pub(super) fn new(registry: &mut Registry) -> Self {
+        let metrics =
+            Self { requests: Family::default(), seconds: Family::new_with_constructor(|| Histogram::new(SECONDS)) };
+        registry.register("http_requests", "Requests that were answered", metrics.requests.clone());
+        let help = "Time until an answer began";
+        registry.register_with_unit("http_request_duration", help, Unit::Seconds, metrics.seconds.clone());
+        metrics
+    }
+
+    /// Counts a request.
+    pub(crate) fn answered(&self, method: &Method, route: &str, status: StatusCode, seconds: f64) {
+        let labels = [("method", known(method).to_owned()), ("route", route.to_owned())];
+        self.seconds.get_or_create(&labels).observe(seconds);
+        let [method, route] = labels;
+        self.requests.get_or_create(&[method, route, ("status", status.as_str().to_owned())]).inc();
+    }
+}
+
+/// A method by its name; those that nothing here answers are one.
+fn known(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::DELETE => "DELETE",
+        _ => "other",
+    }
+}

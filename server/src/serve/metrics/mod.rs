@@ -1,0 +1,65 @@
+//! `/metrics`: what a Prometheus server collects.
+//!
+//! Counters belong to this process and to what it serves; figures of the queue come from the database, so that any
+//! server says them for all workers.
+
+mod http;
+mod now;
+mod process;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use actix_web::web::Data;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::registry::Registry;
+
+use crate::serve::state::State;
+use crate::store::Store;
+use crate::worker::Context;
+use http::HttpMetrics;
+
+/// What the names of this server's own figures begin with.
+const PREFIX: &str = "snapscope";
+
+/// The content type of OpenMetrics.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What is counted while the process runs.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    /// Requests.
+    pub(super) http: HttpMetrics,
+    registry: Registry,
+}
+
+impl Metrics {
+    /// Figures that are all 0, beside those that store and worker count.
+    pub(super) fn new(store: &Store, worker: &Context) -> Self {
+        let mut registry = Registry::with_prefix(PREFIX);
+        let http = HttpMetrics::new(&mut registry);
+        store.metrics().register(&mut registry);
+        worker.metrics().register(&mut registry);
+        Self { http, registry }
+    }
+}
+
+/// All figures at this moment, for Prometheus.
+#[utoipa::path(
+    get, path = "/metrics", tag = "operations", security((), ("metrics_token" = [])),
+    responses((
+        status = 200, description = "OpenMetrics", body = String,
+        content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    ))
+)]
+pub(crate) async fn metrics(state: Data<State>) -> HttpResponse {
+    let mut now = Registry::with_prefix(PREFIX);
+    now::register(&mut now, &state).await;
+    let mut process = Registry::default();
+    process::register(&mut process);
+    let mut text = String::new();
+    for registry in [&state.metrics.registry, &now, &process] {
+        encode_registry(&mut text, registry).expect("a text takes any");
+    }
+    encode_eof(&mut text).expect("a text takes any");
+    HttpResponse::Ok().insert_header((CONTENT_TYPE, OPEN_METRICS)).insert_header((CACHE_CONTROL, "no-store")).body(text)
+}

@@ -1,0 +1,81 @@
+//! What is asked for at the moment of a scrape: jobs, workers, snapshots and links, which all servers share.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::database::{Counts, Result};
+use crate::serve::state::State;
+
+/// Gauges with so many labels.
+type Gauges<const N: usize> = Family<[(&'static str, String); N], Gauge>;
+
+/// What the database says.
+struct Now {
+    jobs: Vec<Counts>,
+    oldest_wait_ms: u64,
+    workers: BTreeMap<String, u64>,
+    stored_bytes: u64,
+    shares: u64,
+}
+
+/// Adds what the database says; one that does not answer is a figure as well.
+pub(super) async fn register(registry: &mut Registry, state: &State) {
+    let now = Now::ask(state).await;
+    gauge(registry, "database_up", "Whether the database answers", u64::from(now.is_ok()));
+    match now {
+        Ok(now) => now.register(registry),
+        Err(error) => tracing::error!(%error, "there are no figures of jobs and links"),
+    }
+    let quota = gauge_of(state.config.shares.quota_bytes);
+    registry.register_with_unit("store_quota", "The most that stored snapshots may have", Unit::Bytes, quota);
+    let help = "The most jobs that may wait";
+    gauge(registry, "queue_limit_jobs", help, state.config.queue);
+    gauge(registry, "recorders", "Recorders that this process runs", state.worker.running() as u64);
+}
+
+impl Now {
+    async fn ask(state: &State) -> Result<Self> {
+        let database = &state.database;
+        Ok(Self {
+            jobs: database.job_counts().await?,
+            oldest_wait_ms: database.oldest_wait_ms().await?,
+            workers: state.workers().await?,
+            stored_bytes: database.stored_bytes().await?,
+            shares: database.share_count().await?,
+        })
+    }
+
+    fn register(self, registry: &mut Registry) {
+        let jobs = Gauges::default();
+        for Counts { kind, state, jobs: count } in self.jobs {
+            jobs.get_or_create(&[("kind", kind), ("state", state)]).set(count);
+        }
+        registry.register("jobs", "Jobs that are remembered, by what they run on and where they are", jobs);
+        let wait = Gauge::<f64, AtomicU64>::default();
+        wait.set(self.oldest_wait_ms as f64 / 1e3);
+        let help = "How long the first of the waiting jobs has waited";
+        registry.register_with_unit("queue_oldest_wait", help, Unit::Seconds, wait);
+        let workers = Gauges::default();
+        for (kind, count) in self.workers {
+            workers.get_or_create(&[("kind", kind)]).set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        registry.register("workers", "Workers that have shown that they are alive", workers);
+        let stored = gauge_of(self.stored_bytes);
+        registry.register_with_unit("store_snapshots", "What stored snapshots have", Unit::Bytes, stored);
+        gauge(registry, "shares", "Links that there are", self.shares);
+    }
+}
+
+fn gauge(registry: &mut Registry, name: &str, help: &str, value: u64) {
+    registry.register(name, help, gauge_of(value));
+}
+
+fn gauge_of(value: u64) -> Gauge {
+    let gauge = Gauge::default();
+    gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+    gauge
+}

@@ -1,0 +1,52 @@
+//! Gives each request a name, and says in the log and in the metrics what became of it.
+//!
+//! An address can hold the token of a link, which opens it: only the route's template is written down.
+
+use std::time::Instant;
+
+use actix_web::Error;
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use tracing::{Instrument as _, debug, error_span, info};
+
+use crate::serve::request_id::{CURRENT, HEADER, RequestId};
+use crate::serve::state::State;
+
+/// The middleware around everything that answers.
+pub(crate) async fn observe(
+    state: Data<State>,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let start = Instant::now();
+    let id = RequestId::of(request.headers());
+    let (method, route) = (request.method().clone(), route(&request));
+    // At the highest level, so that the lines inside have the name at any.
+    let span = error_span!("request", %id, %method, route);
+    let answer = CURRENT.scope(id.clone(), next.call(request)).instrument(span.clone());
+    let mut response = answer.await?;
+    response.headers_mut().insert(HEADER, id.value());
+    let (status, seconds) = (response.status(), start.elapsed().as_secs_f64());
+    span.in_scope(|| write_down(&method, status, seconds));
+    state.metrics.http.answered(&method, &route, status, seconds);
+    Ok(response)
+}
+
+/// A line at the end: what was only read is too much to read unless something is looked for.
+fn write_down(method: &Method, status: StatusCode, seconds: f64) {
+    let (status_code, milliseconds) = (status.as_u16(), (seconds * 1e6).round() / 1e3);
+    if matches!(*method, Method::GET | Method::HEAD) && status.as_u16() < 400 {
+        debug!(status = status_code, milliseconds, "answered");
+    } else {
+        info!(status = status_code, milliseconds, "answered");
+    }
+}
+
+/// The template that a request's path fits, or which of the rest it belongs to.
+fn route(request: &ServiceRequest) -> String {
+    let rest = || if request.path().starts_with("/api/") { "/api/*" } else { "/*" }.to_owned();
+    request.match_pattern().filter(|template| template.contains("/") && template != "/api").unwrap_or_else(rest)
+}

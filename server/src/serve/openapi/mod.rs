@@ -1,0 +1,179 @@
+//! The interface as a document for programs, and as a page for people.
+//!
+//! Each handler describes itself; what it may refuse comes from the table of routes and the table of errors. The page
+//! is written from the document, without a script and without anything of another host.
+
+mod page;
+mod schema;
+
+use std::sync::LazyLock;
+
+use actix_web::http::Method;
+use actix_web::{HttpRequest, HttpResponse};
+use shared::api::{ErrorBody, JobEvent, ProblemBody};
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, OpenApi, Ref, ResponseBuilder};
+use utoipa::{Modify, OpenApi as _};
+
+use crate::serve::asset::respond;
+use crate::serve::error::ErrorCode;
+use crate::serve::routes::{self, Row};
+use crate::serve::site::Asset;
+
+/// What any request may be refused for.
+const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
+
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(title = "Snapscope", description = "Recordings of training configs, and links to memory snapshots.\n\n\
+        Submitting, cancelling and sharing need the server's token where it has one; reading is open. \
+        Each answer names its request in `X-Request-Id`, and takes the name that came with it. \
+        Every refusal has the same form, `ErrorBody`, and says in sentences what happened and what to do."),
+    tags(
+        (name = "jobs", description = "Recordings: submitted, watched, cancelled"),
+        (name = "shares", description = "Links to snapshots"),
+        (name = "catalog", description = "What can be recorded, and within which limits"),
+        (name = "operations", description = "For whoever runs the server"),
+        (name = "pages", description = "Pages, for people")
+    ),
+    components(schemas(ErrorBody, ProblemBody, JobEvent)),
+    paths(
+        crate::serve::api::jobs::list, crate::serve::api::jobs::submit, crate::serve::api::jobs::get,
+        crate::serve::api::jobs::events, crate::serve::api::jobs::cancel, crate::serve::api::jobs::snapshot,
+        crate::serve::api::shares::share, crate::serve::api::shares::get, crate::serve::api::shares::delete,
+        crate::serve::api::shares::snapshot, crate::serve::api::shares::limits,
+        crate::serve::api::catalog::cards, crate::serve::api::catalog::models, crate::serve::api::catalog::gallery,
+        crate::serve::health::healthz, crate::serve::health::readyz, crate::serve::metrics::metrics,
+        crate::serve::link::page, crate::serve::preview::preview,
+        crate::serve::pages::jobs, crate::serve::pages::job,
+        document, page, style,
+    ),
+    modifiers(&Refusals, &Tokens)
+)]
+struct Document;
+
+/// Adds to each route what it may refuse.
+struct Refusals;
+
+impl Modify for Refusals {
+    fn modify(&self, document: &mut OpenApi) {
+        for row in routes::table() {
+            let item = document.paths.paths.get_mut(row.path);
+            if let Some(operation) = item.and_then(|item| operation_of(item, &row)) {
+                row.refusals.iter().chain(&ANY).for_each(|code| refuse(operation, *code));
+            }
+        }
+    }
+}
+
+fn operation_of<'a>(item: &'a mut PathItem, row: &Row) -> Option<&'a mut Operation> {
+    let operation = match row.method {
+        Method::GET => &mut item.get,
+        Method::POST => &mut item.post,
+        Method::DELETE => &mut item.delete,
+        _ => return None,
+    };
+    operation.as_mut()
+}
+
+/// Adds a refusal; those of one status share a response.
+fn refuse(operation: &mut Operation, code: ErrorCode) {
+    use utoipa::openapi::RefOr;
+    let (name, status, hint) = code.row();
+    let said = format!("`{name}`: {hint}");
+    let responses = &mut operation.responses.responses;
+    match responses.get_mut(status.as_str()) {
+        Some(RefOr::T(response)) => response.description = format!("{} {said}", response.description),
+        _ => {
+            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
+            let response = ResponseBuilder::new().description(said).content("application/json", content).build();
+            responses.insert(status.as_str().to_owned(), response.into());
+        }
+    }
+}
+
+/// Adds what the tokens are for.
+struct Tokens;
+
+impl Modify for Tokens {
+    fn modify(&self, document: &mut OpenApi) {
+        let components = document.components.get_or_insert_default();
+        for (name, description) in [
+            ("token", "The server's token, where it has one."),
+            ("metrics_token", "The token for metrics, or the server's."),
+            ("delete_token", "The token that a link was given when it was made."),
+        ] {
+            let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(description)).build();
+            components.add_security_scheme(name, SecurityScheme::Http(scheme));
+        }
+    }
+}
+
+/// The document, the page and its style, made once.
+static MADE: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+    let document = Document::openapi();
+    let json = serde_json::to_value(&document).expect("plain data can be written");
+    let style = concat!(include_str!("../../../../static/tokens.css"), include_str!("page.css"));
+    [
+        Asset::made("openapi.json", format!("{json:#}\n")),
+        Asset::made("docs.html", page::html(&json)),
+        Asset::made("docs.css", style.to_owned()),
+    ]
+});
+
+/// This document.
+#[utoipa::path(
+    get, path = "/api/v1/openapi.json", operation_id = "get_document", tag = "operations",
+    responses((status = 200, description = "OpenAPI 3.1", body = String, content_type = "application/json"))
+)]
+pub(crate) async fn document(request: HttpRequest) -> HttpResponse {
+    respond(&MADE[0], request.headers())
+}
+
+/// This document as a page.
+#[utoipa::path(
+    get, path = "/api/v1/docs", operation_id = "get_docs", tag = "operations",
+    responses((status = 200, description = "The page", body = String, content_type = "text/html"))
+)]
+pub(crate) async fn page(request: HttpRequest) -> HttpResponse {
+    respond(&MADE[1], request.headers())
+}
+
+/// The style of that page.
+#[utoipa::path(
+    get, path = "/api/v1/docs.css", operation_id = "get_docs_style", tag = "operations",
+    responses((status = 200, description = "A style sheet", body = String, content_type = "text/css"))
+)]
+pub(crate) async fn style(request: HttpRequest) -> HttpResponse {
+    respond(&MADE[2], request.headers())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn routes_and_document_agree() {
+        let json = serde_json::to_value(Document::openapi()).unwrap();
+        let paths = json["paths"].as_object().unwrap();
+        let documented = paths.iter().flat_map(|(path, item)| {
+            let methods = item.as_object().unwrap().keys();
+            methods.filter(|key| *key != "parameters").map(move |method| (method.to_uppercase(), path.clone()))
+        });
+        let documented: BTreeSet<(String, String)> = documented.collect();
+        let routed: BTreeSet<(String, String)> =
+            routes::table().iter().map(|row| (row.method.to_string(), row.path.to_owned())).collect();
+        assert_eq!(documented, routed);
+    }
+
+    #[test]
+    fn every_operation_has_a_name_of_its_own() {
+        let json = serde_json::to_value(Document::openapi()).unwrap();
+        let items = json["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+        let names: Vec<_> = items.map(|operation| operation["operationId"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+    }
+}

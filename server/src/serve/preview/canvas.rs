@@ -1,0 +1,208 @@
+//! A picture in pixels: the page's colours, two weights of one font, and PNG.
+//!
+//! plotters fills areas without smooth edges, so everything is drawn at twice the size, and each four pixels become one.
+
+use std::sync::LazyLock;
+
+use ab_glyph::{Font as _, FontRef};
+use plotters::backend::BitMapBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea as _};
+use plotters::element::{PathElement, Polygon, Text};
+use plotters::style::{Color as _, FontFamily, FontStyle, IntoFont as _, RGBColor, register_font};
+
+/// Pixels that are drawn for one of the picture, across and down.
+const SAMPLES: u32 = 2;
+
+/// Bytes of a pixel.
+const CHANNELS: usize = 3;
+
+/// The name under which plotters knows the font.
+const FAMILY: &str = "snapscope";
+
+const REGULAR: &[u8] = include_bytes!("font/Roboto-Regular.ttf");
+const MEDIUM: &[u8] = include_bytes!("font/Roboto-Medium.ttf");
+
+/// Where the colours of the page are.
+const TOKENS: &str = include_str!("../../../../static/tokens.css");
+
+/// Registers the font, once.
+static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
+    for (style, bytes) in [(FontStyle::Normal, REGULAR), (FontStyle::Bold, MEDIUM)] {
+        register_font(FAMILY, style, bytes).unwrap_or_else(|_| panic!("a font"));
+    }
+    FontRef::try_from_slice(REGULAR).expect("a font")
+});
+
+/// A place, in pixels from the left and from the top.
+pub(super) type Place = (f64, f64);
+
+/// How heavy letters are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    Regular,
+    Medium,
+}
+
+/// A colour of `tokens.css`, as it is on a light page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ink(RGBColor);
+
+impl Ink {
+    /// The colour of a token such as `live`.
+    ///
+    /// # Panics
+    ///
+    /// There is none; a test looks for each that is used.
+    pub(super) fn token(name: &str) -> Self {
+        let value = TOKENS.split_once(&format!("--{name}: light-dark(#")).map_or("", |(_, rest)| rest);
+        Self::hex(value.get(..6).unwrap_or_else(|| panic!("tokens.css has no colour `{name}`")))
+    }
+
+    /// A colour as six hexadecimal digits.
+    pub(super) fn hex(digits: &str) -> Self {
+        let [_, red, green, blue] = u32::from_str_radix(digits, 16).expect("a colour").to_be_bytes();
+        Self(RGBColor(red, green, blue))
+    }
+
+    /// A thinner one, as it looks on white.
+    pub(super) fn thinned(self, share: f64) -> Self {
+        let RGBColor(red, green, blue) = self.0;
+        let thin = |value: u8| (255.0 - share * (255.0 - f64::from(value))).round() as u8;
+        Self(RGBColor(thin(red), thin(green), thin(blue)))
+    }
+}
+
+/// Letters of a size, in pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Type {
+    pub(super) size: f64,
+    pub(super) weight: Weight,
+}
+
+impl Type {
+    /// How wide a text is.
+    pub(super) fn width(self, text: &str) -> f64 {
+        LazyLock::force(&FONT);
+        let (width, _) = self.font().box_size(text).unwrap_or_default();
+        f64::from(width) / f64::from(SAMPLES)
+    }
+
+    fn font(self) -> plotters::style::FontDesc<'static> {
+        let style = if self.weight == Weight::Medium { FontStyle::Bold } else { FontStyle::Normal };
+        (FontFamily::Name(FAMILY), self.size * f64::from(SAMPLES), style).into_font()
+    }
+}
+
+/// Whether the font has all letters of a text.
+pub(super) fn is_drawable(text: &str) -> bool {
+    text.chars().all(|letter| FONT.glyph_id(letter).0 != 0)
+}
+
+/// What is drawn on.
+pub(super) struct Canvas<'a> {
+    area: DrawingArea<BitMapBackend<'a>, Shift>,
+}
+
+impl Canvas<'_> {
+    /// Draws a picture of a size in pixels, and returns it as PNG.
+    pub(super) fn png((width, height): (u32, u32), draw: impl FnOnce(&Canvas<'_>)) -> Vec<u8> {
+        LazyLock::force(&FONT);
+        let (wide, high) = (width * SAMPLES, height * SAMPLES);
+        let mut pixels = vec![u8::MAX; wide as usize * high as usize * CHANNELS];
+        draw(&Canvas { area: BitMapBackend::with_buffer(&mut pixels, (wide, high)).into_drawing_area() });
+        encoded(&thinned_out(&pixels, wide as usize), (width, height))
+    }
+
+    /// An area between these places.
+    pub(super) fn area(&self, places: &[Place], ink: Ink) {
+        let places: Vec<_> = places.iter().copied().map(sample).collect();
+        self.done(self.area.draw(&Polygon::new(places, ink.0.filled())));
+    }
+
+    /// A line along these places.
+    pub(super) fn line(&self, places: &[Place], ink: Ink, width: u32) {
+        let places: Vec<_> = places.iter().copied().map(sample).collect();
+        self.done(self.area.draw(&PathElement::new(places, ink.0.stroke_width(width * SAMPLES))));
+    }
+
+    /// A text whose letters stand on this place.
+    pub(super) fn text(&self, text: &str, (x, y): Place, letters: Type, ink: Ink) {
+        // plotters takes the place half a letter's size above the one that letters stand on.
+        let place = sample((x, y - letters.size / 2.0));
+        self.done(self.area.draw(&Text::new(text, place, letters.font().color(&ink.0))));
+    }
+
+    /// Drawing into memory cannot fail; a text that cannot be laid out is missing.
+    fn done<E: std::fmt::Debug>(&self, drawn: Result<(), E>) {
+        if let Err(error) = drawn {
+            tracing::warn!(?error, "a part of a preview is missing");
+        }
+    }
+}
+
+/// From a place of the picture to one of the pixels that are drawn.
+fn sample((x, y): Place) -> (i32, i32) {
+    let sample = |at: f64| (at * f64::from(SAMPLES)).round() as i32;
+    (sample(x), sample(y))
+}
+
+/// Makes one pixel of each square of them.
+fn thinned_out(pixels: &[u8], width: usize) -> Vec<u8> {
+    let samples = SAMPLES as usize;
+    let rows: Vec<&[u8]> = pixels.chunks_exact(width * CHANNELS).collect();
+    let mut out = Vec::with_capacity(pixels.len() / (samples * samples));
+    for rows in rows.chunks_exact(samples) {
+        for x in 0..width / samples {
+            for channel in 0..CHANNELS {
+                let values = rows.iter().flat_map(|row| (0..samples).map(move |dx| (row, dx)));
+                let sum: usize =
+                    values.map(|(row, dx)| usize::from(row[(x * samples + dx) * CHANNELS + channel])).sum();
+                out.push((sum / (samples * samples)) as u8);
+            }
+        }
+    }
+    out
+}
+
+fn encoded(pixels: &[u8], (width, height): (u32, u32)) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    let mut writer = encoder.write_header().expect("memory takes it");
+    writer.write_image_data(pixels).expect("memory takes it");
+    writer.finish().expect("memory takes it");
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_those_of_the_page() {
+        assert_eq!(Ink::token("live"), Ink::hex("1f5fd6"));
+        assert_eq!(Ink::hex("000000").thinned(0.0), Ink::hex("ffffff"));
+        assert_eq!(Ink::hex("000000").thinned(1.0), Ink::hex("000000"));
+    }
+
+    #[test]
+    fn letters_that_are_missing_are_known() {
+        assert!(is_drawable("Łódź · Ωμέγα · Привет – “7 GiB” ≈ 3 %"));
+        assert!(!is_drawable("内存"));
+    }
+
+    #[test]
+    fn four_pixels_become_their_mean() {
+        let (black, white) = ([0; 3], [255; 3]);
+        let pixels = [black, white, white, black].concat();
+        assert_eq!(thinned_out(&pixels, 2), [127; 3]);
+    }
+
+    #[test]
+    fn wider_texts_are_wider() {
+        let letters = Type { size: 20.0, weight: Weight::Medium };
+        let (narrow, wide) = (letters.width("iii"), letters.width("www"));
+        assert!(0.0 < narrow && narrow < wide && wide < 80.0, "{narrow} {wide}");
+    }
+}

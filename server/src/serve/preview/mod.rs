@@ -1,0 +1,100 @@
+//! `/s/{token}/preview.png`: the picture that a chat shows in place of a link.
+//!
+//! What is drawn never changes for a link, so its tag is a hash of that, and whoever has the picture is told so before
+//! anything is drawn. Drawing takes some ten milliseconds of a processor: the latest pictures are kept, and one is
+//! drawn at a time.
+
+mod canvas;
+mod picture;
+
+pub(crate) use picture::SIZE;
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName};
+use actix_web::web::{self, Bytes, Data, Path};
+use actix_web::{HttpRequest, HttpResponse};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
+
+use super::api::shares::{digest_of, find};
+use super::asset::is_current;
+use super::error::{ApiError, ErrorCode};
+use super::state::State;
+use crate::database::ShareRow;
+use crate::hex::hex;
+
+/// Part of the tag: another one makes all pictures new.
+const VERSION: &str = "1";
+
+/// Pictures that are kept; each has some tens of kilobytes.
+const KEPT: usize = 64;
+
+/// Draws pictures, and keeps the latest.
+#[derive(Debug)]
+pub(crate) struct Previews {
+    turn: Semaphore,
+    kept: Mutex<VecDeque<(String, Bytes)>>,
+}
+
+impl Default for Previews {
+    fn default() -> Self {
+        Self { turn: Semaphore::new(1), kept: Mutex::default() }
+    }
+}
+
+impl Previews {
+    fn kept(&self, tag: &str) -> Option<Bytes> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|(known, _)| known == tag).map(|(_, picture)| picture.clone())
+    }
+
+    /// The picture of a link.
+    async fn picture(&self, tag: &str, share: ShareRow) -> Result<Bytes, ApiError> {
+        let failed = |_| ApiError::new(ErrorCode::Internal, "The picture can't be drawn.");
+        if let Some(picture) = self.kept(tag) {
+            return Ok(picture);
+        }
+        let _turn = self.turn.acquire().await.map_err(|_| failed(()))?;
+        // Somebody may have asked for the same one a moment before.
+        if let Some(picture) = self.kept(tag) {
+            return Ok(picture);
+        }
+        let drawn = web::block(move || Bytes::from(picture::draw(&share.title, &digest_of(&share)))).await;
+        let picture = drawn.map_err(|_| failed(()))?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.truncate(KEPT - 1);
+        kept.push_front((tag.to_owned(), picture.clone()));
+        Ok(picture)
+    }
+}
+
+/// The picture of a link, 1200 by 630 pixels.
+#[utoipa::path(
+    get, path = "/s/{token}/preview.png", operation_id = "link_preview", tag = "pages",
+    params(("token" = String, Path, description = "The link's `token`")),
+    responses(
+        (status = 200, description = "The picture", body = Vec<u8>, content_type = "image/png"),
+        (status = 304, description = "It is as it was")
+    )
+)]
+pub(crate) async fn preview(
+    request: HttpRequest,
+    token: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, ApiError> {
+    let share = find(&state, &token).await?;
+    let tag = format!("\"{}\"", &hex(Sha256::digest([VERSION, &share.title, &share.digest].join("\n")))[..24]);
+    let unchanged = is_current(request.headers(), &tag);
+    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response
+        .insert_header((ETAG, tag.clone()))
+        .insert_header((CACHE_CONTROL, "public, max-age=300"))
+        // Other sites show it: that is what it is for.
+        .insert_header((HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"));
+    if unchanged {
+        return Ok(response.finish());
+    }
+    Ok(response.insert_header((CONTENT_TYPE, "image/png")).body(state.previews.picture(&tag, share).await?))
+}

@@ -1,0 +1,78 @@
+//! The name of a request: in its answer, in every line of the log about it, and in its refusal.
+
+use std::fmt;
+
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use uuid::Uuid;
+
+/// The header in which it comes and goes.
+pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The longest name that is taken from outside.
+const LONGEST: usize = 64;
+
+tokio::task_local! {
+    /// The request that this task answers.
+    pub(super) static CURRENT: RequestId;
+}
+
+/// The name of a request; it has letters, digits, `-`, `_` and `.` only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RequestId(String);
+
+impl RequestId {
+    /// The name that a proxy gave the request, or a new one.
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let given = headers.get(HEADER).and_then(|value| value.to_str().ok()).filter(|value| is_sane(value));
+        Self(given.map_or_else(|| Uuid::now_v7().simple().to_string(), str::to_owned))
+    }
+
+    /// The name of the request that is being answered; none outside of requests.
+    pub(crate) fn current() -> Option<String> {
+        CURRENT.try_with(|id| id.0.clone()).ok()
+    }
+
+    /// The value of the header.
+    pub(super) fn value(&self) -> HeaderValue {
+        HeaderValue::from_str(&self.0).expect("the letters of a header")
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether a name from outside can stand in a log as it is.
+fn is_sane(name: &str) -> bool {
+    let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
+    (1..=LONGEST).contains(&name.len()) && name.bytes().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(given: &'static str, is_taken: bool) {
+        let headers = HeaderMap::from_iter([(HEADER, HeaderValue::from_static(given))]);
+        assert_eq!(RequestId::of(&headers).to_string() == given, is_taken, "{given:?}");
+    }
+
+    #[test]
+    fn names_from_outside_are_taken_where_they_are_sane() {
+        check("0198f3a4-77aa-7d2e", true);
+        check("a.b_c", true);
+        check("", false);
+        check("two words", false);
+        check("a\"b", false);
+        check("01234567890123456789012345678901234567890123456789012345678901234", false);
+    }
+
+    #[test]
+    fn new_names_differ() {
+        let none = HeaderMap::new();
+        assert_ne!(RequestId::of(&none), RequestId::of(&none));
+    }
+}

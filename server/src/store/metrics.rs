@@ -1,0 +1,36 @@
+//! How often the store was asked, and what came of it.
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::registry::{Registry, Unit};
+
+use super::Result;
+
+/// What is counted of a store; clones count together.
+#[derive(Debug, Clone, Default)]
+pub struct StoreMetrics {
+    operations: Family<[(&'static str, &'static str); 2], Counter>,
+    bytes: Family<[(&'static str, &'static str); 1], Counter>,
+}
+
+impl StoreMetrics {
+    /// Adds the figures to a registry.
+    pub fn register(&self, registry: &mut Registry) {
+        let help = "What the store was asked to do, and whether it did";
+        registry.register("store_operations", help, self.operations.clone());
+        let help = "What was written to the store and read from it";
+        registry.register_with_unit("store_transferred", help, Unit::Bytes, self.bytes.clone());
+    }
+
+    /// Counts an operation, and hands its result on.
+    pub(super) fn counted<T>(&self, operation: &'static str, result: Result<T>) -> Result<T> {
+        let outcome = if result.is_ok() { "done" } else { "failed" };
+        self.operations.get_or_create(&[("operation", operation), ("outcome", outcome)]).inc();
+        result
+    }
+
+    /// Counts bytes on their way.
+    pub(super) fn transferred(&self, direction: &'static str, bytes: u64) {
+        self.bytes.get_or_create(&[("direction", direction)]).inc_by(bytes);
+    }
+}

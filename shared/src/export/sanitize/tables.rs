@@ -1,0 +1,230 @@
+//! The tables of a trace, cleaned.
+
+use super::SanitizeOptions;
+use super::names::{Names, without_accounts, without_names};
+use super::packages::package_of;
+use super::paths::{self, Projects};
+use super::report::{Package, SanitizeReport};
+use super::texts::with_paths;
+use crate::base::{StringId, StringTable};
+use crate::trace::{
+    Annotation, ContextId, ContextTable, EventContext, Frame, FrameId, FrameTable, FxNode, Setting, Settings, StackId,
+    StackTable, Trace,
+};
+use hashbrown::HashMap;
+
+/// Clean tables, and the handles that take the place of the trace's own.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub(super) strings: StringTable,
+    pub(super) frames: FrameTable,
+    pub(super) stacks: StackTable,
+    pub(super) contexts: ContextTable,
+    pub(super) annotations: Vec<Annotation>,
+    pub(super) settings: Settings,
+    pub(super) stack_ids: Vec<StackId>,
+    pub(super) context_ids: Vec<ContextId>,
+}
+
+/// What a text is, which decides how it is cleaned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Role {
+    /// The file of a frame: a path as a whole.
+    File,
+    /// A symbol, or lines of source.
+    Code,
+    /// Written by a person: it may name anything.
+    Prose,
+    /// Written by a person about an allocation.
+    Metadata,
+}
+
+struct Cleaner<'a> {
+    trace: &'a Trace,
+    options: &'a SanitizeOptions,
+    projects: Projects,
+    names: Vec<String>,
+    tables: Tables,
+    report: SanitizeReport,
+    known: HashMap<(Role, StringId), StringId>,
+}
+
+impl Tables {
+    /// The tables of a trace after cleaning, and what that took out.
+    pub(super) fn clean(trace: &Trace, options: &SanitizeOptions) -> (Self, SanitizeReport) {
+        let projects = projects(trace);
+        let names = names(trace, options);
+        let report = SanitizeReport { names: names.clone(), unknown_keys: unknown_keys(trace), ..Default::default() };
+        let (tables, known) = (Self::default(), HashMap::new());
+        let mut cleaner = Cleaner { trace, options, projects, names, tables, report, known };
+        let frame_ids = cleaner.frames();
+        cleaner.stacks(&frame_ids);
+        cleaner.contexts();
+        cleaner.annotations();
+        cleaner.settings();
+        (cleaner.tables, cleaner.report)
+    }
+}
+
+impl Cleaner<'_> {
+    /// The handle of each frame in the copy, `None` for those that it leaves out.
+    fn frames(&mut self) -> Vec<Option<FrameId>> {
+        let mut packages: HashMap<String, Package> = HashMap::new();
+        let mut ids = Vec::with_capacity(self.trace.frames.len());
+        for frame in self.trace.frames.iter() {
+            let name = package_of(self.trace.strings.get(frame.filename));
+            let is_kept = self.options.packages.as_ref().is_none_or(|kept| kept.contains(&name));
+            let package =
+                packages.entry_ref(&name).or_insert_with(|| Package { name: name.clone(), frames: 0, is_kept });
+            package.frames += 1;
+            ids.push(is_kept.then(|| self.frame(frame)));
+        }
+        let mut packages: Vec<Package> = packages.into_values().collect();
+        packages.sort_by(|a, b| b.frames.cmp(&a.frames).then_with(|| a.name.cmp(&b.name)));
+        self.report.packages = packages;
+        ids
+    }
+
+    fn frame(&mut self, frame: &Frame) -> FrameId {
+        let name = self.text(Role::Code, frame.name);
+        let filename = self.text(Role::File, frame.filename);
+        let fx = frame.fx.map(|fx| FxNode {
+            op: self.text(Role::Code, fx.op),
+            name: self.text(Role::Code, fx.name),
+            target: self.text(Role::Code, fx.target),
+            original_trace: self.text(Role::Code, fx.original_trace),
+        });
+        self.tables.frames.intern(Frame { name, filename, line: frame.line, fx })
+    }
+
+    fn stacks(&mut self, frame_ids: &[Option<FrameId>]) {
+        let table = &self.trace.stacks;
+        self.tables.stack_ids = vec![StackId::NONE, StackId::EMPTY];
+        for id in table.ids() {
+            let frames: Vec<FrameId> = table.frames(id).iter().filter_map(|frame| frame_ids[frame.index()]).collect();
+            let id = self.tables.stacks.intern(&frames);
+            self.tables.stack_ids.push(id);
+        }
+    }
+
+    fn contexts(&mut self) {
+        for context in self.trace.contexts.iter() {
+            let clean = EventContext {
+                stream: context.stream,
+                pool: context.pool,
+                compile_context: self.text(Role::Prose, context.compile_context),
+                user_metadata: self.metadata(context.user_metadata),
+                internal_metadata: self.text(Role::Prose, context.internal_metadata),
+                category: self.text(Role::Prose, context.category),
+                forward_frames: self.text(Role::Code, context.forward_frames),
+            };
+            let id = self.tables.contexts.intern(clean);
+            self.tables.context_ids.push(id);
+        }
+    }
+
+    fn metadata(&mut self, text: StringId) -> StringId {
+        if !self.options.drop_metadata || text == StringId::EMPTY {
+            return self.text(Role::Metadata, text);
+        }
+        if self.known.insert((Role::Metadata, text), StringId::EMPTY).is_none() {
+            self.report.metadata.add(self.trace.strings.get(text), "");
+        }
+        StringId::EMPTY
+    }
+
+    fn annotations(&mut self) {
+        if self.options.drop_annotations {
+            self.report.annotations = self.trace.annotations.len() as u64;
+            return;
+        }
+        for annotation in &self.trace.annotations {
+            let name = self.text(Role::Prose, annotation.name);
+            self.tables.annotations.push(Annotation { name, ..*annotation });
+        }
+    }
+
+    fn settings(&mut self) {
+        let entries = self.trace.settings.entries.iter().map(|(name, setting)| {
+            let setting = match setting {
+                Setting::Text(text) => Setting::Text(self.cleaned(Role::Prose, text)),
+                other => other.clone(),
+            };
+            (name.clone(), setting)
+        });
+        let entries = entries.collect();
+        self.tables.settings = Settings { entries };
+    }
+
+    /// The handle of a clean text; each text is cleaned and counted once.
+    fn text(&mut self, role: Role, id: StringId) -> StringId {
+        if let Some(&known) = self.known.get(&(role, id)) {
+            return known;
+        }
+        let text = self.trace.strings.get(id);
+        let clean = self.cleaned(role, text);
+        let clean = self.tables.strings.intern(&clean);
+        self.known.insert((role, id), clean);
+        clean
+    }
+
+    fn cleaned(&mut self, role: Role, text: &str) -> String {
+        let mut clean = text.to_owned();
+        if self.options.cut_paths
+            && let Some(short) = cut(&self.projects, role, text)
+        {
+            self.report.paths.add(text, &short);
+            clean = short;
+        }
+        let mut nameless = without_names(&clean, &self.names);
+        if matches!(role, Role::Prose | Role::Metadata) && self.options.remove_names {
+            nameless = without_accounts(nameless.as_deref().unwrap_or(&clean)).or(nameless);
+        }
+        match nameless {
+            Some(nameless) => {
+                self.report.texts.add(&clean, &nameless);
+                nameless
+            }
+            None => clean,
+        }
+    }
+}
+
+fn cut(projects: &Projects, role: Role, text: &str) -> Option<String> {
+    match role {
+        Role::File => projects.cut(text),
+        Role::Code | Role::Prose | Role::Metadata => with_paths(text, |path| projects.cut(path)),
+    }
+}
+
+fn projects(trace: &Trace) -> Projects {
+    let mut projects = Projects::default();
+    trace.frames.iter().for_each(|frame| projects.learn(trace.strings.get(frame.filename)));
+    projects
+}
+
+/// The names that paths name, in files of frames and inside of all other texts, and those that were asked for.
+fn names(trace: &Trace, options: &SanitizeOptions) -> Vec<String> {
+    let mut names = Names::default();
+    options.names.iter().for_each(|name| names.add(name));
+    if options.remove_names {
+        let mut find = |path: &str| paths::names(path).iter().for_each(|name| names.add_found(name));
+        trace.frames.iter().for_each(|frame| find(trace.strings.get(frame.filename)));
+        let texts = trace.strings.ids().map(|id| trace.strings.get(id));
+        let settings = trace.settings.entries.iter().filter_map(|(_, setting)| match setting {
+            Setting::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        for text in texts.chain(settings) {
+            with_paths(text, |path| {
+                find(path);
+                None
+            });
+        }
+    }
+    names.into_sorted()
+}
+
+fn unknown_keys(trace: &Trace) -> u64 {
+    trace.diagnostics.iter().filter(|diagnostic| diagnostic.code == "unknown-keys").map(|found| found.count).sum()
+}

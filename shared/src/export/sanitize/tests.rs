@@ -1,0 +1,126 @@
+//! Cleaning of small traces whose every text is known.
+
+use super::*;
+use crate::export;
+use crate::import::Importer;
+use crate::trace::{Annotation, EventContext, Frame, Setting, StackId, Stage, text};
+
+/// A stack for each file, and an allocation for each stack.
+fn trace(files: &[&str]) -> Trace {
+    let mut trace = text::parse("alloc a 512 @f t=1\nalloc b 1KiB @f t=2\nsegment S 2MiB\nblock a 512").unwrap();
+    for file in files {
+        let (name, filename) = (trace.strings.intern("f"), trace.strings.intern(file));
+        let frame = trace.frames.intern(Frame { name, filename, line: 7, fx: None });
+        let stack = trace.stacks.intern(&[frame]);
+        trace.devices[0].segments.blocks[0].stack = stack;
+        let event = trace.devices[0].events.at(0);
+        trace.devices[0].events.push(crate::trace::Event { stack, ..event });
+    }
+    trace
+}
+
+/// The copy as whoever opens it reads it.
+fn copy(trace: &Trace, options: &SanitizeOptions) -> (Trace, SanitizeReport) {
+    let sanitized = Sanitized::new(trace, options);
+    let mut importer = Importer::new();
+    sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("a snapshot"), |_| ());
+    let copy = importer.finish().expect("a snapshot");
+    copy.check();
+    (copy, sanitized.report().clone())
+}
+
+/// The files of a trace in the order of the alphabet.
+fn files(trace: &Trace) -> Vec<&str> {
+    let mut files: Vec<_> = trace.frames.iter().map(|frame| trace.strings.get(frame.filename)).collect();
+    files.sort_unstable();
+    files
+}
+
+/// Says that a text is somewhere in an event.
+fn with_metadata(trace: &mut Trace, metadata: &str) {
+    let user_metadata = trace.strings.intern(metadata);
+    let context = trace.contexts.intern(EventContext { user_metadata, ..EventContext::default() });
+    let event = trace.devices[0].events.at(0);
+    trace.devices[0].events.push(crate::trace::Event { context, ..event });
+}
+
+#[test]
+fn paths_are_cut_and_counted() {
+    let (copy, report) = copy(&trace(&["/home/ada/p/train.py", "/home/ada/p/m/a.py", "x.cpp"]), &Default::default());
+    assert_eq!(files(&copy), ["m/a.py", "main.py", "train.py", "x.cpp"]);
+    assert_eq!((report.paths.count, report.names.as_slice()), (2, &["ada".to_owned()][..]));
+    assert_eq!(report.paths.examples, [("/home/ada/p/train.py".to_owned(), "train.py".to_owned())]);
+}
+
+#[test]
+fn a_name_goes_wherever_it_stands() {
+    let mut trace = trace(&["/home/ada/p/train.py", "ada/own.py"]);
+    let name = trace.strings.intern("ada's step on /home/ada/p/x");
+    trace.annotations.push(Annotation { stage: Stage::Start, name, device: 0, time_us: 1 });
+    trace.settings.entries.push(("conf".to_owned(), Setting::Text("log:/tmp/Ada/x".to_owned())));
+    let (copy, report) = copy(&trace, &Default::default());
+    assert_eq!(files(&copy), ["*/own.py", "main.py", "train.py"]);
+    assert_eq!(copy.strings.get(copy.annotations[0].name), "*'s step on x");
+    assert_eq!(copy.settings.get("conf"), Some(&Setting::Text("log:x".to_owned())));
+    assert_eq!(report.texts.count, 2);
+}
+
+#[test]
+fn metadata_and_annotations_go_by_choice() {
+    let mut trace = trace(&[]);
+    with_metadata(&mut trace, "run of ada@gpu-17 in /data/x/y");
+    let name = trace.strings.intern("step");
+    trace.annotations.push(Annotation { stage: Stage::Start, name, device: 0, time_us: 1 });
+    let texts = |trace: &Trace| -> Vec<String> {
+        trace.contexts.iter().map(|context| trace.strings.get(context.user_metadata).to_owned()).collect()
+    };
+    let (without, report) = copy(&trace, &SanitizeOptions { drop_annotations: true, ..Default::default() });
+    assert_eq!((texts(&without), without.annotations.len()), (vec![String::new()], 0));
+    assert_eq!((report.metadata.count, report.annotations), (1, 1));
+    let (with, report) = copy(&trace, &SanitizeOptions { drop_metadata: false, ..Default::default() });
+    assert_eq!((texts(&with).last().map(String::as_str), with.annotations.len()), (Some("run of *@* in y"), 1));
+    assert_eq!(report.metadata.count, 0);
+}
+
+#[test]
+fn a_text_that_is_dropped_in_one_place_stays_in_another() {
+    let mut trace = trace(&[]);
+    with_metadata(&mut trace, "step");
+    let name = trace.strings.intern("step");
+    trace.annotations.push(Annotation { stage: Stage::Start, name, device: 0, time_us: 1 });
+    let (copy, _) = copy(&trace, &Default::default());
+    assert_eq!(copy.strings.get(copy.annotations[0].name), "step");
+}
+
+#[test]
+fn frames_of_other_packages_leave_an_empty_stack() {
+    let trace = trace(&["/v/site-packages/torch/nn/f.py", "/v/site-packages/secret/g.py"]);
+    let packages = Some(vec!["torch".to_owned()]);
+    let (copy, report) = copy(&trace, &SanitizeOptions { packages, ..Default::default() });
+    assert_eq!(files(&copy), ["site-packages/torch/nn/f.py"]);
+    assert_eq!(copy.devices[0].events.at(3).stack, StackId::EMPTY);
+    assert_eq!(report.dropped_frames(), 2);
+    let kept: Vec<_> = report.packages.iter().map(|package| (package.name.as_str(), package.is_kept)).collect();
+    assert_eq!(kept, [("project", false), ("secret", false), ("torch", true)]);
+}
+
+#[test]
+fn a_copy_without_any_cleaning_is_the_export() {
+    let mut trace = trace(&["/home/ada/p/train.py"]);
+    with_metadata(&mut trace, "/home/ada/x");
+    let options = SanitizeOptions { cut_paths: false, remove_names: false, drop_metadata: false, ..Default::default() };
+    let (mut plain, mut copied) = (Vec::new(), Vec::new());
+    export::pickle(&trace, Style::Torch, |piece| plain.extend_from_slice(piece));
+    Sanitized::new(&trace, &options).pickle(Style::Torch, |piece| copied.extend_from_slice(piece), |_| ());
+    assert_eq!(plain, copied);
+}
+
+#[test]
+fn progress_counts_events() {
+    let mut trace = trace(&[]);
+    let event = trace.devices[0].events.at(0);
+    (0..40_000).for_each(|_| trace.devices[0].events.push(event));
+    let mut told = Vec::new();
+    Sanitized::new(&trace, &Default::default()).pickle(Style::Python, |_| (), |events| told.push(events));
+    assert_eq!(told, [1 << 14, 2 << 14]);
+}

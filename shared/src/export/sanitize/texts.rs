@@ -1,0 +1,110 @@
+//! Paths inside other texts, such as source lines and what a person wrote about a tensor.
+
+/// What no path without quotes has in it.
+const ENDS: &str = "\"'`,;()[]{}<>|";
+
+/// What stands before a path that is written as an address.
+const FILE_SCHEME: &str = "file://";
+
+/// The text with each path in it changed by `cut`; `None` where nothing changed.
+///
+/// A path is what leads from a top through at least one folder; in quotes it may have spaces.
+pub(super) fn with_paths(text: &str, mut cut: impl FnMut(&str) -> Option<String>) -> Option<String> {
+    let mut clean = String::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some((start, end)) = next_path(text, at) {
+        if let Some(short) = cut(&text[start..end]) {
+            clean.push_str(&text[from..start]);
+            clean.push_str(&short);
+            from = end;
+        }
+        at = end;
+    }
+    (from > 0).then(|| clean + &text[from..])
+}
+
+/// The next path from a place in a text on: its start and its end.
+fn next_path(text: &str, from: usize) -> Option<(usize, usize)> {
+    let mut before = text[..from].chars().next_back();
+    for (offset, c) in text[from..].char_indices() {
+        let start = from + offset;
+        let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '/' | '\\' | '*' | ')' | ']');
+        let is_start = !before.is_some_and(is_inside) || text[..start].ends_with(FILE_SCHEME);
+        if is_start && begins(&text[start..]) {
+            let end = start + length(&text[start..], before);
+            if is_path(&text[start..end]) {
+                return Some((start, end));
+            }
+        }
+        before = Some(c);
+    }
+    None
+}
+
+fn begins(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    match bytes {
+        [b'/', b'/' | b'*' | b' ' | b'=', ..] => false,
+        [b'/', ..] | [b'~', b'/', ..] | [b'\\', b'\\', ..] => true,
+        [b'~', letter, ..] | [letter, b':', b'/' | b'\\', ..] => letter.is_ascii_alphabetic(),
+        _ => false,
+    }
+}
+
+/// Up to the quote that closes, or else up to what no path has.
+fn length(text: &str, before: Option<char>) -> usize {
+    if let Some(quote) = before.filter(|c| matches!(c, '"' | '\'' | '`')) {
+        let line = text.find('\n').unwrap_or(text.len());
+        if let Some(end) = text[..line].find(quote) {
+            return end;
+        }
+    }
+    let end = text.find(|c: char| c.is_whitespace() || ENDS.contains(c)).unwrap_or(text.len());
+    // `file.py:12` names a line, and a drive has its colon at the second place.
+    text[..end].char_indices().skip(2).find(|(_, c)| *c == ':').map_or(end, |(colon, _)| colon)
+}
+
+fn is_path(text: &str) -> bool {
+    let parts = text.split(['/', '\\']).filter(|part| !part.is_empty());
+    parts.take(2).count() == 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let last = |path: &str| path.rsplit(['/', '\\']).next().map(str::to_owned);
+        assert_eq!(with_paths(text, last).as_deref().unwrap_or(text), expected);
+    }
+
+    #[test]
+    fn paths_are_found_among_words() {
+        check("  File \"/home/ada/my proj/x.py\", line 3, in f", "  File \"x.py\", line 3, in f");
+        check("/a/x.py:12 and ~/b/y.py; z", "x.py:12 and y.py; z");
+        check(r"at C:\Users\Ada\x.py:7", "at x.py:7");
+        check(r#"{"run": "/data/ada/run1", "n": 2}"#, r#"{"run": "run1", "n": 2}"#);
+        check("path=/a/b,/c/d", "path=b,d");
+        check(r"from \\nas\team\x.py", "from x.py");
+        check("file:///home/ada/x.py", "file://x.py");
+    }
+
+    #[test]
+    fn other_slashes_stay() {
+        for text in [
+            "a / b",
+            "bwd:step0/fwd/block0",
+            "x //y",
+            "/",
+            "s/GiB",
+            "a/b/c",
+            "https://host/a/b",
+            "/one",
+            "c++/* x */",
+            "N/A",
+        ] {
+            check(text, text);
+        }
+    }
+}

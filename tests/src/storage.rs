@@ -1,0 +1,67 @@
+//! What a server under test keeps things in: SQLite and a folder, or PostgreSQL and a bucket.
+
+use server::store::StoreAddress;
+
+use crate::postgres::Postgres;
+use crate::s3::S3;
+
+/// A kind of database, with the kind of store that goes with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    /// SQLite, and a folder: the default.
+    Sqlite,
+    /// PostgreSQL, and a bucket: the large setting.
+    Postgres,
+}
+
+/// A database and a store of a test's own.
+#[derive(Debug)]
+pub struct Storage {
+    database: Option<String>,
+    bucket: Option<S3>,
+}
+
+impl Storage {
+    /// An empty database and an empty store.
+    ///
+    /// # Panics
+    ///
+    /// PostgreSQL is not installed.
+    #[track_caller]
+    pub fn new(backend: Backend) -> Self {
+        match backend {
+            Backend::Sqlite => Self { database: None, bucket: None },
+            Backend::Postgres => Self { database: Some(Postgres::shared().database()), bucket: Some(S3::start()) },
+        }
+    }
+
+    /// The setting `database`, unless it is the default.
+    pub fn database(&self) -> Option<String> {
+        self.database.clone()
+    }
+
+    /// Where the store is, unless it is the default.
+    pub fn store(&self) -> Option<StoreAddress> {
+        self.bucket.as_ref().map(S3::address)
+    }
+
+    /// The bucket, where there is one.
+    pub fn bucket(&self) -> Option<&S3> {
+        self.bucket.as_ref()
+    }
+}
+
+/// Declares tests once for each backend: `both!(name, …)` makes `sqlite::name` and `postgres::name` of functions that
+/// take a [`Backend`].
+#[macro_export]
+macro_rules! both {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[test] fn $name() { super::$name($crate::storage::Backend::Sqlite); })+
+        }
+
+        mod postgres {
+            $(#[test] fn $name() { super::$name($crate::storage::Backend::Postgres); })+
+        }
+    };
+}

@@ -1,0 +1,252 @@
+//! Clean copies of real and generated snapshots: the same memory, and nobody's name.
+
+use shared::analysis::{Timeline, recording_diagnostics};
+use shared::base::frame_rules;
+use shared::export::{self, SanitizeOptions, Sanitized};
+use shared::pickle::Style;
+use shared::trace::{Device, Frame, StackId, Trace};
+use testkit::corpus::{Sample, decode, samples};
+use testkit::cpython;
+use testkit::equal::assert_same;
+use testkit::generator::{Config, generate_vec};
+
+/// People whose snapshots are stored.
+const PEOPLE: [&str; 2] = ["brian", "zidong"];
+
+fn clean(trace: &Trace, options: &SanitizeOptions, style: Style) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    Sanitized::new(trace, options).pickle(style, |piece| bytes.extend_from_slice(piece), |_| ());
+    bytes
+}
+
+fn copy(sample: &Sample) -> (Trace, Trace) {
+    let trace = sample.trace();
+    let copy = decode(&sample.name, &clean(&trace, &SanitizeOptions::default(), Style::Python), 4096);
+    (trace, copy)
+}
+
+fn all_samples() -> Vec<Sample> {
+    let bytes = generate_vec(&Config { seed: 5, events: 20_000, style: Style::Python });
+    let generated = Sample { name: "generated".to_owned(), path: Default::default(), bytes };
+    samples().into_iter().chain([generated]).collect()
+}
+
+fn timelines(trace: &Trace) -> Vec<(&Device, Timeline)> {
+    trace.devices.iter().map(|device| (device, Timeline::new(trace, device))).collect()
+}
+
+#[test]
+fn what_was_measured_stays() {
+    for sample in all_samples() {
+        let (trace, copy) = copy(&sample);
+        assert_eq!(trace.devices.len(), copy.devices.len(), "{}", sample.name);
+        for (a, b) in trace.devices.iter().chain(&trace.host).zip(copy.devices.iter().chain(&copy.host)) {
+            assert_eq!(a.events.actions(), b.events.actions(), "{}", sample.name);
+            assert_eq!(a.events.addrs(), b.events.addrs(), "{}", sample.name);
+            assert_eq!(a.events.sizes_bytes(), b.events.sizes_bytes(), "{}", sample.name);
+            assert_eq!(a.events.times_us(), b.events.times_us(), "{}", sample.name);
+            let plain = |device: &Device| -> Vec<_> {
+                let blocks = device.segments.blocks.iter();
+                blocks.map(|block| (block.addr, block.size_bytes, block.requested_bytes, block.state)).collect()
+            };
+            assert_eq!(plain(a), plain(b), "{}", sample.name);
+        }
+        let settings = |trace: &Trace| trace.settings.entries.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        assert_eq!(settings(&trace), settings(&copy));
+    }
+}
+
+#[test]
+fn curves_and_findings_stay() {
+    for sample in all_samples() {
+        let (trace, copy) = copy(&sample);
+        let (before, after) = (timelines(&trace), timelines(&copy));
+        for ((_, a), (_, b)) in before.iter().zip(&after) {
+            assert_eq!((a.live_peak(), a.reserved_peak()), (b.live_peak(), b.reserved_peak()), "{}", sample.name);
+            assert_eq!(a.allocations, b.allocations, "{}", sample.name);
+        }
+        let of = |trace: &Trace, all: &[(&Device, Timeline)]| {
+            recording_diagnostics(trace, &all.iter().map(|(device, timeline)| (*device, timeline)).collect::<Vec<_>>())
+        };
+        assert_eq!(of(&trace, &before), of(&copy, &after), "{}", sample.name);
+    }
+}
+
+/// The frame that stands for a stack is the same one, and machinery is told from the program as before.
+#[test]
+fn stacks_are_read_as_before() {
+    for sample in all_samples() {
+        let (trace, copy) = copy(&sample);
+        for (a, b) in trace.devices.iter().zip(&copy.devices) {
+            for (event, (a, b)) in a.events.stacks().iter().zip(b.events.stacks().iter()).enumerate() {
+                let (before, after) = (kinds(&trace, a), kinds(&copy, b));
+                assert_eq!(before, after, "{} event {event}", sample.name);
+            }
+        }
+    }
+}
+
+/// For each frame whether it is of the runtime, and which one is the title.
+fn kinds(trace: &Trace, stack: StackId) -> (Vec<bool>, Option<usize>) {
+    let frames: Vec<&Frame> = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id)).collect();
+    let texts = frames.iter().map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
+    let kinds = texts.clone().map(|(_, filename)| frame_rules::is_runtime(filename)).collect();
+    (kinds, frame_rules::title_position(texts))
+}
+
+#[test]
+fn nobody_is_named() {
+    let mut found = [false; 2];
+    for sample in all_samples() {
+        let trace = sample.trace();
+        let lower = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).to_lowercase();
+        let before = lower(sample.unpacked());
+        for style in [Style::Python, Style::Torch] {
+            let after = lower(clean(&trace, &SanitizeOptions::default(), style));
+            for (person, found) in PEOPLE.iter().zip(&mut found) {
+                *found |= before.contains(person);
+                assert!(!after.contains(person), "{} names {person}", sample.name);
+            }
+            for place in ["/home", "\\users", "/users", "/root", "c:\\", "/tmp"] {
+                assert!(!after.contains(place), "{} has {place}", sample.name);
+            }
+        }
+    }
+    assert_eq!(found, [true; 2], "the snapshots name people");
+}
+
+#[test]
+fn a_clean_copy_is_clean() {
+    for sample in all_samples() {
+        let (_, copy) = copy(&sample);
+        let again = clean(&copy, &SanitizeOptions::default(), Style::Python);
+        assert_same(&copy, &decode(&sample.name, &again, 4096));
+    }
+}
+
+#[test]
+fn a_copy_is_no_larger_than_an_export() {
+    for sample in all_samples() {
+        let trace = sample.trace();
+        let mut export = 0;
+        export::pickle(&trace, Style::Python, |piece: &[u8]| export += piece.len());
+        let copy = clean(&trace, &SanitizeOptions::default(), Style::Python).len();
+        assert!(copy <= export, "{}: {copy} bytes, exported {export}", sample.name);
+    }
+}
+
+#[test]
+fn cpython_would_write_a_copy_byte_for_byte() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |sample: Sample| {
+        let path = folder.path().join(&sample.name);
+        std::fs::write(&path, clean(&sample.trace(), &SanitizeOptions::default(), Style::Python)).expect("room");
+        path
+    };
+    assert_eq!(cpython::lines("repickle.py", all_samples().into_iter().map(write)), [""; 0]);
+}
+
+/// Numbers from a seed (SplitMix64), so that a failure can be had again.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % end as u64) as usize
+    }
+
+    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.below(words.len())]
+    }
+}
+
+/// A path that somebody could have, and many that nobody has.
+fn hostile_path(random: &mut Random) -> String {
+    const TOPS: [&str; 14] = [
+        "/home/secretname/",
+        "/mnt/home/secretname/",
+        r"C:\Users\SecretName\",
+        "c:/Users/secretname/",
+        "/Users/secretname/",
+        "~secretname/",
+        r"\\secretname\team\",
+        "../../home/secretname/",
+        "/tmp/torchinductor_secretname/",
+        "/net/secretname/",
+        "/scratch/secretname/",
+        "//home//secretname/./",
+        "/srv/",
+        "",
+    ];
+    const PARTS: [&str; 18] = [
+        "site-packages",
+        "lib",
+        "python3.12",
+        "Python311",
+        "Lib",
+        "torch",
+        ".cargo",
+        "registry",
+        "src",
+        "..",
+        ".",
+        "é",
+        "*",
+        "a b",
+        "secretname",
+        "x.py",
+        "secretname-run",
+        "my_secretname.py",
+    ];
+    const FILES: [&str; 7] = ["train.py", "a.cpp", "libx.so.1", "x", "kernel.cu", "SECRETNAME.py", "é.py"];
+    let slash = random.of(&["/", "/", "\\", "//"]);
+    let mut path = random.of(&TOPS).to_owned();
+    for _ in 0..random.below(5) {
+        path.push_str(random.of(&PARTS));
+        path.push_str(slash);
+    }
+    path + random.of(&FILES)
+}
+
+#[test]
+fn no_path_keeps_a_name_or_becomes_longer() {
+    let mut straight = 0;
+    for seed in 0..3000 {
+        let mut random = Random(seed);
+        let mut trace = Trace::default();
+        let files: Vec<String> = (0..1 + random.below(6)).map(|_| hostile_path(&mut random)).collect();
+        let name = trace.strings.intern("f");
+        let homely = trace.strings.intern("/home/secretname/project/home.py");
+        let mut frames = vec![trace.frames.intern(Frame { name, filename: homely, line: 1, fx: None })];
+        for file in &files {
+            let filename = trace.strings.intern(file);
+            frames.push(trace.frames.intern(Frame { name, filename, line: 1, fx: None }));
+        }
+        let stack = trace.stacks.intern(&frames);
+        let mut device = shared::trace::text::parse("segment S 2MiB\nblock b 512").expect("a trace").devices.remove(0);
+        device.segments.blocks[0].stack = stack;
+        trace.devices.push(device);
+        trace.check();
+
+        let bytes = clean(&trace, &SanitizeOptions::default(), Style::Python);
+        let text = String::from_utf8_lossy(&bytes).to_lowercase();
+        assert!(!text.contains("secretname"), "seed {seed}: {files:?}");
+        let copy = decode("copy", &bytes, 64);
+        // Ways that double back are straightened, and then more of them are known.
+        let is_straight = |file: &String| !["//", "/.", "\\.", "\\/", "/\\"].iter().any(|bend| file.contains(bend));
+        if files.iter().all(is_straight) {
+            straight += 1;
+            let copied = copy.devices[0].segments.blocks[0].stack;
+            assert_eq!(kinds(&trace, stack), kinds(&copy, copied), "seed {seed}: {files:?}");
+        }
+        let again = clean(&copy, &SanitizeOptions::default(), Style::Python);
+        assert_same(&copy, &decode("again", &again, 64));
+        let mut export = 0;
+        export::pickle(&trace, Style::Python, |piece: &[u8]| export += piece.len());
+        assert!(bytes.len() <= export, "seed {seed}: {files:?}");
+    }
+    assert!(straight > 100, "{straight} of the stacks are compared");
+}
