@@ -43,7 +43,7 @@ pub use fragmentation::Fragmentation;
 pub use growth::{Course, Growth, Kept};
 pub use outline::Outline;
 pub use peak::{StackBytes, live_by_stack};
-pub use phases::{Phase, Phases};
+pub use phases::{Phase, PhaseBasis, Phases};
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
 pub use recording::recording_diagnostics;
 pub use spans::{Span, spans};

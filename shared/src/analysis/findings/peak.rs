@@ -15,7 +15,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         return None;
     }
     let allocations = &study.timeline.allocations;
-    let of_allocations = categories(study.device, allocations, &study.phases, study.steps.as_ref());
+    let of_allocations = categories(study.device, allocations, &study.phases);
     let mut shares = Category::ALL.map(|category| (category, 0_u64));
     for (id, size_bytes) in allocations.alive_at(moment) {
         shares[of_allocations[id.index()] as usize].1 += size_bytes;
