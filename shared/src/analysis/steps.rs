@@ -104,3 +104,86 @@ fn ended_by(spans: &[Span]) -> Vec<Step> {
     let starts = std::iter::once(0).chain(ends.iter().copied());
     starts.zip(&ends).map(|(start, &end)| Step { start, end }).filter(|step| step.start < step.end).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::text;
+
+    /// Checks the steps of a trace, written as `start..end`.
+    #[track_caller]
+    fn check(source: &str, expected: Option<(StepSource, &[&str])>) {
+        let trace = text::parse(source).unwrap();
+        let device = &trace.devices[0];
+        let found = Steps::find(&trace, device, &Allocations::pair(device));
+        let written = |steps: &Steps| steps.steps.iter().map(|step| format!("{}..{}", step.start, step.end)).collect();
+        let found: Option<(StepSource, Vec<String>)> = found.map(|steps| (steps.source, written(&steps)));
+        let expected = expected.map(|(source, steps)| (source, steps.iter().map(|&step| step.to_owned()).collect()));
+        assert_eq!(found, expected);
+    }
+
+    /// Six events at 10, 20 … 60 µs, with annotations.
+    fn events(annotations: &[&str]) -> String {
+        let events: String = (1..7).map(|index| format!("alloc a{index} 8 t={}0\n", index)).collect();
+        events + &annotations.join("\n")
+    }
+
+    #[test]
+    fn the_profilers_steps_come_first() {
+        let annotations = [
+            "start ProfilerStep#1 t=15",
+            "start Optimizer.step#Adam.step t=25",
+            "end Optimizer.step#Adam.step t=35",
+            "end ProfilerStep#1 t=35",
+            "start ProfilerStep#2 t=35",
+            "end ProfilerStep#2 t=55",
+        ];
+        check(&events(&annotations), Some((StepSource::Annotations, &["1..3", "3..5"])));
+    }
+
+    #[test]
+    fn names_of_ones_own_may_tell_steps() {
+        let annotations = ["start iter_1 t=15", "end iter_1 t=35", "start iter_2 t=35", "end iter_2 t=55"];
+        check(&events(&annotations), Some((StepSource::Annotations, &["1..3", "3..5"])));
+    }
+
+    #[test]
+    fn a_step_of_the_optimizer_ends_a_step() {
+        let annotations = [
+            "start Optimizer.step#Adam.step t=15",
+            "end Optimizer.step#Adam.step t=25",
+            "start Optimizer.step#Adam.step t=45",
+            "end Optimizer.step#Adam.step t=55",
+        ];
+        check(&events(&annotations), Some((StepSource::Optimizer, &["0..2", "2..5"])));
+    }
+
+    #[test]
+    fn a_moment_is_part_of_the_step_that_its_event_is_in() {
+        let steps = [Step { start: 1, end: 3 }, Step { start: 4, end: 6 }].to_vec();
+        let steps = Steps { source: StepSource::Period, steps };
+        let found: Vec<Option<usize>> = (0..8).map(|moment| steps.of_moment(moment)).collect();
+        assert_eq!(found, [None, None, Some(0), Some(0), None, Some(1), Some(1), None]);
+    }
+
+    /// A step that builds up three layers and takes them down again.
+    fn step(index: usize) -> String {
+        let up = (0..3).map(|layer| format!("alloc a{layer}.{index} {}KiB @layer\n", 4 + layer));
+        let down = (0..3).rev().map(|layer| format!("free a{layer}.{index}\n"));
+        let begins = format!("alloc e.{index} 1KiB @embed\n");
+        let turns = format!("alloc l.{index} 2KiB @loss\nfree l.{index}\n");
+        [begins].into_iter().chain(up).chain([turns]).chain(down).chain([format!("free e.{index}\n")]).collect()
+    }
+
+    #[test]
+    fn what_comes_again_and_again_tells_steps() {
+        let source = "alloc weights 1KiB @init\n".to_owned() + &(0..4).map(step).collect::<String>();
+        check(&source, Some((StepSource::Period, &["1..15", "15..29", "29..43", "43..57"])));
+    }
+
+    #[test]
+    fn a_single_step_has_no_period() {
+        check(&step(0), None);
+        check("", None);
+    }
+}

@@ -50,10 +50,16 @@ impl std::error::Error for TextError {}
 pub fn parse(text: &str) -> Result<Trace, TextError> {
     let mut builder = Builder::default();
     for (index, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default();
+        let line = without_comment(line);
         builder.line(line).map_err(|message| TextError { line: index + 1, message })?;
     }
     Ok(builder.finish())
+}
+
+/// A line up to its comment, whose `#` comes after a space: names such as `ProfilerStep#3` have one within.
+fn without_comment(line: &str) -> &str {
+    let is_comment = |&(at, _): &(usize, &str)| line[..at].chars().next_back().is_none_or(char::is_whitespace);
+    line.match_indices('#').find(is_comment).map_or(line, |(at, _)| &line[..at])
 }
 
 #[derive(Default)]
@@ -247,8 +253,10 @@ mod tests {
     fn a_line_is_an_event() {
         let trace = parse(
             "
-            segment_alloc S 2MiB t=10
+            # A comment.
+            segment_alloc S 2MiB t=10 # another
             alloc a 512 @relu@nn.py<main t=11
+            start ProfilerStep#1 t=11
             free a t=12
             oom 4GiB free=1MiB
             segment S 2MiB
@@ -271,6 +279,7 @@ mod tests {
         assert_eq!((segment.allocated_bytes, segment.active_bytes), (1024, 2048));
         assert_eq!(segment.requested_bytes, Some(2024));
         assert_eq!(trace.devices[1].index, 1);
+        assert_eq!(trace.strings.get(trace.annotations[0].name), "ProfilerStep#1");
     }
 
     #[test]

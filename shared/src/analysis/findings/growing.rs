@@ -1,7 +1,7 @@
 //! What grows from step to step, and why, as far as the trace shows it.
 
 use super::{Confidence, Evidence, Finding, FindingsConfig, top_stacks};
-use crate::analysis::{ForwardPass, Kept, Origin, Phase, Step, Study};
+use crate::analysis::{ForwardPass, Kept, Origin, Phase, PhaseBasis, Step, Study};
 use crate::base::{Severity, format};
 use crate::trace::Action;
 
@@ -231,6 +231,7 @@ fn words(cause: Cause) -> (&'static str, &'static str, &'static str) {
 fn confidence(study: &Study<'_>, cause: Cause) -> Confidence {
     match cause {
         Cause::Unknown => Confidence::Medium,
+        _ if study.phases.basis() != PhaseBasis::Functions => Confidence::Medium,
         _ if study.growth.steps < STEPS_TO_BE_SURE => Confidence::Medium,
         _ => Confidence::High,
     }

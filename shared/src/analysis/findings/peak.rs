@@ -1,54 +1,59 @@
 //! What holds the peak.
 
 use super::{Confidence, Evidence, Finding, top_stacks};
-use crate::analysis::{Category, Study, categories, live_by_stack};
+use crate::analysis::{Category, PhaseBasis, Study, categories, live_by_stack};
 use crate::base::{Severity, format};
 use std::cmp::Reverse;
 
 /// Categories beyond this many are small.
 const MOST_CATEGORIES: usize = 3;
 
-/// The composition of the peak by category.
+/// What the peak is made of: by category where phases are told, else by place.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (moment, peak_bytes) = study.timeline.live_peak();
     if peak_bytes == 0 {
         return None;
     }
     let allocations = &study.timeline.allocations;
-    let of_allocations = categories(study.device, allocations, &study.phases);
-    let mut shares = Category::ALL.map(|category| (category, 0_u64));
-    for (id, size_bytes) in allocations.alive_at(moment) {
-        shares[of_allocations[id.index()] as usize].1 += size_bytes;
-    }
-    shares.sort_by_key(|&(_, bytes)| Reverse(bytes));
-    let largest = shares[0].0;
+    let groups = live_by_stack(study.device, allocations, moment);
+    let largest = groups.first().map_or_else(String::new, |group| {
+        format!("{} from {}", format::percent(group.bytes, peak_bytes), study.title(group.stack))
+    });
+    let shares = if study.phases.are_told() { shares(study, moment) } else { Vec::new() };
     let parts: Vec<String> = shares
         .iter()
         .filter(|(_, bytes)| bytes.saturating_mul(100) >= peak_bytes)
         .take(MOST_CATEGORIES)
         .map(|&(category, bytes)| format!("{} {}", category.plural(), format::percent(bytes, peak_bytes)))
         .collect();
-    let groups = live_by_stack(study.device, allocations, moment);
+    // A category that the shape of the curve suggests would be a guess.
+    let made_of = if parts.is_empty() { format!("{largest}, the most from one place") } else { parts.join(", ") };
     Some(Finding {
         code: "peak",
         severity: Severity::Info,
-        confidence: if study.phases.are_told() { Confidence::High } else { Confidence::Low },
+        confidence: if study.phases.basis() == PhaseBasis::Operations { Confidence::Medium } else { Confidence::High },
         device: study.device.index,
         bytes: peak_bytes,
-        title: format!("The peak of {} is {}", format::bytes(peak_bytes), parts.join(", ")),
+        title: format!("The peak of {} is {made_of}", format::bytes(peak_bytes)),
         evidence: Evidence {
-            shows: groups.first().map_or_else(String::new, |group| {
-                format!(
-                    "The most from one place, {}, is from {}.",
-                    format::bytes(group.bytes),
-                    study.title(group.stack)
-                )
-            }),
+            shows: format!("The most from one place: {largest}."),
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
         },
-        advice: advice(largest).to_owned(),
+        advice: advice(shares.first().map_or(Category::Unknown, |share| share.0)).to_owned(),
     })
+}
+
+/// The bytes of each category at a moment, the most first.
+fn shares(study: &Study<'_>, moment: u32) -> Vec<(Category, u64)> {
+    let allocations = &study.timeline.allocations;
+    let of_allocations = categories(study.device, allocations, &study.phases);
+    let mut shares = Category::ALL.map(|category| (category, 0_u64)).to_vec();
+    for (id, size_bytes) in allocations.alive_at(moment) {
+        shares[of_allocations[id.index()] as usize].1 += size_bytes;
+    }
+    shares.sort_by_key(|&(_, bytes)| Reverse(bytes));
+    shares
 }
 
 /// What makes the largest part of a peak smaller.
