@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn what_comes_again_and_again_tells_steps() {
         let source = "alloc weights 1KiB @init\n".to_owned() + &(0..4).map(step).collect::<String>();
-        check(&source, Some((StepSource::Period, &["1..15", "15..29", "29..43", "43..57"])));
+        check(&source, Some((StepSource::Period, &["1..16", "16..31", "31..46", "46..61"])));
     }
 
     #[test]

@@ -14,8 +14,11 @@ pub(super) fn of_stacks(trace: &Trace) -> Vec<Phase> {
     let frames: Vec<Option<Phase>> = (0..trace.frames.len()).map(|index| frame(FrameId::from_index(index))).collect();
     let mut phases = vec![Phase::Unknown; trace.stacks.len()];
     for id in trace.stacks.ids() {
-        let told = trace.stacks.frames(id).iter().filter_map(|frame| frames[frame.index()]);
-        phases[id.index()] = told.min_by_key(|&phase| weight(phase)).unwrap_or(Phase::Unknown);
+        let of_stack = trace.stacks.frames(id);
+        let told = of_stack.iter().filter_map(|frame| frames[frame.index()]);
+        let is_made = || of_stack.iter().any(|&frame| trace.strings.get(trace.frames.get(frame).name) == "__init__");
+        let told = told.min_by_key(|&phase| weight(phase)).or_else(|| is_made().then_some(Phase::Setup));
+        phases[id.index()] = told.unwrap_or(Phase::Unknown);
     }
     phases
 }
@@ -47,7 +50,8 @@ fn of_frame(name: &str, filename: &str) -> Option<Phase> {
     if is_in("torch/distributed/") && !is_in("fsdp") || name.contains("c10d::") || name.contains("ncclAll") {
         return Some(Phase::Collective);
     }
-    if is_in("torch/optim/") || is_in("/optimizers/") || name.contains("clip_grad_norm") {
+    let file = path.rsplit('/').next().unwrap_or_default();
+    if is_in("torch/optim/") || is_in("/optimizers/") || file.starts_with("optim") || name.contains("clip_grad_norm") {
         return Some(Phase::Optimizer);
     }
     if is_in("torch/utils/checkpoint.py") && (name == "unpack_hook" || name == "recompute_fn" || name == "backward") {
@@ -102,7 +106,8 @@ pub(super) fn runs(allocs: &[usize], device: &Device, of_stacks: &[Phase]) -> Ve
         let phase = match of_stacks[stack.index()] {
             // PyTorch's threads of backward have no Python frames.
             Phase::Unknown if !stack.has_frames() => Phase::Backward,
-            Phase::Unknown => continue,
+            // A loss may be computed by the script itself; what a script does between steps tells nothing.
+            Phase::Unknown if runs.last().is_some_and(|last| goes_on(last.1)) => continue,
             phase => phase,
         };
         // What was before the first sign of a phase is a part of it.
@@ -120,4 +125,52 @@ pub(super) fn runs(allocs: &[usize], device: &Device, of_stacks: &[Phase]) -> Ve
         last.0 = device.events.len() as u32;
     }
     runs
+}
+
+/// Whether code of the program that tells nothing is a part of the phase before it.
+fn goes_on(phase: Phase) -> bool {
+    matches!(phase, Phase::Forward | Phase::Evaluation | Phase::Recompute)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::{Allocations, PhaseBasis, Phases};
+    use crate::trace::text;
+
+    /// Checks the phases of allocations by their stacks, written as the first letter of each.
+    #[track_caller]
+    fn check(stacks: &[&str], expected: &str) {
+        let source: String =
+            stacks.iter().enumerate().map(|(index, stack)| format!("alloc n{index} 512 {stack}\n")).collect();
+        let trace = text::parse(&source).unwrap();
+        let device = &trace.devices[0];
+        let phases = Phases::find(&trace, device, &Allocations::pair(device), None);
+        assert_eq!(phases.basis(), PhaseBasis::Functions);
+        let stack = |event: usize| device.events.stacks().at(event);
+        let letter = |event| format!("{:?}", phases.of_birth(event as u32 + 1, stack(event))).remove(0);
+        assert_eq!((0..stacks.len()).map(letter).collect::<String>(), expected);
+    }
+
+    const FORWARD: &str = "@_call_impl@torch/nn/modules/module.py<main";
+    const BACKWARD: &str = "@backward@torch/_tensor.py<main";
+    const STEP: &str = "@step@torch/optim/adam.py<main";
+
+    #[test]
+    fn functions_of_pytorch_tell_phases() {
+        check(&["@_apply@torch/nn/modules/module.py", FORWARD, "", STEP, FORWARD, BACKWARD], "SFBOFB");
+        check(&[FORWARD, "@loss<main", BACKWARD], "FFB");
+        check(&[FORWARD, "@unpack_hook@torch/utils/checkpoint.py<backward@torch/autograd/graph.py"], "FR");
+        check(&[FORWARD, "@all_reduce@torch/distributed/distributed_c10d.py"], "FC");
+    }
+
+    #[test]
+    fn programs_build_models_and_optimizers_of_their_own() {
+        check(&["@__init__@model.py<main", FORWARD, "@step@src/optimizer.py<main"], "SFO");
+        check(&["@__init__@cache.py<_call_impl@torch/nn/modules/module.py", FORWARD], "FF");
+    }
+
+    #[test]
+    fn what_a_script_does_between_steps_tells_nothing() {
+        check(&["@load<main", FORWARD, BACKWARD, STEP, "@load<main", FORWARD], "UFBOUF");
+    }
 }
