@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tracing::warn;
+
 /// The file in each folder that its process holds locked, and the one beside them that orders those who look.
 const LOCK: &str = "lock";
 
@@ -50,8 +52,11 @@ impl Drop for Scratch {
 fn remove_abandoned(parent: &Path) -> io::Result<()> {
     for entry in fs::read_dir(parent)? {
         let folder = entry?.path();
-        if folder.is_dir() && !is_held(&folder) {
-            fs::remove_dir_all(&folder)?;
+        if folder.is_dir()
+            && !is_held(&folder)
+            && let Err(error) = fs::remove_dir_all(&folder)
+        {
+            warn!(folder = %folder.display(), %error, "what a process left behind can't be removed");
         }
     }
     Ok(())

@@ -148,5 +148,10 @@ fn parse(answer: &[u8]) -> Reply {
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
-    Reply { status: status.expect("a status line"), headers, body: answer[end + 4..].to_vec() }
+    let mut reply = Reply { status: status.expect("a status line"), headers, body: answer[end + 4..].to_vec() };
+    // What comes after it is the answer to something else.
+    if let Some(length) = reply.header("content-length").and_then(|length| length.parse().ok()) {
+        reply.body.truncate(length);
+    }
+    reply
 }

@@ -10,6 +10,8 @@ pub mod cpython;
 
 pub mod equal;
 
+pub mod form;
+
 pub mod generator;
 
 pub mod gpu_check;
@@ -17,6 +19,10 @@ pub mod gpu_check;
 pub mod http;
 
 pub mod laws;
+
+pub mod load;
+
+pub mod padded;
 
 pub mod postgres;
 
@@ -26,9 +32,9 @@ pub mod s3;
 
 pub mod server;
 
-pub mod serving;
-
 pub mod storage;
+
+pub mod serving;
 
 /// The floor of decoding, which the benchmarks of `shared` measure too.
 #[path = "../../shared/benches/support/opcode_scan.rs"]

@@ -21,10 +21,9 @@ const KEEPER: &str = r#"
 "$1/postgres" -D "$2/data" >>"$2/log" 2>&1 &
 echo $! >"$2/pid"
 read -r word
-[ "$word" = leave ] && exit
-kill -QUIT $!
+[ "$word" = leave ] || kill -QUIT $!
 wait
-rm -rf "$2"
+[ "$word" = leave ] || rm -rf "$2"
 "#;
 
 /// Whether what is committed has to survive a server that is killed.
@@ -122,6 +121,8 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
         let _ = self.keeper.wait();
+        // A cluster that was killed, and that no keeper came back to.
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 

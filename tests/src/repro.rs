@@ -1,7 +1,7 @@
 //! Recordings under test: with a recorder that plays a script.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -59,13 +59,19 @@ impl Played {
     /// The command `snapscope` in the folder, with this recorder for its own.
     pub fn command(&self) -> Command {
         let mut command = Command::new(snapscope());
+        command.current_dir(self.folder.path()).envs(self.variables());
         command
-            .current_dir(self.folder.path())
-            .env("HOME", self.folder.path())
-            .env("SNAPSCOPE_RECORDER", &self.config.program)
-            .env("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", &self.config.virtual_gpu)
-            .env("SNAPSCOPE_LIBTORCH", &self.config.built_libtorch);
-        command
+    }
+
+    /// What a process needs in its environment so that its recorder is this one.
+    pub fn variables(&self) -> [(String, OsString); 4] {
+        let variable = |name: &str, path: &Path| (name.to_owned(), path.into());
+        [
+            variable("HOME", self.folder.path()),
+            variable("SNAPSCOPE_RECORDER", &self.config.program),
+            variable("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", &self.config.virtual_gpu),
+            variable("SNAPSCOPE_LIBTORCH", &self.config.built_libtorch),
+        ]
     }
 
     /// A file in the folder.

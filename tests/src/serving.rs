@@ -21,7 +21,7 @@ pub struct Launch {
     /// Long options and their values.
     pub settings: Vec<(&'static str, OsString)>,
     /// Variables of its environment.
-    pub environment: Vec<(&'static str, OsString)>,
+    pub environment: Vec<(String, OsString)>,
     /// The folder of the page, where it is not the one that `./dev` built.
     pub dist: Option<PathBuf>,
     /// The folder of its data, where it is to stay.
@@ -35,9 +35,9 @@ impl Launch {
         self
     }
 
-    /// Adds a variable.
-    pub fn with_variable(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
-        self.environment.push((name, value.into()));
+    /// Adds variables.
+    pub fn with_variables<V: Into<OsString>>(mut self, variables: impl IntoIterator<Item = (String, V)>) -> Self {
+        self.environment.extend(variables.into_iter().map(|(name, value)| (name, value.into())));
         self
     }
 

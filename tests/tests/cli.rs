@@ -89,6 +89,37 @@ fn the_state_before_the_first_event_is_a_moment_too() {
 }
 
 #[test]
+fn an_export_is_the_same_snapshot_and_names_nobody_where_it_should_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let file = file("torch2.10-train-annotated.pickle.gz");
+    let figures = |file: &str| json(&["inspect", "--json", file])["devices"].clone();
+
+    let (plain, clean) = (out("plain.pickle"), out("clean.pickle.gz"));
+    assert!(run(&["export", &file, "--to", "pickle", "-o", &plain]).status.success());
+    let said = run(&["export", &file, "--to", "pickle", "--sanitize", "--drop-annotations", "-o", &clean]);
+    let said = String::from_utf8(said.stdout).expect("UTF-8");
+    for part in [&clean, "Paths cut: ", " → ", "Annotations left out: "] {
+        assert!(said.contains(part), "{part:?} in {said}");
+    }
+    assert_eq!(figures(&plain), figures(&file));
+    assert_eq!(figures(&clean), figures(&file));
+    assert_eq!(json(&["inspect", "--json", &clean])["annotations"], 0);
+    assert_eq!(json(&["inspect", "--json", &clean])["format"]["container"], "gzip");
+}
+
+#[test]
+fn an_export_that_cannot_be_written_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inside = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let file = file("made-protocol2.pickle");
+    check_refusal(&["export", &file, "--to", "pickle", "-o", &inside("no/out")], &["no/out", "hint:"]);
+    check_refusal(&["export", &file, "--to", "svg", "-o", &inside("out")], &["svg", "pickle"]);
+    check_refusal(&["export", &file, "--to", "pickle", "--drop-name", "ada", "-o", &inside("out")], &["--sanitize"]);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
+
+#[test]
 fn the_report_for_people_says_the_figures() {
     let output = run(&["inspect", &file("virtual-py-gpt2-oom-t4.pickle.gz")]);
     let text = String::from_utf8(output.stdout).expect("UTF-8");

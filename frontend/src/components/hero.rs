@@ -48,7 +48,7 @@ pub fn Hero(props: &HeroProps) -> Html {
                 </section>
                 <p class="private">
                     <Icon name={IconName::Private} />
-                    { "Nothing leaves this machine: files are decoded in this tab" }
+                    { "Files are decoded in this tab: nothing leaves this machine unless you share it" }
                 </p>
             </div>
         </main>

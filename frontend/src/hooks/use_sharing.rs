@@ -148,9 +148,13 @@ fn refused(error: ApiError) -> SendFailure {
             hint: "Check the connection, then try again.".to_owned(),
             needs_token: false,
         },
-        ApiError::Refused { status, body } => {
-            SendFailure { message: body.message, hint: body.hint, needs_token: status == 401 }
-        }
+        // The server's own hint is for programs.
+        ApiError::Refused { status: 401, .. } => SendFailure {
+            message: "This server takes copies from those who have its token.".to_owned(),
+            hint: "Ask whoever runs it, type the token below and upload again: this browser keeps it.".to_owned(),
+            needs_token: true,
+        },
+        ApiError::Refused { body, .. } => SendFailure { message: body.message, hint: body.hint, needs_token: false },
     }
 }
 

@@ -150,7 +150,7 @@ fn share_dialog(files: &FilesHandle, view_link: &ViewLink, on_close: Callback<()
     };
     match (files.client(*id), view_link.view()) {
         (Some(client), Some(view)) => {
-            html! { <ShareDialog {client} summary={file.summary.clone()} {view} {on_close} /> }
+            html! { <ShareDialog key={*id} {client} summary={file.summary.clone()} {view} {on_close} /> }
         }
         _ => Html::default(),
     }

@@ -153,6 +153,7 @@ pub fn ends(sharing: &Sharing) -> Vec<Option<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::api::ServerLimits;
 
     fn preview() -> CopyPreview {
         CopyPreview {
@@ -193,5 +194,16 @@ mod tests {
         let at = |copy| copy_text(&Sharing { copy, ..Sharing::default() });
         assert_eq!(at(CopyStep::Made { bytes: 2048 }), "2.00 KiB, compressed");
         assert_eq!(at(CopyStep::Making(0.5)), "Preparing the copy, 50 %");
+        let limits = ServerLimits {
+            upload_bytes: 1024,
+            share_days: vec![1, 7],
+            share_for_ever: true,
+            needs_token: false,
+            kinds: Vec::new(),
+        };
+        let server = ServerState::There(limits);
+        let sharing = Sharing { copy: CopyStep::Made { bytes: 2048 }, server, ..Sharing::default() };
+        assert!(copy_text(&sharing).starts_with("The copy has 2.00 KiB, and this server takes 1.00 KiB at most."));
+        assert_eq!(ends(&sharing).into_iter().map(end_text).collect::<Vec<_>>(), ["1 day", "7 days", "Never"]);
     }
 }

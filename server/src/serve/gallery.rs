@@ -19,6 +19,7 @@ struct Figures {
     events: u64,
     peak_allocated_bytes: u64,
     peak_reserved_bytes: u64,
+    /// Empty in a gallery that was recorded before there were pictures.
     #[serde(default)]
     live_curve: Vec<u64>,
     #[serde(default)]

@@ -105,8 +105,10 @@ pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> R
     let listen = config.listen;
     let state = Data::new(State::new(config, database, store, worker, gallery));
     let app_state = state.clone();
-    let server =
-        HttpServer::new(move || create_app(site.clone(), app_state.clone())).shutdown_timeout(SHUTDOWN_SECONDS);
+    let server = HttpServer::new(move || create_app(site.clone(), app_state.clone()))
+        .shutdown_timeout(SHUTDOWN_SECONDS)
+        // The end of an answer would wait until its beginning was acknowledged: 40 ms on Linux.
+        .tcp_nodelay(true);
     let server = if signals == Signals::Handled { server } else { server.disable_signals() };
     let server = server.bind(listen).map_err(|error| bind_failure(listen, &error))?;
     Ok(Started { addresses: server.addrs(), server: server.run(), state })

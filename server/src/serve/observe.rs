@@ -47,6 +47,7 @@ fn write_down(method: &Method, status: StatusCode, seconds: f64) {
 
 /// The template that a request's path fits, or which of the rest it belongs to.
 fn route(request: &ServiceRequest) -> String {
-    let rest = || if request.path().starts_with("/api/") { "/api/*" } else { "/*" }.to_owned();
-    request.match_pattern().filter(|template| template.contains("/") && template != "/api").unwrap_or_else(rest)
+    // Of the interface as a whole there is no route.
+    let template = request.match_pattern().filter(|template| template != "/api");
+    template.unwrap_or_else(|| if request.path().starts_with("/api/") { "/api/*" } else { "/*" }.to_owned())
 }

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use futures_util::stream::{Stream, StreamExt as _};
 use tokio::time::{Instant, timeout_at};
 
 use crate::serve::error::{ApiError, ErrorCode};
@@ -34,6 +35,11 @@ impl Pace {
         timeout_at(self.end, piece)
             .await
             .map_err(|_| ApiError::new(ErrorCode::TooSlow, "The request came too slowly, or its sender has gone."))
+    }
+
+    /// Takes in what is left of a body that is refused: whoever still sends it would not hear why.
+    pub(crate) async fn drain<T, E>(&self, mut pieces: impl Stream<Item = Result<T, E>> + Unpin) {
+        while let Ok(Some(Ok(_))) = self.wait(pieces.next()).await {}
     }
 
     /// Notes that so many bytes have come.

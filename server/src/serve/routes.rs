@@ -6,7 +6,7 @@ use actix_web::http::Method;
 use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpRequest, Route, guard};
 
-use crate::serve::api::{catalog, jobs, shares};
+use crate::serve::api::{catalog, job_events, job_request, jobs, shares};
 use crate::serve::error::{self, ErrorCode};
 use crate::serve::{asset, health, link, metrics, openapi, pages, preview};
 
@@ -50,7 +50,7 @@ pub(crate) fn table() -> Vec<Row> {
         get("/api/v1/jobs", &[BadRequest, Unavailable], || web::to(jobs::list)),
         post("/api/v1/jobs", SUBMITTED, || web::to(jobs::submit)),
         get("/api/v1/jobs/{id}", FOUND, || web::to(jobs::get)),
-        get("/api/v1/jobs/{id}/events", FOUND, || web::to(jobs::events)),
+        get("/api/v1/jobs/{id}/events", FOUND, || web::to(job_events::events)),
         post("/api/v1/jobs/{id}/cancel", &[Unauthorized, NotFound, Unavailable], || web::to(jobs::cancel)),
         get("/api/v1/jobs/{id}/snapshot", FOUND, || web::to(jobs::snapshot)),
         post("/api/v1/shares", SHARED, || web::to(shares::share)),
@@ -72,7 +72,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         })));
     }
     config
-        .app_data(jobs::form_limits())
+        .app_data(job_request::form_limits())
         .service(web::scope("/api").default_service(web::to(error::unknown_resource)))
         .default_service(web::to(asset::serve));
 }

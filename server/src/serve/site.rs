@@ -12,6 +12,7 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
+use crate::hex::hex;
 use crate::serve::document::Document;
 
 /// The document of the viewer.
@@ -183,7 +184,7 @@ fn gzip(bytes: &[u8]) -> Bytes {
 }
 
 fn short_hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)[..12].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes)[..12])
 }
 
 fn content_type(path: &str) -> &'static str {

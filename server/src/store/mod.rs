@@ -24,7 +24,7 @@ use object_store::buffered::BufWriter;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::failure::Failure;
 
@@ -118,11 +118,18 @@ impl Store {
         let mut file = tokio::fs::File::open(file).await?;
         let mut writer = BufWriter::with_capacity(Arc::clone(&self.objects), self.path(object), PART_BYTES)
             .with_max_concurrency(PARTS);
-        let copied = self.metrics.counted("put", copy(&mut file, &mut writer).await);
-        match &copied {
-            Ok(bytes) => self.metrics.transferred("written", *bytes),
-            // Parts that were taken already would stay for ever.
-            Err(_) => drop(writer.abort().await),
+        let copied = match copy(&mut file, &mut writer).await {
+            // A writer that could not be finished has cleaned up, as far as the store lets it.
+            Ok(bytes) => writer.shutdown().await.map(|()| bytes).map_err(StoreError::from),
+            Err(error) => {
+                // Parts that were taken already would stay until they are found.
+                let _ = writer.abort().await;
+                Err(error)
+            }
+        };
+        let copied = self.metrics.counted("put", copied);
+        if let Ok(bytes) = copied {
+            self.metrics.transferred("written", bytes);
         }
         copied
     }
@@ -218,7 +225,6 @@ fn bucket_of(bucket: &str, variables: &BucketVariables) -> Result<AmazonS3> {
 }
 
 async fn copy(file: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<u64> {
-    use tokio::io::AsyncWriteExt as _;
     const PIECE: usize = 256 << 10;
     let mut copied = 0;
     loop {
@@ -230,6 +236,5 @@ async fn copy(file: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<u64>
         copied += read as u64;
         writer.put(piece.into()).await?;
     }
-    writer.shutdown().await?;
     Ok(copied)
 }

@@ -28,12 +28,18 @@ pub(super) struct Listener {
     /// Progress that came too soon after the last.
     held: Option<Progress>,
     every: Duration,
+    memory_bytes: u64,
 }
 
 impl Listener {
     /// A listener that ends the recording once `cancelled` is true.
     pub(super) fn new(events: UnboundedSender<JobEvent>, cancelled: Arc<AtomicBool>) -> Self {
-        Self { events, cancelled, sent: 0, last_progress: None, held: None, every: PROGRESS_EVERY }
+        Self { events, cancelled, sent: 0, last_progress: None, held: None, every: PROGRESS_EVERY, memory_bytes: 0 }
+    }
+
+    /// The most of this machine's memory that the recorder was seen to have.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
     }
 
     fn send(&mut self, event: JobEvent) {
@@ -84,5 +90,9 @@ impl Watcher for Listener {
 
     fn is_cancelled(&mut self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    fn memory(&mut self, bytes: u64) {
+        self.memory_bytes = self.memory_bytes.max(bytes);
     }
 }

@@ -15,7 +15,7 @@ use shared::job::{Job, RawJob};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::spawn_blocking;
-use tracing::{Instrument as _, error, info, info_span, warn};
+use tracing::{Instrument as _, Span, error, info, info_span, warn};
 
 use super::Context;
 use super::heartbeat::{Left, follow};
@@ -69,6 +69,8 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
         return end(context, row, failed("invalid_config", message, "Submit it again.", Vec::new())).await;
     };
     let (left, result) = record(context, row, job, &folder).await;
+    // What is left of a failure goes first: on a disk that is full its reason could not be written down.
+    let folder = result.is_ok().then_some(folder);
     match (left, result) {
         (Left::Lost, _) => {
             context.metrics.ended("lost");
@@ -76,7 +78,7 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
         }
         (Left::GivenBack, _) => give_back(context, row).await,
         (Left::Cancelled, Err(failure)) => end(context, row, outcome(JobState::Cancelled, failure.log_tail)).await,
-        (Left::Ended | Left::Cancelled, Ok(made)) => keep(context, row, made).await,
+        (Left::Ended | Left::Cancelled, Ok(made)) => keep(context, row, made, folder).await,
         (Left::Ended, Err(failure)) if failure.is_from_outside && row.attempts < crate::database::MOST_ATTEMPTS => {
             warn!(message = failure.message, "the recorder was killed; the job runs again");
             give_back(context, row).await;
@@ -100,11 +102,13 @@ async fn record(
     let mut listener = Listener::new(sender, Arc::clone(&cancelled));
     let output = folder.path().join("snapshot.pickle");
     let thread = {
-        let context = Arc::clone(context);
+        let (context, span) = (Arc::clone(context), Span::current());
         spawn_blocking(move || {
             let start = Instant::now();
             let recording = repro::run(&context.recorder, &job, &context.settings.limits, &output, &mut listener);
-            context.metrics.took(start.elapsed().as_secs_f64(), listener.memory_bytes());
+            let (seconds, memory_bytes) = (start.elapsed().as_secs_f64(), listener.memory_bytes());
+            context.metrics.took(seconds, memory_bytes);
+            span.in_scope(|| info!(seconds, memory_bytes, "the recorder has ended"));
             let recording = recording?;
             // The listener lives until here, so that the job shows a sign of life while its snapshot is packed.
             let packed = pack(&output);
@@ -156,10 +160,12 @@ impl io::Write for Hashing {
     }
 }
 
-/// Stores a recording and ends its job.
-async fn keep(context: &Context, row: &JobRow, made: Made) {
+/// Stores a recording from its folder, which goes then, and ends its job.
+async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDir>) {
     let result = serde_json::to_string(&made.recording.report()).expect("plain data can be written");
-    match store(context, row, &made).await {
+    let stored = store(context, row, &made).await;
+    drop(folder);
+    match stored {
         Ok(()) => {
             let log = made.recording.warnings.join("\n");
             let snapshot = Some(made.hash.clone());

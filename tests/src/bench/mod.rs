@@ -6,6 +6,7 @@ pub mod page;
 mod process;
 mod table;
 
+pub use process::{cpu_seconds, descendants_with, peak_memory_bytes};
 pub use table::Table;
 
 use std::path::{Path, PathBuf};

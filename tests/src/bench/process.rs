@@ -1,14 +1,14 @@
-//! Peak memory of processes, from Linux's `/proc`.
+//! What processes take, from Linux's `/proc`.
 
 use std::fs;
 
 /// The highest resident memory of a process so far, in bytes.
-pub(super) fn peak_memory_bytes(pid: u32) -> Option<u64> {
+pub fn peak_memory_bytes(pid: u32) -> Option<u64> {
     field_kib(pid, "VmHWM:").map(|kib| kib * 1024)
 }
 
 /// The processes below `ancestor` whose command line has a word.
-pub(super) fn descendants_with(ancestor: u32, word: &str) -> Vec<u32> {
+pub fn descendants_with(ancestor: u32, word: &str) -> Vec<u32> {
     let entries = fs::read_dir("/proc").expect("Linux");
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let has_word = |pid: &u32| fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| contains(&line, word));
@@ -36,4 +36,15 @@ fn field_kib(pid: u32, name: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
+}
+
+/// Seconds that a process has had of processors so far, in its own code and in the system's.
+pub fn cpu_seconds(pid: u32) -> Option<f64> {
+    /// What Linux calls `USER_HZ`: it is the same on every machine that programs see.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may have spaces; after it come the state and ten fields, then the two.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |index: usize| fields.get(index)?.parse::<f64>().ok();
+    Some((ticks(11)? + ticks(12)?) / TICKS_PER_SECOND)
 }

@@ -2,6 +2,10 @@
 
 mod guards;
 mod jobs;
+mod logs;
+mod metrics;
+mod openapi;
+mod pages;
 mod shares;
 
 use testkit::server::Reply;

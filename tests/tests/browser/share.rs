@@ -4,7 +4,7 @@ use serde_json::json;
 use testkit::browser::{Browser, Spot};
 use testkit::server::Server;
 
-use crate::journey::{Journey, MIDDLE, PLOT, View, snapshot};
+use crate::journey::{Journey, PLOT, View, snapshot};
 
 /// Four devices, with times, annotations and stacks.
 const DATA_PARALLEL: &str = "virtual-py-dataparallel4.pickle.gz";
@@ -12,7 +12,7 @@ const DATA_PARALLEL: &str = "virtual-py-dataparallel4.pickle.gz";
 /// Recorded at somebody's desk: paths name a person.
 const AT_HOME: &str = "torch2.10-train-step-xl-bf16.pickle.gz";
 
-/// Low in the plot, where memory is live all the time.
+/// Low in the plot, where memory is live at the peak.
 const LOW: Spot = Spot(0.5, 0.8);
 
 /// The facts of the pinned allocation, as they stand in the panel.
@@ -39,19 +39,21 @@ fn seen(page: &Browser, view: View) -> Seen {
     }
 }
 
-/// Shows a part of another device over time, with an allocation pinned.
+/// Shows the peak of another device over time, with an allocation pinned.
 fn look_somewhere(page: &Journey) -> Seen {
+    let first = page.view();
     page.press("]");
     page.wait_for("document.querySelector('.device-tab[aria-selected=true]').dataset.device === '1'");
-    page.press("t");
-    page.wait_for(&format!("document.querySelector('{PLOT}').dataset.axis === 'time'"));
-    page.settle();
-    let whole = page.view();
-    page.wheel(PLOT, MIDDLE, -600);
-    page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.7));
+    // A click before the other device is drawn would be on the first one.
+    page.wait_for_view(&format!("x1 !== {}", first.x1));
     page.settle();
     page.drag(PLOT, LOW, LOW);
     page.wait_for(&format!("document.querySelector('{FACTS}') !== null"));
+    page.press("t");
+    page.wait_for(&format!("document.querySelector('{PLOT}').dataset.axis === 'time'"));
+    let whole = page.view();
+    page.press("p");
+    page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.7));
     seen(page, page.view())
 }
 

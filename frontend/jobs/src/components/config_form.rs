@@ -21,7 +21,7 @@ pub(crate) struct ConfigFormProps {
 #[component]
 pub(crate) fn ConfigForm(props: &ConfigFormProps) -> Html {
     let groups = use_memo((), |()| form());
-    let check = &props.draft.check;
+    let check = &props.draft.readable;
     let values = Values::of(check.raw.as_deref(), check.job.as_deref());
     html! {
         <fieldset class="form" disabled={!props.draft.takes_fields()}>
@@ -74,7 +74,7 @@ fn device(props: &ConfigFormProps, values: &Values) -> Html {
                 <label class="field wide">
                     <span class="field-label">{ "Card" }</span>
                     <select class="select" data-key="card" {onchange}>
-                        <option value="" selected={written.is_empty()}>{ format!("{} (default)", values.default("card")) }</option>
+                        <option value="" selected={written.is_empty()}>{ values.unset("card") }</option>
                         if !is_known {
                             <option value={written.clone()} selected=true>{ &written }</option>
                         }

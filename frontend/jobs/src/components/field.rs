@@ -50,7 +50,6 @@ fn labelled(props: &FormFieldProps, label: &str, control: Html) -> Html {
 
 fn words(props: &FormFieldProps, path: &'static str, choices: &[Choice]) -> Html {
     let written = props.values.written(path);
-    let default = props.values.default(path);
     let onchange = props.on_change.reform(move |event: Event| {
         let word = event.target_dyn_into::<HtmlSelectElement>().map(|select| select.value()).unwrap_or_default();
         (path, Some(word).filter(|word| !word.is_empty()).map(FieldValue::Text))
@@ -59,8 +58,7 @@ fn words(props: &FormFieldProps, path: &'static str, choices: &[Choice]) -> Html
         html! { <option value={choice.word.clone()} selected={choice.word == written}>{ &choice.label }</option> }
     };
     let is_known = written.is_empty() || choices.iter().any(|choice| choice.word == written);
-    let unset =
-        if default.is_empty() || !written.is_empty() { "Not set".to_owned() } else { format!("{default} (default)") };
+    let unset = props.values.unset(path);
     html! {
         <select class="select" data-key={path} {onchange} aria-invalid={props.is_wrong.to_string()}>
             <option value="" selected={written.is_empty()}>{ unset }</option>

@@ -14,6 +14,8 @@ use yew::prelude::*;
 pub(crate) struct JobActionsProps {
     /// The job.
     pub job: JobResource,
+    /// Whether its end was wanted before.
+    pub is_ending: bool,
     /// Its end is wanted.
     pub on_cancel: Callback<()>,
 }
@@ -36,7 +38,7 @@ pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
             }
             <a class="button" href={again}><Icon name={IconName::Again} />{ "Run again with…" }</a>
             if !state.is_over() {
-                <Cancel is_running={*state == JobState::Running} on_cancel={props.on_cancel.clone()} />
+                <Cancel is_running={*state == JobState::Running} is_ending={props.is_ending} on_cancel={props.on_cancel.clone()} />
             }
         </div>
     }
@@ -47,6 +49,8 @@ pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
 struct CancelProps {
     /// Whether something would be lost.
     is_running: bool,
+    /// Whether it was wanted before.
+    is_ending: bool,
     /// It is wanted.
     on_cancel: Callback<()>,
 }
@@ -69,8 +73,9 @@ fn Cancel(props: &CancelProps) -> Html {
     };
     html! {
         <>
-            <button type="button" class="button" data-cancel="" onclick={onclick.reform(|_: MouseEvent| ())}>
-                <Icon name={IconName::Stop} />{ "Cancel" }
+            <button type="button" class="button" data-cancel="" disabled={props.is_ending}
+                onclick={onclick.reform(|_: MouseEvent| ())}>
+                <Icon name={IconName::Stop} />{ if props.is_ending { "Cancelling…" } else { "Cancel" } }
             </button>
             if *is_asked {
                 <Modal title="Cancel this job?" on_close={set(false)}>

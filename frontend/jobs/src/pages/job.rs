@@ -47,6 +47,7 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     let details = use_fetched::<JobDetails>(Some(format!("jobs/{}", props.id)), wait_ms);
     let watch = use_watch(&props.id);
     let refused = use_state_eq(|| None);
+    let is_ending = use_state_eq(|| false);
     use_effect_with(watch.state.is_some_and(JobState::is_over), {
         let details = details.clone();
         move |is_over| {
@@ -57,7 +58,16 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     });
     let name = details.now.answer.as_ref().map(|details| details.job.name.clone());
     use_effect_with(name, |name| set_title(&format!("{} – Snapscope", name.as_deref().unwrap_or("Job"))));
-    let on_cancel = use_cancel(props, &refused, details.again_callback());
+    let on_cancel = {
+        let cancelling = Cancelling {
+            id: props.id.clone(),
+            token: props.token.clone(),
+            refused: refused.setter(),
+            is_ending: is_ending.setter(),
+            again: details.again_callback(),
+        };
+        Callback::from(move |()| cancelling.clone().send())
+    };
     let Some(known) = details.now.answer.clone() else {
         return html! {
             <main class="page">
@@ -76,7 +86,7 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     html! {
         <main class="page" data-state={state.word()}>
             { way_back() }
-            { head(&known.job, state, on_cancel) }
+            { head(&known.job, state, *is_ending, on_cancel) }
             if let Some(error) = (*refused).clone() {
                 <RefusalNote {error} />
             }
@@ -97,35 +107,41 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     }
 }
 
-/// Cancels the job, and asks for the token where that is needed.
-#[hook]
-fn use_cancel(props: &JobPageProps, refused: &UseStateHandle<Option<ApiError>>, again: Callback<()>) -> Callback<()> {
-    let (id, token, refused) = (props.id.clone(), props.token.clone(), refused.clone());
-    Callback::from(move |()| cancel(id.clone(), token.clone(), refused.setter(), again.clone()))
+/// Cancels a job, and asks for the token where that is needed.
+#[derive(Clone)]
+struct Cancelling {
+    id: AttrValue,
+    token: TokenHandle,
+    refused: UseStateSetter<Option<ApiError>>,
+    is_ending: UseStateSetter<bool>,
+    again: Callback<()>,
 }
 
-fn cancel(id: AttrValue, token: TokenHandle, refused: UseStateSetter<Option<ApiError>>, again: Callback<()>) {
-    spawn_local(async move {
-        match ApiRequest::post(format!("jobs/{id}/cancel")).send::<JobResource>().await {
-            Ok(_) => {
-                refused.set(None);
-                again.emit(());
+impl Cancelling {
+    fn send(self) {
+        spawn_local(async move {
+            match ApiRequest::post(format!("jobs/{}/cancel", self.id)).send::<JobResource>().await {
+                Ok(_) => {
+                    // The recorder may take some seconds to end.
+                    self.is_ending.set(true);
+                    self.refused.set(None);
+                    self.again.emit(());
+                }
+                Err(error) if needs_token(&error) => {
+                    let token = self.token.clone();
+                    token.ask(Callback::from(move |()| self.clone().send()));
+                }
+                Err(error) => self.refused.set(Some(error)),
             }
-            Err(error) if needs_token(&error) => {
-                let handle = token.clone();
-                let then = move |()| cancel(id.clone(), token.clone(), refused.clone(), again.clone());
-                handle.ask(Callback::from(then));
-            }
-            Err(error) => refused.set(Some(error)),
-        }
-    });
+        });
+    }
 }
 
 fn way_back() -> Html {
     html! { <nav class="way-back" aria-label="Way back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav> }
 }
 
-fn head(resource: &JobResource, state: JobState, on_cancel: Callback<()>) -> Html {
+fn head(resource: &JobResource, state: JobState, is_ending: bool, on_cancel: Callback<()>) -> Html {
     let name = if resource.name.is_empty() { "Without a name" } else { &resource.name };
     html! {
         <header class="page-head">
@@ -139,7 +155,7 @@ fn head(resource: &JobResource, state: JobState, on_cancel: Callback<()>) -> Htm
                     }
                 </p>
             </div>
-            <JobActions job={resource.clone()} {on_cancel} />
+            <JobActions job={resource.clone()} {is_ending} {on_cancel} />
         </header>
     }
 }

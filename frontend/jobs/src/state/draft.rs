@@ -79,6 +79,8 @@ pub(crate) struct Draft {
     pub text: String,
     /// What it means.
     pub check: Check,
+    /// What it meant when it could be read last: the form shows that meanwhile.
+    pub readable: Check,
     /// Keys of a file that mean something here.
     pub understood: Vec<ImportNote>,
     /// Keys of a file that don't.
@@ -98,7 +100,8 @@ impl Default for Draft {
 impl Draft {
     fn of(text: String) -> Self {
         let check = Check::of(&text);
-        Self { text, check, understood: Vec::new(), ignored: Vec::new(), refused: Vec::new(), last: None }
+        let readable = check.clone();
+        Self { text, check, readable, understood: Vec::new(), ignored: Vec::new(), refused: Vec::new(), last: None }
     }
 
     /// Whether the form can change the text.
@@ -124,7 +127,9 @@ impl Draft {
     }
 
     fn with(&self, text: String) -> Self {
-        Self { check: Check::of(&text), text, refused: Vec::new(), ..self.clone() }
+        let check = Check::of(&text);
+        let readable = if check.raw.is_some() { check.clone() } else { self.readable.clone() };
+        Self { text, check, readable, refused: Vec::new(), ..self.clone() }
     }
 
     /// The draft with cards or device and steps where they are others.
@@ -201,6 +206,9 @@ mod tests {
         let broken = draft("model = \"gpt2\"\nbatch = \n");
         assert_eq!(broken.check.problems[0].place.map(|place| place.line), Some(2));
         assert!(!broken.takes_fields());
+        let before = draft("model = \"gpt2\"\nbatch = 2\n");
+        let broken = before.after(DraftAction::Type("batch = ".to_owned()));
+        assert_eq!(broken.readable, before.check);
     }
 
     #[test]

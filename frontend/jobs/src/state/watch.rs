@@ -129,12 +129,12 @@ impl Watch {
 
     /// Adds a report; a full curve is halved first, each pair becoming its higher one.
     fn push(&mut self, sample: Sample) {
-        if self.pending > 0 && self.pending < 1 << self.merged {
-            if let Some(last) = self.samples.last_mut() {
-                *last = higher(*last, sample);
-                self.pending += 1;
-                return;
-            }
+        if (1..1 << self.merged).contains(&self.pending)
+            && let Some(last) = self.samples.last_mut()
+        {
+            *last = higher(*last, sample);
+            self.pending += 1;
+            return;
         }
         if self.samples.len() == MOST_SAMPLES {
             self.samples =

@@ -25,8 +25,8 @@ const BOTTOM: u32 = 22;
 const TOP: u32 = 14;
 /// Pixels between two labels of bytes, at least.
 const BETWEEN_BYTES: f64 = 34.0;
-/// Pixels between two labels of steps, at least.
-const BETWEEN_STEPS: f64 = 44.0;
+/// Pixels between two labels of steps, at least: they may have five digits.
+const BETWEEN_STEPS: f64 = 66.0;
 /// Height of the labels.
 const TEXT: f64 = 11.0;
 

@@ -152,6 +152,12 @@ impl Values {
         find(&self.effective, path).map(text).unwrap_or_default()
     }
 
+    /// What the choice to leave a key out is called: `adamw (default)`, or `Not set` where that is not known.
+    pub(crate) fn unset(&self, path: &str) -> String {
+        let default = if self.written(path).is_empty() { self.default(path) } else { String::new() };
+        if default.is_empty() { "Not set".to_owned() } else { format!("{default} (default)") }
+    }
+
     /// Whether a flag is on; a table stands for yes.
     pub(crate) fn is_on(&self, path: &str) -> bool {
         find(&self.written, path).is_some_and(|value| *value == Value::Bool(true) || value.is_object())
@@ -195,6 +201,10 @@ mod tests {
             (String::new(), "adamw".to_owned())
         );
         assert_eq!(values.default("sequence"), "1024");
+        assert_eq!(
+            (values.unset("optimizer.kind"), values.unset("model.preset")),
+            ("adamw (default)".into(), "Not set".into())
+        );
         assert!(values.is_on("checkpointing") && !values.is_on("offload_activations"));
         assert_eq!(values.list("mistakes"), ["keep_losses"]);
     }

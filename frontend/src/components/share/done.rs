@@ -2,8 +2,9 @@
 
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Icon, IconName};
-use crate::platform::{day_text, site_url};
+use crate::platform::{day_text, focus_first, site_url};
 use crate::state::Link;
+use web_sys::Element;
 use yew::prelude::*;
 
 /// What [`Done`] shows and tells.
@@ -19,6 +20,13 @@ pub(super) struct DoneProps {
 #[component]
 pub(super) fn Done(props: &DoneProps) -> Html {
     let link = &props.link;
+    let node = use_node_ref();
+    // The button that had the focus is gone, and copying is what comes next.
+    use_effect_with(node.clone(), |node| {
+        if let Some(element) = node.cast::<Element>() {
+            focus_first(&element, "button");
+        }
+    });
     let address = site_url(&format!("s/{}", link.token));
     let ends = match link.expires_ms {
         Some(end) => format!("It ends on {}.", day_text(end)),
@@ -29,7 +37,7 @@ pub(super) fn Done(props: &DoneProps) -> Html {
         props.on_delete.reform(move |_: MouseEvent| link.clone())
     };
     html! {
-        <div class="share-done">
+        <div class="share-done" ref={node}>
             <p class="share-lead" role="status"><Icon name={IconName::Done} />{ "The link is ready" }</p>
             <div class="share-link">
                 <a href={address.clone()} target="_blank" rel="noopener" data-link="">{ &address }</a>

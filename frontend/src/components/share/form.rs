@@ -46,8 +46,8 @@ pub(super) fn Form(props: &FormProps) -> Html {
                 { title_and_end(sharing) }
                 <Cuts sharing={sharing.clone()} annotations={props.annotations} />
             </fieldset>
-            { token_field(sharing) }
             <div class="share-foot">
+                { refusal(sharing) }
                 <div class="share-status" aria-live="polite">
                     <p class="share-size numbers">{ copy_text(state) }</p>
                     <p class="hint numbers">
@@ -107,7 +107,7 @@ fn title_and_end(sharing: &SharingHandle) -> Html {
 }
 
 /// Why there is no link, and the token where that is what is missing.
-fn token_field(sharing: &SharingHandle) -> Html {
+fn refusal(sharing: &SharingHandle) -> Html {
     let SendStep::Failed(SendFailure { message, hint, needs_token }) = &sharing.state().sending else {
         return Html::default();
     };

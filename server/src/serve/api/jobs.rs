@@ -1,100 +1,25 @@
-//! `jobs`: submitting, watching and cancelling recordings.
+//! `jobs`: submitting, looking at and cancelling recordings.
 
-use std::time::Duration;
-
-use actix_multipart::MultipartError;
-use actix_multipart::form::bytes::Bytes as FormBytes;
-use actix_multipart::form::text::Text;
-use actix_multipart::form::{MultipartForm, MultipartFormConfig};
-use actix_web::error::PayloadError;
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ContentType, LOCATION,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, LOCATION,
 };
-use actix_web::web::{self, Bytes, Data, Path, Payload};
-use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest, HttpResponse};
-use futures_util::stream::{self, Stream, StreamExt as _};
+use actix_web::web::{self, Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::StreamExt as _;
 use serde::Deserialize;
-use shared::api::{JobDetails, JobEvent, JobList, JobRequest, JobResource, JobState};
-use utoipa::{IntoParams, ToSchema};
+use shared::api::{JobDetails, JobList, JobRequest, JobResource, JobState};
+use utoipa::IntoParams;
 
-use crate::database::{Database, Event, JobRow, Page, Submission};
+use super::job_request;
+use crate::database::{Database, JobRow, Page, Submission};
 use crate::jobs;
 use crate::serve::error::{ApiError, ErrorCode};
-use crate::serve::pace::Pace;
 use crate::serve::query::parameters;
 use crate::serve::state::State;
-
-/// The largest request for a job: more than the parser takes, which then says how much it does.
-const MOST_REQUEST_BYTES: usize = 4 << 20;
 
 /// Jobs of a list.
 const DEFAULT_LIMIT: u32 = 50;
 const MOST_LIMIT: u32 = 200;
-
-/// How often a stream of events looks for new ones.
-const LOOK: Duration = Duration::from_millis(300);
-
-/// How often a silent stream says that it is still there: proxies end connections that say nothing.
-const KEEP_ALIVE_LOOKS: u32 = 50;
-
-/// Events that are sent at once.
-const MOST_EVENTS: i64 = 500;
-
-/// Overrides in the address of a request whose body is a config as it is.
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Overrides {
-    /// The name of the config's file, whose end tells the format; otherwise the content does.
-    file_name: Option<String>,
-    /// Virtual cards instead of the config's.
-    card: Option<String>,
-    /// A real GPU instead of the config's cards.
-    device: Option<String>,
-    /// Optimizer steps instead of the config's.
-    steps: Option<u64>,
-    /// Samples of a micro batch instead of the config's.
-    batch: Option<u64>,
-    /// Tokens of a sample instead of the config's.
-    sequence: Option<u64>,
-    /// Higher ones first, from 0 to 9.
-    priority: Option<u8>,
-}
-
-/// A form with files.
-#[derive(MultipartForm, ToSchema)]
-#[multipart(deny_unknown_fields, duplicate_field = "deny")]
-pub(crate) struct JobForm {
-    /// The training config in TOML, YAML or JSON, or the `config.json` of Hugging Face.
-    #[schema(value_type = String, format = Binary)]
-    config: FormBytes,
-    /// The `TrainingArguments` of Hugging Face's config, in JSON or YAML.
-    #[schema(value_type = Option<String>, format = Binary)]
-    training_args: Option<FormBytes>,
-    /// Virtual cards instead of the config's.
-    #[schema(value_type = Option<String>)]
-    card: Option<Text<String>>,
-    /// A real GPU instead of the config's cards.
-    #[schema(value_type = Option<String>)]
-    device: Option<Text<String>>,
-    /// Optimizer steps instead of the config's.
-    #[schema(value_type = Option<u64>)]
-    steps: Option<Text<u64>>,
-    /// Samples of a micro batch instead of the config's.
-    #[schema(value_type = Option<u64>)]
-    batch: Option<Text<u64>>,
-    /// Tokens of a sample instead of the config's.
-    #[schema(value_type = Option<u64>)]
-    sequence: Option<Text<u64>>,
-    /// Higher ones first, from 0 to 9.
-    #[schema(value_type = Option<u8>)]
-    priority: Option<Text<u8>>,
-}
-
-/// How large a form may be.
-pub(crate) fn form_limits() -> MultipartFormConfig {
-    MultipartFormConfig::default().total_limit(MOST_REQUEST_BYTES).memory_limit(MOST_REQUEST_BYTES)
-}
 
 /// Queues a job.
 ///
@@ -103,12 +28,12 @@ pub(crate) fn form_limits() -> MultipartFormConfig {
 #[utoipa::path(
     post, path = "/api/v1/jobs", operation_id = "submit_job", tag = "jobs", security(("token" = [])),
     params(
-        Overrides,
+        job_request::Overrides,
         ("Idempotency-Key" = Option<String>, Header, description = "A name for this request, 1 to 200 characters")
     ),
     request_body(content(
         (JobRequest = "application/json"),
-        (JobForm = "multipart/form-data"),
+        (job_request::JobForm = "multipart/form-data"),
         (String = "text/plain"),
     )),
     responses((
@@ -122,7 +47,7 @@ pub(crate) async fn submit(
     state: Data<State>,
 ) -> Result<HttpResponse, ApiError> {
     let key = idempotency_key(&request)?;
-    let wanted = read_request(&request, payload).await?;
+    let wanted = job_request::read(&request, payload).await?;
     // A config of a megabyte is worth some milliseconds, in which others would wait.
     let prepared = web::block(move || jobs::prepare(&wanted, key)).await;
     let prepared = prepared.map_err(|_| ApiError::new(ErrorCode::Internal, "The config can't be checked."))?;
@@ -170,80 +95,6 @@ fn idempotency_key(request: &HttpRequest) -> Result<Option<String>, ApiError> {
             Err(ApiError::new(ErrorCode::BadRequest, message))
         }
     }
-}
-
-/// A request as JSON, as a form with files, or a config as it is.
-async fn read_request(request: &HttpRequest, payload: Payload) -> Result<JobRequest, ApiError> {
-    if request.content_type() == mime::MULTIPART_FORM_DATA.essence_str() {
-        let mut payload = payload.into_inner();
-        let form = Pace::new().wait(MultipartForm::<JobForm>::from_request(request, &mut payload)).await?;
-        return of_form(form.map_err(|error| body_error(&error))?.into_inner());
-    }
-    let bytes = read_body(payload, MOST_REQUEST_BYTES).await?;
-    let text = utf8(bytes.to_vec())?;
-    if request.content_type() == mime::APPLICATION_JSON.essence_str()
-        && serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|value| value.get("config").is_some())
-    {
-        return serde_json::from_str(&text).map_err(|error| {
-            ApiError::new(ErrorCode::BadRequest, format!("The request is not as it should be: {error}."))
-        });
-    }
-    let Overrides { file_name, card, device, steps, batch, sequence, priority } = parameters(request.query_string())?;
-    Ok(JobRequest { config: text, file_name, training_args: None, card, device, steps, batch, sequence, priority })
-}
-
-fn of_form(form: JobForm) -> Result<JobRequest, ApiError> {
-    Ok(JobRequest {
-        file_name: form.config.file_name,
-        config: utf8(form.config.data.to_vec())?,
-        training_args: form.training_args.map(|file| utf8(file.data.to_vec())).transpose()?,
-        card: form.card.map(Text::into_inner),
-        device: form.device.map(Text::into_inner),
-        steps: form.steps.map(Text::into_inner),
-        batch: form.batch.map(Text::into_inner),
-        sequence: form.sequence.map(Text::into_inner),
-        priority: form.priority.map(Text::into_inner),
-    })
-}
-
-/// A body, counted while it comes: the length that it claims proves nothing.
-async fn read_body(mut payload: Payload, most_bytes: usize) -> Result<Bytes, ApiError> {
-    let mut body = web::BytesMut::new();
-    let mut pace = Pace::new();
-    while let Some(piece) = pace.wait(payload.next()).await? {
-        let piece = piece.map_err(|error| broken_off(&error))?;
-        pace.took(piece.len());
-        if body.len() + piece.len() > most_bytes {
-            let message = format!("The request has more than {} bytes, which no config has.", most_bytes);
-            return Err(ApiError::new(ErrorCode::TooLarge, message));
-        }
-        body.extend_from_slice(&piece);
-    }
-    Ok(body.freeze())
-}
-
-fn utf8(bytes: Vec<u8>) -> Result<String, ApiError> {
-    String::from_utf8(bytes).map_err(|_| {
-        ApiError::new(ErrorCode::BadRequest, "A config is TOML, YAML or JSON in UTF-8, and this is no text.")
-    })
-}
-
-fn body_error(error: &actix_web::Error) -> ApiError {
-    match error.as_error() {
-        Some(MultipartError::Field { source, .. }) if source.as_error::<MultipartError>().is_some() => {
-            body_error(source)
-        }
-        Some(MultipartError::Payload(PayloadError::Overflow)) => {
-            let message = format!("The form has more than {MOST_REQUEST_BYTES} bytes, which no config has.");
-            ApiError::new(ErrorCode::TooLarge, message)
-        }
-        Some(MultipartError::Payload(error)) => broken_off(error),
-        _ => ApiError::new(ErrorCode::BadRequest, format!("The form can't be read: {error}.")),
-    }
-}
-
-fn broken_off(error: &PayloadError) -> ApiError {
-    ApiError::new(ErrorCode::BadRequest, format!("The request broke off: {error}."))
 }
 
 /// What part of the list is wanted.
@@ -303,7 +154,8 @@ pub(crate) async fn cancel(id: Path<String>, state: Data<State>) -> Result<web::
     Ok(web::Json(jobs::resource(&state.database, row).await?))
 }
 
-async fn find(database: &Database, id: &str) -> Result<JobRow, ApiError> {
+/// A job as it is stored.
+pub(super) async fn find(database: &Database, id: &str) -> Result<JobRow, ApiError> {
     database
         .job(id)
         .await?
@@ -348,93 +200,4 @@ pub(crate) fn file_name(name: &str) -> String {
     let plain: String = plain.take(LONGEST).collect();
     let plain = plain.trim_matches(['.', '-']);
     if plain.is_empty() { "snapshot".to_owned() } else { plain.to_owned() }
-}
-
-/// What happens to a job, as server-sent events until it is over.
-///
-/// The `data` of each is a `JobEvent`, its `id` counts from 1; `Last-Event-ID` goes on after that one.
-#[utoipa::path(
-    get, path = "/api/v1/jobs/{id}/events", operation_id = "watch_job", tag = "jobs",
-    params(
-        ("id" = String, Path, description = "The job's `id`"),
-        ("Last-Event-ID" = Option<i64>, Header, description = "The `id` of the last event that was seen")
-    ),
-    responses((
-        status = 200, description = "A stream", content_type = "text/event-stream", body = String
-    ))
-)]
-pub(crate) async fn events(
-    request: HttpRequest,
-    id: Path<String>,
-    state: Data<State>,
-) -> Result<HttpResponse, ApiError> {
-    find(&state.database, &id).await?;
-    let last = request.headers().get("Last-Event-ID").and_then(|value| value.to_str().ok()?.parse().ok());
-    let watch = Watch {
-        database: state.database.clone(),
-        job: id.into_inner(),
-        last: last.unwrap_or(0),
-        silent: 0,
-        over: false,
-    };
-    Ok(HttpResponse::Ok()
-        .insert_header(ContentType(mime::TEXT_EVENT_STREAM))
-        .insert_header((CACHE_CONTROL, "no-store"))
-        .insert_header(("X-Accel-Buffering", "no"))
-        .streaming(watch.stream()))
-}
-
-/// Where a stream of events is.
-struct Watch {
-    database: Database,
-    job: String,
-    last: i64,
-    silent: u32,
-    over: bool,
-}
-
-impl Watch {
-    /// Pieces of the stream until the job is over; a database that is away for a moment only delays them.
-    fn stream(self) -> impl Stream<Item = Result<Bytes, std::io::Error>> {
-        stream::unfold(self, |mut watch| async move {
-            if watch.over {
-                return None;
-            }
-            let piece = watch.next().await;
-            Some((Ok(piece), watch))
-        })
-    }
-
-    async fn next(&mut self) -> Bytes {
-        loop {
-            if let Ok(events) = self.database.events_after(&self.job, self.last, MOST_EVENTS).await
-                && let Some(last) = events.last()
-            {
-                self.last = last.sequence;
-                self.silent = 0;
-                self.over = is_end(last);
-                return events.iter().map(written).collect::<String>().into();
-            }
-            self.silent += 1;
-            if self.silent.is_multiple_of(KEEP_ALIVE_LOOKS) {
-                // A job that was forgotten has no more events.
-                self.over = matches!(self.database.job(&self.job).await, Ok(None));
-                return Bytes::from_static(b": still here\n\n");
-            }
-            tokio::time::sleep(LOOK).await;
-        }
-    }
-}
-
-/// Whether nothing comes after an event.
-fn is_end(event: &Event) -> bool {
-    matches!(
-        serde_json::from_str(&event.body),
-        Ok(JobEvent::State { state }) if state.is_over()
-    )
-}
-
-/// An event as the HTML standard has it.
-fn written(event: &Event) -> String {
-    format!("id: {}\ndata: {}\n\n", event.sequence, event.body)
 }

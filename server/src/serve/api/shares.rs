@@ -1,6 +1,7 @@
 //! `shares`: links to snapshots.
 
 use actix_multipart::{Field, Multipart, MultipartError};
+use actix_web::error::PayloadError;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::web::{Data, Json, Path, Payload};
 use actix_web::{FromRequest as _, HttpRequest, HttpResponse};
@@ -74,7 +75,7 @@ pub(crate) async fn share(
 ) -> Result<HttpResponse, ApiError> {
     let form = Multipart::from_request(&request, &mut payload.into_inner()).await;
     let form = form.map_err(|error| bad(format!("The request is no form: {error}.")))?;
-    let Parts { view, file, hash, bytes } = read_parts(form, &state).await?;
+    let Parts { view, file, hash, bytes } = read_form(form, &state).await?;
     let expires_ms = expires_ms(view.days, state.config.shares.longest)
         .map_err(|most| bad(format!("A link may live for {most} days at most here.")))?;
     let digest = state.digester.digest(file.path()).await.map_err(digest_error)?;
@@ -99,17 +100,26 @@ pub(crate) async fn share(
     }))
 }
 
-async fn read_parts(mut form: Multipart, state: &State) -> Result<Parts, ApiError> {
-    let (mut view, mut snapshot) = (None, None);
+async fn read_form(mut form: Multipart, state: &State) -> Result<Parts, ApiError> {
     let mut pace = Pace::new();
+    let parts = read_parts(&mut form, &mut pace, state).await;
+    if parts.is_err() {
+        pace.drain(form).await;
+    }
+    parts
+}
+
+async fn read_parts(form: &mut Multipart, pace: &mut Pace, state: &State) -> Result<Parts, ApiError> {
+    let (mut view, mut snapshot) = (None, None);
     while let Some(field) = pace.wait(form.next()).await? {
         let field = field.map_err(|error| match error {
+            MultipartError::Payload(PayloadError::Overflow) => bad("The form can't be read: no part of it begins."),
             MultipartError::Payload(error) => broken_off(&error),
             error => bad(format!("The form can't be read: {error}.")),
         })?;
         match field.name() {
-            Some("view") if view.is_none() => view = Some(read_view(field, &mut pace).await?),
-            Some("snapshot") if snapshot.is_none() => snapshot = Some(read_snapshot(field, &mut pace, state).await?),
+            Some("view") if view.is_none() => view = Some(read_view(field, pace).await?),
+            Some("snapshot") if snapshot.is_none() => snapshot = Some(read_snapshot(field, pace, state).await?),
             Some(name @ ("view" | "snapshot")) => return Err(bad(format!("The form has the part `{name}` twice."))),
             name => {
                 let name: String = name.unwrap_or_default().chars().take(MOST_TITLE).collect();

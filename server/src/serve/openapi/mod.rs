@@ -40,7 +40,7 @@ const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
     components(schemas(ErrorBody, ProblemBody, JobEvent)),
     paths(
         crate::serve::api::jobs::list, crate::serve::api::jobs::submit, crate::serve::api::jobs::get,
-        crate::serve::api::jobs::events, crate::serve::api::jobs::cancel, crate::serve::api::jobs::snapshot,
+        crate::serve::api::job_events::events, crate::serve::api::jobs::cancel, crate::serve::api::jobs::snapshot,
         crate::serve::api::shares::share, crate::serve::api::shares::get, crate::serve::api::shares::delete,
         crate::serve::api::shares::snapshot, crate::serve::api::shares::limits,
         crate::serve::api::catalog::cards, crate::serve::api::catalog::models, crate::serve::api::catalog::gallery,

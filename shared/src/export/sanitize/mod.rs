@@ -9,8 +9,6 @@ mod packages;
 mod paths;
 mod report;
 mod tables;
-#[cfg(test)]
-mod tests;
 mod texts;
 
 pub use report::{Change, Package, SanitizeReport};

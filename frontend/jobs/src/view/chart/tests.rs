@@ -29,7 +29,7 @@ fn steps_are_labelled_where_they_have_room() {
         chart.steps.into_iter().map(|tick| tick.label).collect()
     };
     assert_eq!(labels(3, 800.0), ["step 1", "step 2", "step 3"]);
-    assert_eq!(labels(4, 184.0), ["step 1", "step 3"]);
+    assert_eq!(labels(4, 224.0), ["step 1", "step 3"]);
     assert!(labels(500, 800.0).len() < 20);
 }
 

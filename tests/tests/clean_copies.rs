@@ -1,9 +1,9 @@
 //! Cleaning of small traces whose every text is known.
 
-use super::*;
-use crate::export;
-use crate::import::Importer;
-use crate::trace::{Annotation, EventContext, Frame, Setting, StackId, Stage, text};
+use shared::export::{self, SanitizeOptions, SanitizeReport, Sanitized};
+use shared::import::Importer;
+use shared::pickle::Style;
+use shared::trace::{Annotation, Event, EventContext, Frame, Setting, StackId, Stage, Trace, text};
 
 /// A stack for each file, and an allocation for each stack.
 fn trace(files: &[&str]) -> Trace {
@@ -14,7 +14,7 @@ fn trace(files: &[&str]) -> Trace {
         let stack = trace.stacks.intern(&[frame]);
         trace.devices[0].segments.blocks[0].stack = stack;
         let event = trace.devices[0].events.at(0);
-        trace.devices[0].events.push(crate::trace::Event { stack, ..event });
+        trace.devices[0].events.push(Event { stack, ..event });
     }
     trace
 }
@@ -41,7 +41,7 @@ fn with_metadata(trace: &mut Trace, metadata: &str) {
     let user_metadata = trace.strings.intern(metadata);
     let context = trace.contexts.intern(EventContext { user_metadata, ..EventContext::default() });
     let event = trace.devices[0].events.at(0);
-    trace.devices[0].events.push(crate::trace::Event { context, ..event });
+    trace.devices[0].events.push(Event { context, ..event });
 }
 
 #[test]

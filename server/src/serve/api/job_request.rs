@@ -1,0 +1,151 @@
+//! A request for a job, in each of the forms that it can have.
+
+use actix_multipart::MultipartError;
+use actix_multipart::form::bytes::Bytes as FormBytes;
+use actix_multipart::form::text::Text;
+use actix_multipart::form::{MultipartForm, MultipartFormConfig};
+use actix_web::error::PayloadError;
+use actix_web::web::{Bytes, BytesMut, Payload};
+use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest};
+use futures_util::StreamExt as _;
+use serde::Deserialize;
+use shared::api::JobRequest;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::pace::Pace;
+use crate::serve::query::parameters;
+
+/// The largest request for a job: more than the parser takes, which then says how much it does.
+const MOST_REQUEST_BYTES: usize = 4 << 20;
+
+/// Overrides in the address of a request whose body is a config as it is.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Overrides {
+    /// The name of the config's file, whose end tells the format; otherwise the content does.
+    file_name: Option<String>,
+    /// Virtual cards instead of the config's.
+    card: Option<String>,
+    /// A real GPU instead of the config's cards.
+    device: Option<String>,
+    /// Optimizer steps instead of the config's.
+    steps: Option<u64>,
+    /// Samples of a micro batch instead of the config's.
+    batch: Option<u64>,
+    /// Tokens of a sample instead of the config's.
+    sequence: Option<u64>,
+    /// Higher ones first, from 0 to 9.
+    priority: Option<u8>,
+}
+
+/// A form with files.
+#[derive(MultipartForm, ToSchema)]
+#[multipart(deny_unknown_fields, duplicate_field = "deny")]
+pub(crate) struct JobForm {
+    /// The training config in TOML, YAML or JSON, or the `config.json` of Hugging Face.
+    #[schema(value_type = String, format = Binary)]
+    config: FormBytes,
+    /// The `TrainingArguments` of Hugging Face's config, in JSON or YAML.
+    #[schema(value_type = Option<String>, format = Binary)]
+    training_args: Option<FormBytes>,
+    /// Virtual cards instead of the config's.
+    #[schema(value_type = Option<String>)]
+    card: Option<Text<String>>,
+    /// A real GPU instead of the config's cards.
+    #[schema(value_type = Option<String>)]
+    device: Option<Text<String>>,
+    /// Optimizer steps instead of the config's.
+    #[schema(value_type = Option<u64>)]
+    steps: Option<Text<u64>>,
+    /// Samples of a micro batch instead of the config's.
+    #[schema(value_type = Option<u64>)]
+    batch: Option<Text<u64>>,
+    /// Tokens of a sample instead of the config's.
+    #[schema(value_type = Option<u64>)]
+    sequence: Option<Text<u64>>,
+    /// Higher ones first, from 0 to 9.
+    #[schema(value_type = Option<u8>)]
+    priority: Option<Text<u8>>,
+}
+
+/// How large a form may be.
+pub(crate) fn form_limits() -> MultipartFormConfig {
+    MultipartFormConfig::default().total_limit(MOST_REQUEST_BYTES).memory_limit(MOST_REQUEST_BYTES)
+}
+
+/// A request as JSON, as a form with files, or a config as it is.
+pub(super) async fn read(request: &HttpRequest, payload: Payload) -> Result<JobRequest, ApiError> {
+    if request.content_type() == mime::MULTIPART_FORM_DATA.essence_str() {
+        let mut payload = payload.into_inner();
+        let form = Pace::new().wait(MultipartForm::<JobForm>::from_request(request, &mut payload)).await?;
+        return of_form(form.map_err(|error| body_error(&error))?.into_inner());
+    }
+    let bytes = read_body(payload, MOST_REQUEST_BYTES).await?;
+    let text = utf8(bytes.to_vec())?;
+    if request.content_type() == mime::APPLICATION_JSON.essence_str()
+        && serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|value| value.get("config").is_some())
+    {
+        return serde_json::from_str(&text).map_err(|error| {
+            ApiError::new(ErrorCode::BadRequest, format!("The request is not as it should be: {error}."))
+        });
+    }
+    let Overrides { file_name, card, device, steps, batch, sequence, priority } = parameters(request.query_string())?;
+    Ok(JobRequest { config: text, file_name, training_args: None, card, device, steps, batch, sequence, priority })
+}
+
+fn of_form(form: JobForm) -> Result<JobRequest, ApiError> {
+    Ok(JobRequest {
+        file_name: form.config.file_name,
+        config: utf8(form.config.data.to_vec())?,
+        training_args: form.training_args.map(|file| utf8(file.data.to_vec())).transpose()?,
+        card: form.card.map(Text::into_inner),
+        device: form.device.map(Text::into_inner),
+        steps: form.steps.map(Text::into_inner),
+        batch: form.batch.map(Text::into_inner),
+        sequence: form.sequence.map(Text::into_inner),
+        priority: form.priority.map(Text::into_inner),
+    })
+}
+
+/// A body, counted while it comes: the length that it claims proves nothing.
+async fn read_body(mut payload: Payload, most_bytes: usize) -> Result<Bytes, ApiError> {
+    let mut body = BytesMut::new();
+    let mut pace = Pace::new();
+    while let Some(piece) = pace.wait(payload.next()).await? {
+        let piece = piece.map_err(|error| broken_off(&error))?;
+        pace.took(piece.len());
+        if body.len() + piece.len() > most_bytes {
+            pace.drain(payload).await;
+            let message = format!("The request has more than {most_bytes} bytes, which no config has.");
+            return Err(ApiError::new(ErrorCode::TooLarge, message));
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body.freeze())
+}
+
+fn utf8(bytes: Vec<u8>) -> Result<String, ApiError> {
+    String::from_utf8(bytes).map_err(|_| {
+        ApiError::new(ErrorCode::BadRequest, "A config is TOML, YAML or JSON in UTF-8, and this is no text.")
+    })
+}
+
+fn body_error(error: &actix_web::Error) -> ApiError {
+    match error.as_error() {
+        Some(MultipartError::Field { source, .. }) if source.as_error::<MultipartError>().is_some() => {
+            body_error(source)
+        }
+        Some(MultipartError::Payload(PayloadError::Overflow)) => {
+            let message = format!("The form has more than {MOST_REQUEST_BYTES} bytes, which no config has.");
+            ApiError::new(ErrorCode::TooLarge, message)
+        }
+        Some(MultipartError::Payload(error)) => broken_off(error),
+        _ => ApiError::new(ErrorCode::BadRequest, format!("The form can't be read: {error}.")),
+    }
+}
+
+fn broken_off(error: &PayloadError) -> ApiError {
+    ApiError::new(ErrorCode::BadRequest, format!("The request broke off: {error}."))
+}

@@ -1,0 +1,57 @@
+//! A client that asks over one connection, as browsers do.
+
+use std::io::{Error, ErrorKind, Result};
+use std::net::SocketAddr;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+/// A connection that is kept from one request to the next.
+pub(super) struct Client {
+    stream: TcpStream,
+    host: SocketAddr,
+    received: Vec<u8>,
+}
+
+impl Client {
+    /// Connects.
+    pub(super) async fn connect(host: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect(host).await?;
+        // As browsers do: small requests would wait for answers to the ones before.
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, host, received: Vec::new() })
+    }
+
+    /// Asks for a path and takes in the whole answer; returns its status.
+    pub(super) async fn get(&mut self, path: &str) -> Result<u16> {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.host);
+        self.stream.write_all(request.as_bytes()).await?;
+        self.received.clear();
+        let head_bytes = loop {
+            match self.received.windows(4).position(|window| window == b"\r\n\r\n") {
+                Some(position) => break position + 4,
+                None => self.receive().await?,
+            }
+        };
+        let (status, body_bytes) = parse(&self.received[..head_bytes])?;
+        while self.received.len() < head_bytes + body_bytes {
+            self.receive().await?;
+        }
+        Ok(status)
+    }
+
+    async fn receive(&mut self) -> Result<()> {
+        match self.stream.read_buf(&mut self.received).await? {
+            0 => Err(ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The status and the length of the body.
+fn parse(head: &[u8]) -> Result<(u16, usize)> {
+    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+    status.zip(length).ok_or_else(|| Error::new(ErrorKind::InvalidData, head))
+}

@@ -1,0 +1,115 @@
+//! Reads of two hundred clients while two jobs run.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use super::Loaded;
+use super::client::Client;
+use super::figures::Times;
+use crate::bench::Table;
+use crate::form::Form;
+use crate::server::root;
+
+const CLIENTS: u32 = 200;
+
+/// How long clients ask.
+const DURING: Duration = Duration::from_secs(20);
+
+/// How often each client asks, where it does not ask again at once.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// A model whose recording takes some seconds, and so many of them that two run at any time.
+const CONFIG: &str = "steps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2";
+const JOBS: usize = 60;
+
+/// When a client asks again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// At times that were fixed before: whoever waits long for one answer asks late for the next, which counts.
+    Fixed,
+    /// As soon as it has its answer.
+    AtOnce,
+}
+
+/// Prints a table for each pace.
+pub(super) fn print() {
+    let loaded = Loaded::start(2);
+    let jobs: Vec<String> = (0..JOBS).map(|_| loaded.submit(CONFIG)).collect();
+    loaded.wait_until_running(&jobs[1]);
+    let link = share(&loaded);
+    let kinds = [
+        ("link, GET /api/v1/shares/{token}", link.clone()),
+        ("its snapshot of 81 kB, GET …/snapshot", format!("{link}/snapshot")),
+        ("job, GET /api/v1/jobs/{id}", jobs[0].clone()),
+    ];
+    for (pace, title) in [
+        (Pace::Fixed, format!("{CLIENTS} clients, each asks every {} ms, while two jobs run", EVERY.as_millis())),
+        (Pace::AtOnce, format!("{CLIENTS} clients, each asks again at once, while two jobs run")),
+    ] {
+        let mut table = Table::new(&title, &["request", "a second", "p50", "p95", "p99", "longest", "errors"]);
+        let paths = kinds.clone().map(|(_, path)| path);
+        for ((name, _), times) in kinds.iter().zip(measure(loaded.server.address, &paths, pace)) {
+            table.row(&[vec![(*name).to_owned()], times.cells(DURING)].concat());
+        }
+        table.print();
+    }
+    assert_eq!(loaded.job(&jobs[JOBS - 1])["state"], "queued", "two jobs have to run all the time");
+    for path in jobs.iter().rev() {
+        loaded.server.post(&format!("{path}/cancel"), &[], b"");
+    }
+}
+
+fn share(loaded: &Loaded) -> String {
+    let file = root().join("tests/data/snapshots/torch2.15-gpt2-3steps-py311.pickle.gz");
+    let form = Form::share(&std::fs::read(file).expect("a snapshot")).finish();
+    let reply = loaded.server.post("/api/v1/shares", &[("Content-Type", &Form::content_type())], &form);
+    assert_eq!(reply.status, 201, "{}", reply.text());
+    format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"))
+}
+
+/// The times of each path, asked for in turn by every client; one thread is enough for all of them.
+fn measure<const N: usize>(server: SocketAddr, paths: &[String; N], pace: Pace) -> [Times; N] {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        // All are connected before the first asks.
+        let start = Instant::now() + Duration::from_secs(2);
+        let clients = (0..CLIENTS).map(|number| {
+            let paths = paths.clone();
+            // Spread over the time that lies between two requests of one client.
+            tokio::spawn(client(server, paths, number as usize, start + EVERY * number / CLIENTS, pace))
+        });
+        let mut all = [(); N].map(|()| Times::default());
+        for client in clients.collect::<Vec<_>>() {
+            let times = client.await.expect("a client");
+            all.iter_mut().zip(times).for_each(|(all, times)| all.add(times));
+        }
+        all
+    })
+}
+
+async fn client<const N: usize>(
+    server: SocketAddr,
+    paths: [String; N],
+    first: usize,
+    start: Instant,
+    pace: Pace,
+) -> [Times; N] {
+    let mut client = Client::connect(server).await.expect("the server to listen");
+    let mut times = [(); N].map(|()| Times::default());
+    let mut due = start;
+    for turn in first.. {
+        sleep_until(due).await;
+        if due >= start + DURING {
+            break;
+        }
+        let answer = client.get(&paths[turn % N]).await;
+        times[turn % N].note(due.elapsed(), matches!(answer, Ok(200)));
+        if answer.is_err() {
+            client = Client::connect(server).await.expect("the server to listen");
+        }
+        due = if pace == Pace::Fixed { due + EVERY } else { Instant::now() };
+    }
+    times
+}

@@ -1,0 +1,138 @@
+//! A clock that jumps by hours, both ways: libfaketime gives the server a time of day that this test sets.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::form::Form;
+use testkit::repro::Played;
+use testkit::serving::{Launch, ServeProcess};
+
+use crate::jobs::{PATIENCE, check_finished, recorder, submit, submitted, wait_for};
+use crate::place::snapshot;
+
+/// How long nothing may be heard of a worker in these tests.
+const LEASE: Duration = Duration::from_secs(3);
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// A server on a clock of its own; its recordings go on until they are let go.
+struct Place {
+    server: ServeProcess,
+    clock: TempDir,
+    recorder: Played,
+}
+
+impl Place {
+    fn new() -> Self {
+        let clock = tempfile::tempdir().expect("a folder");
+        let recorder = recorder(r#"while [ ! -e "$HOME/go" ]; do sleep 0.1; done; cp "$sample" "$output""#);
+        let variable = |name: &str, value: &Path| (name.to_owned(), value.to_owned());
+        set(clock.path(), 0);
+        let launch = Launch::default()
+            .with("--jobs", "virtual=1")
+            .with("--lease", format!("{}s", LEASE.as_secs()))
+            .with_variables(recorder.variables())
+            .with_variables([
+                variable("LD_PRELOAD", &library()),
+                variable("FAKETIME_TIMESTAMP_FILE", &clock.path().join("time")),
+                variable("FAKETIME_NO_CACHE", Path::new("1")),
+                // Computers have a second clock, which does not jump.
+                variable("FAKETIME_DONT_FAKE_MONOTONIC", Path::new("1")),
+                variable("DONT_FAKE_MONOTONIC", Path::new("1")),
+            ]);
+        Self { server: ServeProcess::launch(&launch), clock, recorder }
+    }
+
+    /// Lets the clock jump to so many hours from the real time, and gives everything that watches it time to err.
+    fn jump_to(&self, hours: i64) {
+        set(self.clock.path(), hours);
+        std::thread::sleep(LEASE * 2);
+    }
+
+    /// Shares a snapshot for a day; returns where it is, and when it was made by the server's clock.
+    fn share(&self) -> (String, i64) {
+        let content_type = Form::content_type();
+        let form = Form::default().part("view", br#"{"title": "", "view_state": "", "days": 1}"#);
+        let body = form.part("snapshot", &snapshot()).finish();
+        let reply = self.server.post("/api/v1/shares", &[("Content-Type", &content_type)], &body);
+        assert_eq!(reply.status, 201, "{}", reply.text());
+        let path = format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"));
+        let made_ms = self.server.get(&path).json()["created_ms"].as_i64().expect("a time");
+        (path, made_ms)
+    }
+
+    fn let_go(&self) {
+        std::fs::write(self.recorder.path("go"), "").expect("room");
+    }
+}
+
+/// The library that changes the clock of a process.
+fn library() -> PathBuf {
+    let folders = ["/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib64/faketime", "/usr/lib/faketime"];
+    let library =
+        folders.map(|folder| Path::new(folder).join("libfaketime.so.1")).into_iter().find(|path| path.exists());
+    library.expect("libfaketime is not installed: run the tests by `./dev test`")
+}
+
+fn set(folder: &Path, hours: i64) {
+    // Whoever reads it in the middle of a write would see another time.
+    std::fs::write(folder.join("next"), format!("{hours:+}h\n")).expect("room");
+    std::fs::rename(folder.join("next"), folder.join("time")).expect("to replace it");
+}
+
+#[track_caller]
+fn check_order(job: &Value) {
+    let time = |key: &str| job[key].as_i64().expect("a time");
+    assert!(time("created_ms") <= time("started_ms") && time("started_ms") <= time("finished_ms"), "{job}");
+    assert_eq!(job["attempts"], 1, "{job}");
+}
+
+#[test]
+fn jobs_run_on_while_the_clock_jumps() {
+    let place = Place::new();
+    let first = submitted(&place.server);
+    wait_for(&place.server, &first, &["running"]);
+    place.jump_to(5);
+    assert_eq!(wait_for(&place.server, &first, &["running", "failed"])["attempts"], 1);
+    // This one is queued in a future that is then taken back.
+    let second = submitted(&place.server);
+    place.jump_to(-5);
+    assert_eq!(wait_for(&place.server, &first, &["running", "failed"])["attempts"], 1);
+    let third = submitted(&place.server);
+    place.let_go();
+    for id in [&first, &second, &third] {
+        check_order(&check_finished(&place.server, id));
+    }
+}
+
+#[test]
+fn a_worker_is_seen_right_after_a_jump() {
+    let place = Place::new();
+    place.let_go();
+    for hours in [9, -9, 2] {
+        set(place.clock.path(), hours);
+        let start = Instant::now();
+        let reply = submit(&place.server);
+        assert_eq!(reply.status, 202, "{hours} h: {}", reply.text());
+        check_finished(&place.server, reply.json()["id"].as_str().expect("an id"));
+        assert!(start.elapsed() < PATIENCE);
+    }
+}
+
+#[test]
+fn links_end_when_the_clock_says_so_and_no_sooner() {
+    let place = Place::new();
+    let (link, made_ms) = place.share();
+    let is_there = || place.server.get(&link).status == 200;
+    for hours in [23, -100, 0] {
+        place.jump_to(hours);
+        assert!(is_there(), "{hours} h");
+        let (_, now_ms) = place.share();
+        let jumped_ms = now_ms - made_ms;
+        assert!((jumped_ms - hours * HOUR_MS).abs() < HOUR_MS, "the clock jumped by {jumped_ms} ms");
+    }
+    set(place.clock.path(), 25);
+    assert!(!is_there());
+}

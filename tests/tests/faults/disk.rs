@@ -1,0 +1,147 @@
+//! A disk that is full: a small one of the server's own, which only its process sees as such.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::form::Form;
+use testkit::http::Reply;
+use testkit::padded::padded;
+use testkit::repro::Played;
+use testkit::serving::{Launch, ServeProcess};
+
+use crate::check_refusal;
+use crate::jobs::{check_failed, check_finished, recorder, submit, submitted};
+use crate::place::{check_no_files, files};
+
+const MIB: u64 = 1 << 20;
+
+/// Mounts a disk in memory for the program that comes after: `$0` is where, and the rest is the program.
+const MOUNT: &str = r#"mount -t tmpfs -o size=16m tmpfs "$0" && exec "$@""#;
+
+/// A server whose data lies on a disk of 16 MiB.
+struct Cramped {
+    server: ServeProcess,
+    /// The disk as this process may see it.
+    disk: PathBuf,
+    _folder: TempDir,
+    _recorder: Played,
+}
+
+impl Cramped {
+    /// A server with a recorder that plays a script.
+    ///
+    /// Every user may mount a disk in a name space of their own, where the system lets them have one.
+    fn new(script: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recorder = recorder(script);
+        let words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNT];
+        let before = words.map(OsString::from).into_iter().chain([folder.path().into()]).collect();
+        let launch = Launch { before, data: Some(folder.path().join("data")), ..Launch::default() };
+        let server = ServeProcess::launch(&launch.with("--jobs", "virtual=1").with_variables(recorder.variables()));
+        // From outside of the name space the folder is empty.
+        let disk = Path::new("/proc").join(server.pid().to_string()).join("root");
+        let disk = disk.join(folder.path().strip_prefix("/").expect("a full path"));
+        assert!(disk.join("data/snapscope.sqlite").exists(), "the data is on the small disk");
+        Self { server, disk, _folder: folder, _recorder: recorder }
+    }
+
+    /// Fills the disk but for so many bytes; the file that does is returned.
+    fn fill(&self, free_bytes: u64) -> PathBuf {
+        let filler = self.disk.join("filler");
+        let mut file = File::create(&filler).expect("a file");
+        let piece = vec![0; 64 << 10];
+        while file.write_all(&piece).is_ok() {}
+        let length = file.metadata().expect("its length").len();
+        file.set_len(length.saturating_sub(free_bytes)).expect("to make room");
+        filler
+    }
+
+    fn share(&self, snapshot: &[u8]) -> Reply {
+        let content_type = Form::content_type();
+        self.server.post("/api/v1/shares", &[("Content-Type", &content_type)], &Form::share(snapshot).finish())
+    }
+
+    /// Shares a snapshot and returns where it is.
+    fn shared(&self, snapshot: &[u8]) -> String {
+        let reply = self.share(snapshot);
+        assert_eq!(reply.status, 201, "{}", reply.text());
+        format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"))
+    }
+
+    fn stored(&self) -> Vec<PathBuf> {
+        files(&self.disk.join("data/store"))
+    }
+}
+
+#[test]
+fn an_upload_finds_no_room_and_takes_none() {
+    let cramped = Cramped::new("");
+    let (first, second) = (padded(100 << 10, 1), padded(1 << 20, 2));
+    let link = cramped.shared(&first);
+    let stored = cramped.stored();
+    // There is no room to take the upload in; then there is, but none to store it.
+    for free_bytes in [MIB / 2, MIB * 3 / 2] {
+        let filler = cramped.fill(free_bytes);
+        check_refusal(&cramped.share(&second), 507, "no_room", "no room");
+        check_no_files(&cramped.disk.join("data/scratch"));
+        assert_eq!(cramped.stored(), stored);
+        // Reading needs no room.
+        assert_eq!(cramped.server.get(&format!("{link}/snapshot")).body, first);
+        std::fs::remove_file(filler).expect("to make room");
+    }
+    let link = cramped.shared(&second);
+    assert_eq!(cramped.server.get(&format!("{link}/snapshot")).body, second);
+    assert_eq!(cramped.stored().len(), 2);
+}
+
+#[test]
+fn a_database_that_cannot_grow_takes_nothing_that_it_would_lose() {
+    // Nothing ends, so that nothing but the submissions is written.
+    let cramped = Cramped::new("exec sleep 1000");
+    let link = cramped.shared(&padded(1000, 1));
+    let filler = cramped.fill(0);
+    let ids = |server: &ServeProcess| -> Vec<Value> {
+        let list = server.get("/api/v1/jobs?limit=200").json();
+        list["jobs"].as_array().expect("jobs").iter().map(|job| job["id"].clone()).collect()
+    };
+    // What the database has in reserve may do for some.
+    let mut accepted = Vec::new();
+    let refusal = loop {
+        let reply = submit(&cramped.server);
+        if reply.status != 202 {
+            break reply;
+        }
+        accepted.push(reply.json()["id"].clone());
+        assert!(accepted.len() < 150, "the disk is full");
+    };
+    check_refusal(&refusal, 507, "no_room", "database");
+    check_refusal(&cramped.share(&padded(1000, 2)), 507, "no_room", "no room");
+    accepted.reverse();
+    assert_eq!(ids(&cramped.server), accepted);
+    assert_eq!(cramped.server.get(&link).status, 200);
+    std::fs::remove_file(filler).expect("to make room");
+    accepted.insert(0, submitted(&cramped.server).into());
+    assert_eq!(ids(&cramped.server), accepted);
+    assert_eq!(cramped.server.get("/readyz").text(), "ok\n");
+}
+
+#[test]
+fn a_recording_without_room_fails_with_the_reason() {
+    let source = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(source.path(), padded(2 << 20, 1)).expect("room");
+    // There is no room for the snapshot; then there is, but none for the same compressed.
+    let cramped = Cramped::new(&format!("cp '{}' \"$output\" || exit 1", source.path().display()));
+    for free_bytes in [MIB, 3 * MIB] {
+        let filler = cramped.fill(free_bytes);
+        let id = submitted(&cramped.server);
+        check_failed(&cramped.server, &id, "recording_failed", "No space left");
+        check_no_files(&cramped.disk.join("data/scratch"));
+        assert_eq!(cramped.stored(), [""; 0].map(PathBuf::from));
+        std::fs::remove_file(filler).expect("to make room");
+    }
+    check_finished(&cramped.server, &submitted(&cramped.server));
+}

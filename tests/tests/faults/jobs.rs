@@ -1,0 +1,74 @@
+//! Jobs of a recorder that plays a script, on a server in a process of its own.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use testkit::http::Reply;
+use testkit::repro::Played;
+use testkit::serving::ServeProcess;
+
+use crate::check_refusal;
+
+/// How long anything may take on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+const CONFIG: &[u8] = b"steps = 2\nmodel = \"mlp\"\n";
+
+/// A recorder that begins, does what `script` says, and ends well; the snapshot is the script's to write.
+pub(crate) fn recorder(script: &str) -> Played {
+    let started = r#"echo '{"type":"started","device":"Fake","memory_bytes":100,"parameters":7,"steps":2}'"#;
+    let written = r#"echo '{"type":"snapshot","steps":2,"partial":false}'"#;
+    let finished =
+        r#"echo '{"type":"finished","steps":2,"peak_allocated_bytes":30,"peak_reserved_bytes":40,"oom":null}'"#;
+    Played::new(&[started, script, written, finished].join("\n"))
+}
+
+pub(crate) fn submit(server: &ServeProcess) -> Reply {
+    server.post("/api/v1/jobs", &[], CONFIG)
+}
+
+/// Submits a job that is taken, and returns its id.
+#[track_caller]
+pub(crate) fn submitted(server: &ServeProcess) -> String {
+    let reply = submit(server);
+    assert_eq!(reply.status, 202, "{}", reply.text());
+    reply.json()["id"].as_str().expect("an id").to_owned()
+}
+
+/// The job once it is in one of these states.
+#[track_caller]
+pub(crate) fn wait_for(server: &ServeProcess, id: &str, states: &[&str]) -> Value {
+    let start = Instant::now();
+    loop {
+        let reply = server.get(&format!("/api/v1/jobs/{id}"));
+        let job = reply.json();
+        if states.iter().any(|state| job["state"] == *state) {
+            return job;
+        }
+        assert!(start.elapsed() < PATIENCE, "{job}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// The job has failed for a reason that is told, and has no snapshot.
+#[track_caller]
+pub(crate) fn check_failed(server: &ServeProcess, id: &str, code: &str, part: &str) {
+    let job = wait_for(server, id, &["failed", "finished", "cancelled"]);
+    assert_eq!((&job["state"], &job["error"]["code"]), (&"failed".into(), &code.into()), "{job}");
+    for key in ["message", "hint"] {
+        assert!(job["error"][key].as_str().is_some_and(|text| text.ends_with('.')), "{job}");
+    }
+    assert!(job["error"].to_string().contains(part) || job["log"].to_string().contains(part), "{part:?} in {job}");
+    check_refusal(&server.get(&format!("/api/v1/jobs/{id}/snapshot")), 404, "not_found", "no snapshot");
+}
+
+/// The job has a snapshot that can be fetched whole.
+#[track_caller]
+pub(crate) fn check_finished(server: &ServeProcess, id: &str) -> Value {
+    let job = wait_for(server, id, &["failed", "finished", "cancelled"]);
+    assert_eq!(job["state"], "finished", "{job}");
+    let snapshot = server.get(&format!("/api/v1/jobs/{id}/snapshot"));
+    assert_eq!((snapshot.status, &job["snapshot_bytes"]), (200, &snapshot.body.len().into()));
+    assert!(shared::import::import(&snapshot.body).is_ok());
+    job
+}

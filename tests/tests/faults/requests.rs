@@ -1,0 +1,111 @@
+//! Requests that nobody who means well sends.
+
+use testkit::http;
+
+use crate::check_refusal;
+use crate::place::Place;
+
+#[test]
+fn other_methods_are_named_with_those_that_there_are() {
+    let place = Place::new();
+    for (method, path, allowed) in [
+        ("PUT", "/api/v1/jobs", "GET, POST"),
+        ("BREW", "/api/v1/jobs", "GET, POST"),
+        ("DELETE", "/api/v1/jobs/x", "GET"),
+        ("GET", "/api/v1/jobs/x/cancel", "POST"),
+        ("GET", "/api/v1/shares", "POST"),
+        ("POST", "/api/v1/cards", "GET"),
+    ] {
+        let reply = place.server.send(method, path, &[]);
+        check_refusal(&reply, 405, "method_not_allowed", method);
+        assert_eq!(reply.header("allow"), Some(allowed), "{method} {path}");
+    }
+}
+
+#[test]
+fn ids_and_tokens_that_are_none_are_not_found() {
+    let place = Place::new();
+    let long = "a".repeat(9000);
+    for id in
+        ["x", "..%2f..%2f..%2fetc%2fpasswd", "%00", "%ff%fe", "..", "%2e%2e", "' OR 1=1 --", "%F0%9F%92%A9", &long]
+    {
+        let id = id.replace(' ', "%20");
+        for path in [
+            format!("/api/v1/jobs/{id}"),
+            format!("/api/v1/jobs/{id}/events"),
+            format!("/api/v1/jobs/{id}/snapshot"),
+            format!("/api/v1/shares/{id}"),
+            format!("/api/v1/shares/{id}/snapshot"),
+        ] {
+            check_refusal(&place.server.get(&path, &[]), 404, "not_found", "");
+        }
+        let headers = [("Authorization", "Bearer x")];
+        check_refusal(&place.server.send("DELETE", &format!("/api/v1/shares/{id}"), &headers), 404, "not_found", "");
+        check_refusal(&place.post(&format!("/api/v1/jobs/{id}/cancel"), &[], b""), 404, "not_found", "");
+    }
+}
+
+#[test]
+fn parameters_that_are_none_are_refused() {
+    let place = Place::new();
+    for (query, part) in [
+        ("limit=-1", "limit"),
+        ("limit=99999999999999999", "limit"),
+        ("limit=1&limit=2", "limit"),
+        ("state=dead", "`dead`"),
+        ("order=size", "order"),
+    ] {
+        check_refusal(&place.server.get(&format!("/api/v1/jobs?{query}"), &[]), 400, "bad_request", part);
+    }
+    for (query, part) in [("priority=300", "priority"), ("steps=many", "steps"), ("crad=t4-16gb", "crad")] {
+        check_refusal(&place.post(&format!("/api/v1/jobs?{query}"), &[], b"model = 1"), 400, "bad_request", part);
+    }
+    place.check_untouched();
+}
+
+#[test]
+fn floods_end_at_a_limit() {
+    let place = Place::new();
+    let status = |start: &str, headers: &str| {
+        let request = format!("GET {start} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n");
+        http::raw(place.server.address(), request.as_bytes()).map(|reply| reply.status)
+    };
+    let many = |count: usize| (0..count).map(|index| format!("X-{index}: y\r\n")).collect::<String>();
+    assert_eq!(status("/healthz", &many(50)), Some(200));
+    assert_eq!(status("/healthz", &many(5000)), Some(431));
+    assert_eq!(status("/healthz", &format!("X-Long: {}\r\n", "y".repeat(500_000))), Some(431));
+    assert_eq!(status(&format!("/{}", "a".repeat(8192)), ""), Some(404));
+    assert_eq!(status(&format!("/healthz?{}", "a".repeat(8192)), ""), Some(200));
+    assert_eq!(status(&format!("/{}", "a".repeat(500_000)), ""), Some(431));
+    place.check_untouched();
+}
+
+#[test]
+fn what_is_no_http_is_answered_as_such() {
+    let place = Place::new();
+    for bytes in [
+        b"hello\r\n\r\n".as_slice(),
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost : localhost\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+        b"GET /heal\0thz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: a\0b\r\n\r\n",
+    ] {
+        let status = http::raw(place.server.address(), bytes).map(|reply| reply.status);
+        assert_eq!(status, Some(400), "{}", String::from_utf8_lossy(bytes));
+    }
+    place.check_untouched();
+}
+
+#[test]
+fn paths_stay_in_the_page() {
+    let place = Place::new();
+    std::fs::write(place.data().join("secret"), "secret").unwrap();
+    for path in
+        ["/../secret", "/%2e%2e/secret", "/..%2fsecret", "/a/../../secret", "/..\\secret", "//secret", "/./../secret"]
+    {
+        let reply = place.server.get(path, &[]);
+        assert_eq!(reply.status, 404, "{path}: {}", reply.text());
+    }
+}

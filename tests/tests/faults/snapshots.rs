@@ -1,0 +1,89 @@
+//! Uploads that are no snapshots, or that cost more to read than they show.
+
+use std::io::Write as _;
+
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use flate2::{Compress, Compression, FlushCompress};
+use testkit::form::Form;
+use testkit::http::Reply;
+
+use crate::check_refusal;
+use crate::place::{Place, snapshot};
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// `start`, then `piece` over and over, compressed: the same compressed block again and again, without an end.
+fn repeated(start: &[u8], piece: &[u8], times: usize) -> Vec<u8> {
+    const BLOCK: usize = 1 << 16;
+    let mut deflate = Compress::new(Compression::best(), false);
+    let mut block = |bytes: &[u8]| {
+        let mut compressed = Vec::with_capacity(2 * bytes.len() + 64);
+        // Nothing refers to what was before a full flush.
+        deflate.compress_vec(bytes, &mut compressed, FlushCompress::Full).expect("room for it");
+        compressed
+    };
+    let header = b"\x1f\x8b\x08\0\0\0\0\0\0\xff";
+    let start = block(start);
+    let pieces = block(&piece.repeat(BLOCK / piece.len()));
+    [header.as_slice(), &start, &pieces.repeat(times / BLOCK)].concat()
+}
+
+fn share(place: &Place, snapshot: &[u8]) -> Reply {
+    place.share(Form::share(snapshot))
+}
+
+#[test]
+fn a_snapshot_that_is_cut_anywhere_is_none() {
+    let place = Place::new();
+    let whole = snapshot();
+    let mut plain = Vec::new();
+    std::io::Read::read_to_end(&mut GzDecoder::new(&whole[..]), &mut plain).unwrap();
+    for share_of in [0.001, 0.1, 0.5, 0.9, 0.999] {
+        let cut = |bytes: &[u8]| bytes[..(bytes.len() as f64 * share_of) as usize].to_vec();
+        check_refusal(&share(&place, &cut(&whole)), 422, "invalid_snapshot", "");
+        // Cut before it was compressed.
+        check_refusal(&share(&place, &gzip(&cut(&plain))), 422, "invalid_snapshot", "");
+    }
+    // The checksum at the end is wrong.
+    let mut wrong = whole.clone();
+    let last = wrong.len() - 6;
+    wrong[last] ^= 1;
+    check_refusal(&share(&place, &wrong), 422, "invalid_snapshot", "");
+    place.check_untouched();
+}
+
+#[test]
+fn what_is_something_else_is_no_snapshot() {
+    let place = Place::new();
+    let pickled_object = b"cposix\nsystem\n(S'touch /tmp/evil'\ntR.";
+    for content in [b"".as_slice(), b"\x80\x04}.", b"\x80\x04N.", b"PK\x03\x04", b"{}", b"[1, 2]", pickled_object] {
+        let reply = share(&place, &gzip(content));
+        check_refusal(&reply, 422, "invalid_snapshot", "");
+    }
+    check_refusal(&share(&place, &snapshot()[1..]), 422, "invalid_snapshot", "gzip");
+    place.check_untouched();
+}
+
+#[test]
+fn depth_and_memo_are_bounded() {
+    let place = Place::new();
+    // Marks without end, lists in lists in lists, and memo entries without end.
+    let deep = repeated(b"\x80\x04", b"(", 40_000_000);
+    let lists = repeated(b"\x80\x04", b"](", 40_000_000);
+    let memo = repeated(b"\x80\x04N", b"\x94", 40_000_000);
+    // One entry of a huge number, and one text of a huge length.
+    let far = gzip(b"\x80\x04Nr\xff\xff\xff\xff.");
+    let long = gzip(b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7fabc.");
+    for (name, bomb) in [("deep", deep), ("lists", lists), ("memo", memo), ("far", far), ("long", long)] {
+        assert!(bomb.len() < 4 << 20, "{name} is small");
+        let reply = share(&place, &bomb);
+        assert!(matches!(reply.status, 413 | 422), "{name}: {} {}", reply.status, reply.text());
+        check_refusal(&reply, reply.status, if reply.status == 413 { "too_large" } else { "invalid_snapshot" }, "");
+    }
+    place.check_untouched();
+}

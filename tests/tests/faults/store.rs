@@ -1,0 +1,115 @@
+//! A store that fails, hangs, or closes the connection: nothing that was acknowledged is lost, and nothing is half there.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use testkit::form::Form;
+use testkit::http::Reply;
+use testkit::padded::padded;
+use testkit::repro::Played;
+use testkit::s3::{Mood, S3};
+use testkit::serving::{Launch, ServeProcess};
+
+use crate::check_refusal;
+use crate::jobs::{PATIENCE, check_failed, check_finished, recorder, submitted};
+use crate::place::{check_no_files, files};
+
+/// A server on a bucket that a test can spoil.
+struct Place {
+    server: ServeProcess,
+    bucket: S3,
+    _recorder: Played,
+}
+
+impl Place {
+    fn new() -> Self {
+        let bucket = S3::start();
+        let recorder = recorder(r#"cp "$sample" "$output""#);
+        let launch = Launch::default()
+            .with("--store", bucket.store())
+            .with("--jobs", "virtual=1")
+            .with_variables(bucket.variables())
+            .with_variables(recorder.variables());
+        Self { server: ServeProcess::launch(&launch), bucket, _recorder: recorder }
+    }
+
+    fn share(&self, snapshot: &[u8]) -> Reply {
+        let content_type = Form::content_type();
+        self.server.post("/api/v1/shares", &[("Content-Type", &content_type)], &Form::share(snapshot).finish())
+    }
+
+    fn shared(&self, snapshot: &[u8]) -> String {
+        let reply = self.share(snapshot);
+        assert_eq!(reply.status, 201, "{}", reply.text());
+        format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"))
+    }
+
+    /// The snapshots in the bucket.
+    fn objects(&self) -> Vec<PathBuf> {
+        let is_snapshot = |file: &PathBuf| file.to_string_lossy().ends_with(".pickle.gz");
+        files(self.bucket.objects()).into_iter().filter(is_snapshot).collect()
+    }
+
+    #[track_caller]
+    fn wait_until_ready(&self) {
+        let start = Instant::now();
+        while self.server.get("/readyz").status != 200 {
+            assert!(start.elapsed() < PATIENCE, "it stays out of work");
+        }
+    }
+}
+
+#[track_caller]
+fn check_spoilt(mood: Mood) {
+    let place = Place::new();
+    let (first, second) = (padded(10_000, 1), padded(20_000, 2));
+    let link = place.shared(&first);
+    place.bucket.set_mood(mood);
+    let reply = place.share(&second);
+    check_refusal(&reply, 503, "unavailable", "store");
+    assert!(reply.header("retry-after").is_some());
+    check_refusal(&place.server.get(&format!("{link}/snapshot")), 503, "unavailable", "store");
+    assert_eq!(place.server.get("/readyz").status, 503);
+    // What needs no store goes on.
+    assert_eq!((place.server.get(&link).status, place.server.get("/healthz").status), (200, 200));
+    let id = submitted(&place.server);
+    check_failed(&place.server, &id, "not_stored", "store");
+    check_no_files(&place.server.data().join("scratch"));
+
+    place.bucket.set_mood(Mood::Fine);
+    place.wait_until_ready();
+    assert_eq!(place.objects().len(), 1, "nothing of what was refused is there");
+    assert_eq!(place.server.get(&format!("{link}/snapshot")).body, first);
+    let link = place.shared(&second);
+    assert_eq!(place.server.get(&format!("{link}/snapshot")).body, second);
+    check_finished(&place.server, &submitted(&place.server));
+    assert_eq!(place.objects().len(), 3);
+}
+
+#[test]
+fn a_store_that_fails_is_waited_for() {
+    check_spoilt(Mood::Fails);
+}
+
+#[test]
+fn a_store_that_hangs_is_not_waited_for_without_end() {
+    check_spoilt(Mood::Hangs);
+}
+
+#[test]
+fn a_store_that_closes_the_connection_is_asked_again() {
+    check_spoilt(Mood::Drops);
+}
+
+#[test]
+fn a_store_that_is_away_for_a_moment_is_not_noticed() {
+    let place = Place::new();
+    place.bucket.set_mood(Mood::Fails);
+    std::thread::scope(|scope| {
+        let upload = scope.spawn(|| place.shared(&padded(30_000, 3)));
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        place.bucket.set_mood(Mood::Fine);
+        upload.join().expect("a link");
+    });
+    assert_eq!(place.objects().len(), 1);
+}

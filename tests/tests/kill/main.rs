@@ -1,0 +1,80 @@
+//! Processes are killed in the middle of 50 jobs and 50 uploads; afterwards nothing that was promised is missing.
+
+mod aftermath;
+mod client;
+mod fleet;
+mod traffic;
+
+use testkit::storage::Backend;
+
+use fleet::{Fleet, Plan};
+use traffic::Traffic;
+
+/// How many recorders are killed, each in a job of its own or in one that runs again.
+const RECORDERS: usize = 5;
+
+#[track_caller]
+fn a_server_is_killed(backend: Backend) {
+    let mut fleet = Fleet::start(Plan { backend, jobs_in_server: 2, workers: 0 });
+    let traffic = Traffic::start(&fleet);
+    traffic.wait_for_the_middle();
+    fleet.kill_server();
+    fleet.start_server();
+    aftermath::check(fleet, traffic);
+}
+
+#[test]
+fn a_server_is_killed_on_sqlite() {
+    a_server_is_killed(Backend::Sqlite);
+}
+
+#[test]
+fn a_server_is_killed_on_postgres() {
+    a_server_is_killed(Backend::Postgres);
+}
+
+#[test]
+fn workers_share_a_queue() {
+    let fleet = Fleet::start(Plan { backend: Backend::Postgres, jobs_in_server: 0, workers: 2 });
+    let (jobs, _) = Traffic::of(&fleet, 12, 0).finish();
+    assert!(jobs.iter().all(|job| job["state"] == "finished" && job["attempts"] == 1), "{jobs:?}");
+    assert_eq!(fleet.workers_of_jobs().len(), 2, "each took some");
+}
+
+#[test]
+fn a_worker_is_killed() {
+    let mut fleet = Fleet::start(Plan { backend: Backend::Postgres, jobs_in_server: 0, workers: 2 });
+    let traffic = Traffic::start(&fleet);
+    traffic.wait_for_the_middle();
+    fleet.kill_worker(0);
+    let ended = traffic.jobs_over();
+    // The other one goes on by itself.
+    traffic.wait_until("a job ended since", || traffic.jobs_over() > ended);
+    fleet.start_worker();
+    aftermath::check(fleet, traffic);
+}
+
+#[test]
+fn recorders_are_killed() {
+    let fleet = Fleet::start(Plan { backend: Backend::Sqlite, jobs_in_server: 2, workers: 0 });
+    let traffic = Traffic::start(&fleet);
+    traffic.wait_for_the_middle();
+    let mut killed = 0;
+    traffic.wait_until("recorders were killed", || {
+        killed += usize::from(fleet.kill_recorder());
+        killed == RECORDERS
+    });
+    aftermath::check(fleet, traffic);
+}
+
+#[test]
+fn postgres_is_killed() {
+    let mut fleet = Fleet::start(Plan { backend: Backend::Postgres, jobs_in_server: 0, workers: 2 });
+    let traffic = Traffic::start(&fleet);
+    traffic.wait_for_the_middle();
+    fleet.kill_postgres();
+    traffic.wait_until("the server says so", || !traffic.is_ready());
+    fleet.start_postgres();
+    traffic.wait_until("the server is back", || traffic.is_ready());
+    aftermath::check(fleet, traffic);
+}

@@ -1,0 +1,179 @@
+//! The life of jobs, snapshots and shares.
+
+use server::database::{Claim, Counts, Database, JobRow, NewJob, NewShare, Outcome, Page, Submission, now_ms};
+use shared::api::{JobEvent, JobState};
+use testkit::both;
+use testkit::storage::Backend;
+
+use crate::with_database;
+
+fn job(id: &str, priority: u16) -> NewJob {
+    NewJob {
+        id: id.to_owned(),
+        kind: "virtual".to_owned(),
+        priority,
+        name: "gpt2".to_owned(),
+        config: "{}".to_owned(),
+        source: "model = 'gpt2'".to_owned(),
+        notes: "[]".to_owned(),
+        idempotency_key: None,
+        request_hash: "a".to_owned(),
+    }
+}
+
+fn outcome(state: JobState, snapshot: Option<&str>) -> Outcome {
+    Outcome { state, result: None, error: None, log: String::new(), snapshot: snapshot.map(str::to_owned) }
+}
+
+async fn claim(database: &Database, id: &str, worker: &str) -> Option<JobRow> {
+    match database.claim(id, worker).await.unwrap() {
+        Claim::Mine(row) => Some(*row),
+        Claim::Over => None,
+    }
+}
+
+fn event(state: JobState) -> String {
+    serde_json::to_string(&JobEvent::State { state }).unwrap()
+}
+
+async fn bodies(database: &Database, id: &str) -> Vec<String> {
+    database.events_after(id, 0, 100).await.unwrap().into_iter().map(|event| event.body).collect()
+}
+
+fn a_job_lives_once(backend: Backend) {
+    with_database(backend, async |database| {
+        assert_eq!(database.submit(&job("a", 0)).await.unwrap(), Submission::New);
+        assert_eq!(claim(&database, "a", "w1").await.unwrap().attempts, 1);
+        assert_eq!(claim(&database, "a", "w2").await, None);
+        assert_eq!(database.report("a", "w2", None, &[]).await.unwrap(), None);
+        assert_eq!(database.report("a", "w1", Some("1"), &["x".to_owned()]).await.unwrap(), Some(false));
+        assert!(!database.finish("a", "w2", &outcome(JobState::Failed, None)).await.unwrap());
+        database.add_snapshot("hash", "object", 10).await.unwrap();
+        assert!(database.finish("a", "w1", &outcome(JobState::Finished, Some("hash"))).await.unwrap());
+        assert!(!database.finish("a", "w1", &outcome(JobState::Failed, None)).await.unwrap());
+        let states = [JobState::Queued, JobState::Running].map(event);
+        let expected = [states.to_vec(), vec!["x".to_owned(), event(JobState::Finished)]].concat();
+        assert_eq!(bodies(&database, "a").await, expected);
+        let row = database.job("a").await.unwrap().unwrap();
+        assert_eq!((row.progress.as_deref(), row.snapshot.as_deref()), (Some("1"), Some("hash")));
+    });
+}
+
+fn a_request_may_be_repeated(backend: Backend) {
+    with_database(backend, async |database| {
+        let keyed = |id: &str, hash: &str| NewJob {
+            idempotency_key: Some("key".to_owned()),
+            request_hash: hash.to_owned(),
+            ..job(id, 0)
+        };
+        assert_eq!(database.submit(&keyed("a", "x")).await.unwrap(), Submission::New);
+        assert_eq!(database.submit(&keyed("b", "x")).await.unwrap(), Submission::Known("a".to_owned()));
+        assert_eq!(database.submit(&keyed("c", "y")).await.unwrap(), Submission::Conflict);
+        assert_eq!(database.jobs(&Page { limit: 10, ..Page::default() }).await.unwrap().len(), 1);
+    });
+}
+
+fn cancelled_jobs_do_not_start(backend: Backend) {
+    with_database(backend, async |database| {
+        database.submit(&job("a", 0)).await.unwrap();
+        database.submit(&job("b", 0)).await.unwrap();
+        assert_eq!(database.cancel("a").await.unwrap(), Some(JobState::Cancelled));
+        assert_eq!(claim(&database, "a", "w").await, None);
+        claim(&database, "b", "w").await.unwrap();
+        assert_eq!(database.cancel("b").await.unwrap(), Some(JobState::Running));
+        assert_eq!(database.report("b", "w", None, &[]).await.unwrap(), Some(true));
+        assert_eq!(database.cancel("c").await.unwrap(), None);
+    });
+}
+
+fn a_silent_worker_loses_its_job(backend: Backend) {
+    with_database(backend, async |database| {
+        database.submit(&job("a", 0)).await.unwrap();
+        for attempt in 1..=3 {
+            let worker = format!("w{attempt}");
+            let row = claim(&database, "a", &worker).await.unwrap();
+            assert_eq!(row.attempts, attempt);
+            database.report("a", &worker, None, &[]).await.unwrap();
+            // What was heard of it before does not count.
+            assert_eq!(database.put_back("a", row.beats, "dead").await.unwrap(), None);
+            let expected = if attempt < 3 { JobState::Queued } else { JobState::Failed };
+            assert_eq!(database.put_back("a", row.beats + 1, "dead").await.unwrap(), Some(expected));
+            assert_eq!(database.report("a", &worker, None, &[]).await.unwrap(), None);
+        }
+        assert_eq!(database.job("a").await.unwrap().unwrap().error.as_deref(), Some("dead"));
+    });
+}
+
+fn the_queue_has_an_order(backend: Backend) {
+    with_database(backend, async |database| {
+        for (id, priority) in [("a", 0), ("b", 5), ("c", 0), ("d", 5)] {
+            database.submit(&job(id, priority)).await.unwrap();
+        }
+        for (id, before) in [("a", 2), ("b", 0), ("c", 3), ("d", 1)] {
+            let row = database.job(id).await.unwrap().unwrap();
+            assert_eq!(database.jobs_before(&row).await.unwrap(), before, "{id}");
+        }
+        let counts = database.job_counts().await.unwrap();
+        assert_eq!(counts, [Counts { kind: "virtual".to_owned(), state: "queued".to_owned(), jobs: 4 }]);
+    });
+}
+
+fn snapshots_stay_while_something_refers_to_them(backend: Backend) {
+    with_database(backend, async |database| {
+        let later = now_ms() + 1000;
+        assert_eq!(database.add_snapshot("h", "first", 5).await.unwrap().object, "first");
+        // The same bytes once more: the first object counts.
+        assert_eq!(database.add_snapshot("h", "second", 5).await.unwrap().object, "first");
+        let share = NewShare {
+            token_hash: "t".to_owned(),
+            delete_hash: "d".to_owned(),
+            snapshot: "h".to_owned(),
+            title: "a".to_owned(),
+            view_state: "{}".to_owned(),
+            digest: "{}".to_owned(),
+            expires_ms: None,
+        };
+        assert!(database.share(&share).await.unwrap());
+        assert_eq!(database.shared("t").await.unwrap().unwrap().object, "first");
+        assert_eq!(database.unreferenced(later, 10).await.unwrap(), Vec::<String>::new());
+        assert_eq!(database.forget_snapshot("h", later).await.unwrap(), None);
+        assert!(!database.unshare("t", "wrong").await.unwrap());
+        assert!(database.unshare("t", "d").await.unwrap());
+        assert_eq!(database.unreferenced(later, 10).await.unwrap(), ["h"]);
+        assert_eq!(database.forget_snapshot("h", 0).await.unwrap(), None);
+        assert_eq!(database.forget_snapshot("h", later).await.unwrap().as_deref(), Some("first"));
+        assert!(!database.share(&share).await.unwrap());
+        assert_eq!(database.stored_bytes().await.unwrap(), 0);
+    });
+}
+
+fn shares_end(backend: Backend) {
+    with_database(backend, async |database| {
+        database.add_snapshot("h", "o", 5).await.unwrap();
+        let share = |token: &str, expires_ms| NewShare {
+            token_hash: token.to_owned(),
+            delete_hash: "d".to_owned(),
+            snapshot: "h".to_owned(),
+            title: "a".to_owned(),
+            view_state: "{}".to_owned(),
+            digest: "{}".to_owned(),
+            expires_ms,
+        };
+        database.share(&share("past", Some(now_ms() - 1))).await.unwrap();
+        database.share(&share("future", Some(now_ms() + 60_000))).await.unwrap();
+        assert!(database.shared("past").await.unwrap().is_none());
+        assert!(database.shared("future").await.unwrap().is_some());
+        assert_eq!(database.forget_expired().await.unwrap(), 1);
+        assert_eq!(database.share_count().await.unwrap(), 1);
+    });
+}
+
+both!(
+    a_job_lives_once,
+    a_request_may_be_repeated,
+    cancelled_jobs_do_not_start,
+    a_silent_worker_loses_its_job,
+    the_queue_has_an_order,
+    snapshots_stay_while_something_refers_to_them,
+    shares_end,
+);

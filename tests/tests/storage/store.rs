@@ -1,0 +1,57 @@
+//! What a store keeps, lists and removes.
+
+use std::io::Write as _;
+
+use futures_util::TryStreamExt as _;
+use server::store::{Store, StoreErrorKind};
+use tempfile::NamedTempFile;
+use testkit::both;
+use testkit::storage::Backend;
+
+use crate::with_store;
+
+/// More than a part, so that it is put in several.
+const LARGE: usize = 9 << 20;
+
+async fn content(store: &Store, object: &str) -> Vec<u8> {
+    let (length, stream) = store.read(object).await.unwrap();
+    let content = stream.try_collect::<Vec<_>>().await.unwrap().concat();
+    assert_eq!(length, content.len() as u64);
+    content
+}
+
+fn file(bytes: &[u8]) -> NamedTempFile {
+    let mut file = NamedTempFile::new().expect("a file");
+    file.write_all(bytes).expect("room");
+    file
+}
+
+fn objects_come_and_go(backend: Backend) {
+    with_store(backend, async |store| {
+        store.ping().await.unwrap();
+        let bytes: Vec<u8> = (0..LARGE).map(|index| (index % 251) as u8).collect();
+        let name = Store::name("abcdef", "1");
+        assert_eq!(name, "ab/abcdef-1.pickle.gz");
+        assert_eq!(store.put(&name, file(&bytes).path()).await.unwrap(), bytes.len() as u64);
+        assert_eq!(content(&store, &name).await, bytes);
+        let listed = store.list().try_collect::<Vec<_>>().await.unwrap();
+        assert_eq!(listed.iter().map(|listed| listed.object.as_str()).collect::<Vec<_>>(), [name.as_str()]);
+        store.remove(&name).await.unwrap();
+        store.remove(&name).await.unwrap();
+        assert_eq!(store.read(&name).await.err().unwrap().kind(), StoreErrorKind::NotFound);
+    });
+}
+
+fn lists_are_whole(backend: Backend) {
+    with_store(backend, async |store| {
+        let source = file(b"x");
+        // More than a bucket lists at once.
+        const MANY: usize = 1100;
+        for number in 0..MANY {
+            store.put(&Store::name(&format!("{number:04x}"), "1"), source.path()).await.unwrap();
+        }
+        assert_eq!(store.list().try_collect::<Vec<_>>().await.unwrap().len(), MANY);
+    });
+}
+
+both!(objects_come_and_go, lists_are_whole);
