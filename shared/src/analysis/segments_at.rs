@@ -122,6 +122,7 @@ fn join(held: &mut BTreeMap<u64, SegmentAt>, range: SegmentAt) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::naive::Random;
     use super::*;
     use crate::trace::text;
 
@@ -156,5 +157,44 @@ mod tests {
         check(TRACE, 2, &["1+20", "256+2"]);
         check(TRACE, 1, &["1+20"]);
         check(TRACE, 0, &[]);
+    }
+
+    /// Which of 64 places of 1 MiB each are reserved, and the trace that leads there, one event a row.
+    fn random_course(random: &mut Random) -> (String, Vec<u64>) {
+        let (mut lines, mut reserved, mut courses) = (String::new(), 0_u64, vec![0]);
+        for _ in 0..40 {
+            let (start, len) = (random.below(56), 1 + random.below(8));
+            let places = ((1 << len) - 1) << start;
+            let action = match reserved & places {
+                0 => "segment_map",
+                held if held == places => "segment_unmap",
+                _ => continue,
+            };
+            reserved ^= places;
+            courses.push(reserved);
+            lines += &format!("{action} {:#x} {len}MiB\n", (256 + start) << 20);
+        }
+        (lines, courses)
+    }
+
+    #[test]
+    fn winding_back_agrees_with_going_forward() {
+        for seed in 0..100 {
+            let (mut lines, courses) = random_course(&mut Random::new(seed));
+            let last = courses[courses.len() - 1];
+            for place in (0..64).filter(|place| last >> place & 1 == 1) {
+                lines += &format!("segment {:#x} 1MiB\n", (256 + place) << 20);
+            }
+            let mut trace = text::parse(&lines).unwrap();
+            trace.devices[0].segments.segments.iter_mut().for_each(|segment| segment.is_expandable = Some(true));
+            for (moment, &expected) in courses.iter().enumerate() {
+                let found = segments_at(&trace.devices[0], moment as u32, |_| None);
+                let places = found.iter().flat_map(|segment| {
+                    let first = (segment.addr >> 20) - 256;
+                    first..first + (segment.size_bytes >> 20)
+                });
+                assert_eq!(places.map(|place| 1_u64 << place).sum::<u64>(), expected, "seed {seed}, moment {moment}");
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A cache that is emptied again and again.
 
-use super::{Confidence, Evidence, Finding, top_stacks};
+use super::{Confidence, Evidence, Finding, MOST_SHOWN, top_stacks};
 use crate::analysis::Study;
 use crate::base::{Severity, format};
 use crate::trace::{Action, EventTable, StackId};
@@ -50,7 +50,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
                  again.",
                 format::bytes(again)
             ),
-            events: releases.iter().map(|release| release.first).take(5).collect(),
+            events: releases.iter().map(|release| release.first).take(MOST_SHOWN).collect(),
             stacks: top_stacks(releases.iter().map(|release| (release.bytes, release.stack))),
         },
         advice:

@@ -1,7 +1,7 @@
 //! What grows from step to step, and why, as far as the trace shows it.
 
-use super::{Confidence, Evidence, Finding, FindingsConfig, top_stacks};
-use crate::analysis::{ForwardPass, Kept, Origin, Phase, PhaseBasis, Step, Study};
+use super::{Confidence, Evidence, Finding, FindingsConfig, events_of, top_stacks};
+use crate::analysis::{ForwardPass, Kept, Phase, PhaseBasis, Step, Study};
 use crate::base::{Severity, format};
 use crate::trace::Action;
 
@@ -148,7 +148,7 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
         title: format!("{what}: {per_step} a step, most of it from {from}"),
         evidence: Evidence {
             shows: shows(study, rows),
-            events: rows.iter().filter_map(|kept| event_of(study, kept)).take(5).collect(),
+            events: events_of(study, rows),
             stacks: top_stacks(rows.iter().map(|kept| (kept.bytes_per_step, kept.stack))),
         },
         advice: format!("{advice}{until}"),
@@ -248,13 +248,6 @@ fn shows(study: &Study<'_>, rows: &[&Kept]) -> String {
         format::counted(count, "allocation"),
         format::counted(rows.len() as u64, "stack"),
     )
-}
-
-fn event_of(study: &Study<'_>, kept: &Kept) -> Option<u32> {
-    match study.timeline.allocations.origin(kept.latest?) {
-        Origin::Event(event) => Some(event as u32),
-        _ => None,
-    }
 }
 
 /// When the card is full, where its size is known.

@@ -13,7 +13,7 @@ mod precision;
 mod staying;
 mod waste;
 
-use super::{Study, Timeline};
+use super::{Kept, Origin, Study, Timeline};
 use crate::base::Severity;
 use crate::trace::{Device, StackId, Trace};
 use std::cmp::Reverse;
@@ -108,13 +108,24 @@ fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     found
 }
 
-/// The stacks of rows with bytes, those with the most first; as many as a reader looks at.
+/// As many events or stacks of a finding as a reader looks at.
+const MOST_SHOWN: usize = 5;
+
+/// The events that allocated the latest of each row.
+fn events_of(study: &Study<'_>, rows: &[&Kept]) -> Vec<u32> {
+    let event = |kept: &&Kept| match study.timeline.allocations.origin(kept.latest?) {
+        Origin::Event(event) => Some(event as u32),
+        _ => None,
+    };
+    rows.iter().filter_map(event).take(MOST_SHOWN).collect()
+}
+
+/// The stacks of rows with bytes, those with the most first.
 fn top_stacks(rows: impl Iterator<Item = (u64, StackId)>) -> Vec<StackId> {
-    const MOST: usize = 5;
     let mut rows: Vec<_> = rows.filter(|(_, stack)| stack.has_frames()).collect();
     rows.sort_unstable_by_key(|&(bytes, stack)| (Reverse(bytes), stack));
     rows.dedup_by_key(|row| row.1);
-    rows.truncate(MOST);
+    rows.truncate(MOST_SHOWN);
     rows.into_iter().map(|(_, stack)| stack).collect()
 }
 

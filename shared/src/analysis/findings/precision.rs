@@ -1,6 +1,6 @@
 //! A loss in 16 bits.
 
-use super::{Confidence, Evidence, Finding};
+use super::{Confidence, Evidence, Finding, MOST_SHOWN};
 use crate::analysis::{Phase, Study};
 use crate::base::Severity;
 use crate::trace::{Action, StackId};
@@ -29,7 +29,8 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         let stack = events.stacks().at(event);
         is_of_loss(study, stack) && study.phases.of_birth(event as u32 + 1, stack) == Phase::Forward
     };
-    let found: Vec<u32> = (0..events.len()).filter(is_half).filter(of_loss).map(|event| event as u32).take(5).collect();
+    let found: Vec<u32> =
+        (0..events.len()).filter(is_half).filter(of_loss).map(|event| event as u32).take(MOST_SHOWN).collect();
     let stack = events.stacks().at(*found.first()? as usize);
     Some(Finding {
         code: "loss-in-16-bits",

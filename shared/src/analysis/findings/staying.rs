@@ -1,8 +1,8 @@
 //! What is there longer than it need be, though it does not grow.
 
-use super::{Confidence, Evidence, Finding, top_stacks};
+use super::{Confidence, Evidence, Finding, events_of, top_stacks};
 use crate::analysis::categories::WORKSPACES_BYTES;
-use crate::analysis::{Course, ForwardPass, Kept, Origin, Phase, Study};
+use crate::analysis::{Course, ForwardPass, Kept, Phase, Study};
 use crate::base::{Severity, format};
 
 /// Less than this share of the peak is not worth a word: one in so many.
@@ -139,10 +139,6 @@ fn finding(
 ) -> Option<Finding> {
     let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
-    let event = |kept: &&Kept| match study.timeline.allocations.origin(kept.latest?) {
-        Origin::Event(event) => Some(event as u32),
-        _ => None,
-    };
     let mut by_bytes = rows.to_vec();
     by_bytes.sort_by_key(|kept| std::cmp::Reverse(kept.end_bytes));
     (!is_little(study, bytes)).then(|| Finding {
@@ -154,7 +150,7 @@ fn finding(
         title: format!("{what}: {} in {}", format::bytes(bytes), format::counted(count, "allocation")),
         evidence: Evidence {
             shows: shows.to_owned(),
-            events: by_bytes.iter().filter_map(event).take(5).collect(),
+            events: events_of(study, &by_bytes),
             stacks: top_stacks(rows.iter().map(|kept| (kept.end_bytes, kept.stack))),
         },
         advice: advice.to_owned(),
