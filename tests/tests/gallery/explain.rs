@@ -9,7 +9,7 @@ use shared::base::frame_rules::RECORDED_OPERATOR;
 use shared::trace::{Device, EventTable, FrameId, StackId, Trace};
 
 /// Codes of findings that say that memory is kept from step to step.
-pub const LEAKS: [&str; 11] = [
+pub(super) const LEAKS: [&str; 11] = [
     "graphs-kept",
     "state-chained",
     "tensor-grows",
@@ -24,7 +24,7 @@ pub const LEAKS: [&str; 11] = [
 ];
 
 /// The cause of each mistake of the gallery, as the code of the finding that names it.
-pub const CAUSES: [(&str, &str); 20] = [
+pub(super) const CAUSES: [(&str, &str); 20] = [
     ("allocate-in-loop", "tensor-grows"),
     ("backward-once", "several-graphs-at-once"),
     ("cache-activations", "recomputed-activations-stay"),
@@ -48,7 +48,7 @@ pub const CAUSES: [(&str, &str); 20] = [
 ];
 
 /// The first two findings, each with its code and its title.
-pub fn first_findings(trace: &Trace) -> Value {
+pub(super) fn first_findings(trace: &Trace) -> Value {
     let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
     let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
     let found = findings(trace, &devices, &FindingsConfig::default());
@@ -58,7 +58,7 @@ pub fn first_findings(trace: &Trace) -> Value {
 /// Bytes at the peaks of all devices, by the category that tags tell and the one that operations alone tell.
 ///
 /// Without tags there are no steps, phases and modules, only the names of operations, as in stacks of PyTorch's C++.
-pub fn confusion(trace: &Trace) -> BTreeMap<String, BTreeMap<String, u64>> {
+pub(super) fn confusion(trace: &Trace) -> BTreeMap<String, BTreeMap<String, u64>> {
     let bare = without_tags(trace);
     let mut table: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for (device, bare_device) in trace.devices.iter().zip(&bare.devices) {
@@ -102,7 +102,7 @@ fn without_tags(trace: &Trace) -> Trace {
 }
 
 /// The codes of a config's first findings.
-pub fn codes(figures: &Value) -> Vec<&str> {
+pub(super) fn codes(figures: &Value) -> Vec<&str> {
     rows(figures).iter().filter_map(|finding| finding["code"].as_str()).collect()
 }
 
@@ -111,11 +111,11 @@ fn rows(figures: &Value) -> &[Value] {
 }
 
 /// Bytes at the peaks of many recordings, by the category that tags tell and the one that operations alone tell.
-pub struct Confusion(Vec<(String, Vec<u64>)>);
+pub(super) struct Confusion(Vec<(String, Vec<u64>)>);
 
 impl Confusion {
     /// Adds up the tables of all recordings.
-    pub fn of(figures: &BTreeMap<String, Value>) -> Self {
+    pub(super) fn of(figures: &BTreeMap<String, Value>) -> Self {
         let bytes = |told: &str, found: &str| -> u64 {
             figures.values().filter_map(|figures| figures["categories"][told][found].as_u64()).sum()
         };
@@ -124,7 +124,7 @@ impl Confusion {
     }
 
     /// The share of the bytes that both put into the same category.
-    pub fn right_percent(&self) -> f64 {
+    pub(super) fn right_percent(&self) -> f64 {
         let right: u64 = self.0.iter().enumerate().map(|(index, (_, row))| row[index]).sum();
         let all: u64 = self.0.iter().flat_map(|(_, row)| row).sum();
         right as f64 * 100.0 / all as f64
@@ -143,7 +143,7 @@ impl Confusion {
 }
 
 /// What `snapscope diagnose` says of the mistakes and their repairs, and how well the peaks are sorted.
-pub fn section(figures: &BTreeMap<String, Value>) -> String {
+pub(super) fn section(figures: &BTreeMap<String, Value>) -> String {
     let mut text = "\n## What is found\n\n\
         The first two findings of `snapscope diagnose` on each mistake, and the first on its repair.\n\n\
         | config | first finding | second finding | repaired |\n|---|---|---|---|\n"
