@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use server::Failure;
-use server::commands::{ExportArgs, FitArgs, InspectArgs, PeakArgs, ReplayArgs, ReproArgs, SweepArgs};
+use server::commands::{DiagnoseArgs, ExportArgs, FitArgs, InspectArgs, PeakArgs, ReplayArgs, ReproArgs, SweepArgs};
 use server::config::SettingsArgs;
 
 /// Reads and makes PyTorch CUDA memory snapshots
@@ -18,6 +18,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Say what holds memory, what leaks, and what to do about it
+    #[command(after_help = "Exit status: 0 without findings of severity error, 1 with, 2 for unreadable input")]
+    Diagnose(DiagnoseArgs),
+
     /// Read a snapshot for a link's preview, within limits
     #[command(hide = true)]
     Digest {
@@ -55,6 +59,13 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Diagnose(args) => match args.run() {
+            Ok(diagnosis) => {
+                print(diagnosis.text);
+                return ExitCode::from(u8::from(diagnosis.has_errors));
+            }
+            Err(failure) => Err(failure),
+        },
         Command::Digest { file } => server::shares::print_digest(&file).map(print),
         Command::Export(args) => args.run().map(print),
         Command::Fit(args) => args.run().map(print),

@@ -128,3 +128,31 @@ fn the_report_for_people_says_the_figures() {
         assert!(text.contains(part), "{part:?} in {text}");
     }
 }
+
+#[test]
+fn a_diagnosis_has_an_exit_status_for_scripts() {
+    let file = file("virtual-py-hf-gpt2-h100.pickle.gz");
+    let status = |options: &[&str]| run(&[&["diagnose", file.as_str()], options].concat()).status.code();
+    assert_eq!(status(&[]), Some(0));
+    assert_eq!(status(&["--max-peak", "80GiB"]), Some(0));
+    assert_eq!(status(&["--max-peak", "1GiB"]), Some(1));
+    check_refusal(&["diagnose", &file, "no/such/file"], &["no/such/file", "hint:"]);
+}
+
+#[test]
+fn a_diagnosis_says_what_was_asked_for_when_memory_was_out() {
+    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
+    let output = run(&["diagnose", "--json", &file]);
+    assert_eq!(output.status.code(), Some(1));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    let finding = &document["findings"][0];
+    assert_eq!((finding["code"].as_str(), finding["severity"].as_str()), (Some("out-of-memory"), Some("error")));
+    assert_eq!((finding["bytes"].as_u64(), finding["device"].as_i64()), (Some(1_646_821_376), Some(0)));
+    assert_eq!(finding["evidence"]["events"][0], 7643);
+    let page = String::from_utf8(run(&["diagnose", &file]).stdout).expect("UTF-8");
+    for part in
+        ["error on GPU 0: Out of memory at event 7,643", "1009 MiB free on the device", "The peak of 13.1 GiB is"]
+    {
+        assert!(page.contains(part), "{part:?} in {page}");
+    }
+}

@@ -1,5 +1,6 @@
 //! The commands that read and make snapshots at the terminal.
 
+mod diagnose;
 mod export;
 mod fit;
 mod inspect;
@@ -12,6 +13,7 @@ mod sweep;
 mod text;
 pub(crate) mod units;
 
+pub use diagnose::{DiagnoseArgs, Diagnosis};
 pub use export::ExportArgs;
 pub use fit::FitArgs;
 pub use inspect::InspectArgs;

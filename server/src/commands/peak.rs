@@ -169,7 +169,7 @@ fn report(opened: &Opened, device: &Device, timeline: &Timeline, moment: u32, gr
     }
 }
 
-fn frame_rows(trace: &Trace, stack: StackId) -> Vec<FrameRow> {
+pub(super) fn frame_rows(trace: &Trace, stack: StackId) -> Vec<FrameRow> {
     let text = |id| trace.strings.get(id).to_owned();
     let row = |frame: &shared::trace::Frame| FrameRow {
         name: text(frame.name),

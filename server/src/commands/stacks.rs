@@ -1,20 +1,12 @@
 //! Call stacks as people read them.
 
+use shared::analysis::{place, stack_title};
 use shared::base::{StringTable, frame_rules};
 use shared::trace::{Frame, StackId, Trace};
 
 /// What a stack is about: the innermost frame of the program, with its place.
 pub(super) fn title(trace: &Trace, stack: StackId) -> String {
-    let frames: Vec<&Frame> = frames(trace, stack).collect();
-    let texts = frames.iter().map(|frame| names(&trace.strings, frame));
-    match frame_rules::title_position(texts) {
-        Some(position) => {
-            let (name, filename) = names(&trace.strings, frames[position]);
-            let operation = if frame_rules::is_runtime(filename) { frame_rules::operation(name) } else { None };
-            operation.unwrap_or_else(|| place(name, filename, frames[position].line))
-        }
-        None => "no stack recorded".to_owned(),
-    }
+    stack_title(trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
 }
 
 /// What a recorded stack's module called; `None` for stacks that our recorder did not make, and where nothing is known.
@@ -39,14 +31,4 @@ pub(super) fn frames(trace: &Trace, stack: StackId) -> impl Iterator<Item = &Fra
 /// Name and file of a frame.
 fn names<'a>(strings: &'a StringTable, frame: &Frame) -> (&'a str, &'a str) {
     (strings.get(frame.name), strings.get(frame.filename))
-}
-
-fn place(name: &str, filename: &str, line: u64) -> String {
-    let file = filename.rsplit(['/', '\\']).next().unwrap_or(filename);
-    match (file, line) {
-        ("" | "??", _) => name.to_owned(),
-        _ if frame_rules::is_recorded(filename) => name.to_owned(),
-        (_, 0) => format!("{name} ({file})"),
-        _ => format!("{name} ({file}:{line})"),
-    }
 }

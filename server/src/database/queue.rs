@@ -7,7 +7,7 @@ use super::{Database, Result, now_ms, on};
 /// How long after its last sign of life a worker is forgotten.
 const WORKERS_KEPT_MS: i64 = 24 * 3600 * 1000;
 
-/// As [`change`], for changes that end with a job in the queue: `$queued` is its kind and priority, if it is to be there.
+/// As `change`, for changes that end with a job in the queue: `$queued` is its kind and priority, if it is to be there.
 macro_rules! change_and_enqueue {
     ($database:expr, $job:expr, $transaction:ident => $body:expr) => {
         match $database {

@@ -23,10 +23,28 @@ mod replay;
 mod spans;
 mod summary;
 
+mod categories;
+mod findings;
+mod forward_pass;
+mod fragmentation;
+mod growth;
+mod period;
+mod phases;
+mod segments_at;
+mod stack_title;
+mod steps;
+mod study;
+
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};
+pub use categories::{Category, categories};
 pub use distinct::DistinctStacks;
+pub use findings::{Confidence, Evidence, Finding, FindingsConfig, findings};
+pub use forward_pass::{ForwardPass, PassRow};
+pub use fragmentation::Fragmentation;
+pub use growth::{Course, Growth, Kept};
 pub use outline::Outline;
 pub use peak::{StackBytes, live_by_stack};
+pub use phases::{Phase, PhaseBasis, Phases};
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
 pub use recording::recording_diagnostics;
 pub use replay::{
@@ -34,5 +52,8 @@ pub use replay::{
     replay, verify,
 };
 pub use spans::{Span, spans};
+pub use stack_title::{place, stack_title};
+pub use steps::{Step, StepSource, Steps};
+pub use study::Study;
 pub use summary::Summary;
 pub use timeline::{Hit, Timeline};

@@ -3,6 +3,7 @@
 //! The names of their fields are promises to scripts; domain types are converted by hand.
 
 mod catalog;
+mod diagnose;
 mod error;
 mod inspect;
 mod job;
@@ -13,6 +14,7 @@ mod share;
 mod sweep;
 
 pub use catalog::{CardRow, GalleryRow, ModelRow};
+pub use diagnose::{DiagnoseReport, EvidenceRow, FindingRow};
 pub use error::{ErrorBody, ProblemBody};
 pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
 pub use job::{JobDetails, JobEvent, JobList, JobRequest, JobResource, JobState, KeyNote};

@@ -3,7 +3,7 @@
 //! ```text
 //! segment_alloc S 2MiB t=10
 //! alloc a 512 @relu<forward<main t=11   # the innermost frame comes first
-//! alloc b 1KiB stream=7 t=12
+//! alloc b 1KiB stream=7 t=12 @step@torch/optim/adam.py<main
 //! free a t=13                           # free_requested, then free_completed
 //! start step t=14                       # an annotation
 //! oom 4GiB free=1MiB
@@ -50,10 +50,16 @@ impl std::error::Error for TextError {}
 pub fn parse(text: &str) -> Result<Trace, TextError> {
     let mut builder = Builder::default();
     for (index, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default();
+        let line = without_comment(line);
         builder.line(line).map_err(|message| TextError { line: index + 1, message })?;
     }
     Ok(builder.finish())
+}
+
+/// A line up to its comment, whose `#` comes after a space: names such as `ProfilerStep#3` have one within.
+fn without_comment(line: &str) -> &str {
+    let is_comment = |&(at, _): &(usize, &str)| line[..at].chars().next_back().is_none_or(char::is_whitespace);
+    line.match_indices('#').find(is_comment).map_or(line, |(at, _)| &line[..at])
 }
 
 #[derive(Default)]
@@ -122,14 +128,14 @@ impl Builder {
         Ok(true)
     }
 
-    /// The stack of `inner<outer`, every frame being a function of `main.py`.
+    /// The stack of `inner<outer`, a frame being a function of `main.py` unless a file follows: `f@file`.
     fn stack(&mut self, text: &str) -> StackId {
-        let filename = self.trace.strings.intern("main.py");
         let frames: Vec<FrameId> = text
             .split('<')
             .filter(|name| !name.is_empty())
-            .map(|name| {
-                let name = self.trace.strings.intern(name);
+            .map(|frame| {
+                let (name, filename) = frame.split_once('@').unwrap_or((frame, "main.py"));
+                let [name, filename] = [name, filename].map(|text| self.trace.strings.intern(text));
                 self.trace.frames.intern(Frame { name, filename, line: 1, fx: None })
             })
             .collect();
@@ -247,8 +253,10 @@ mod tests {
     fn a_line_is_an_event() {
         let trace = parse(
             "
-            segment_alloc S 2MiB t=10
-            alloc a 512 @relu<main t=11
+            # A comment.
+            segment_alloc S 2MiB t=10 # another
+            alloc a 512 @relu@nn.py<main t=11
+            start ProfilerStep#1 t=11
             free a t=12
             oom 4GiB free=1MiB
             segment S 2MiB
@@ -265,11 +273,13 @@ mod tests {
         assert_eq!(names, ["segment_alloc", "alloc", "free_requested", "free_completed", "oom"]);
         assert_eq!(events.at(1).addr, events.at(3).addr);
         assert_eq!((events.at(3).size_bytes, events.at(4).addr), (512, 1 << 20));
-        assert_eq!(trace.stacks.frames(events.at(1).stack).len(), 2);
+        let files = trace.stacks.frames(events.at(1).stack).iter().map(|&id| trace.frames.get(id).filename);
+        assert_eq!(files.map(|id| trace.strings.get(id)).collect::<Vec<_>>(), ["nn.py", "main.py"]);
         let segment = &trace.devices[0].segments.segments[0];
         assert_eq!((segment.allocated_bytes, segment.active_bytes), (1024, 2048));
         assert_eq!(segment.requested_bytes, Some(2024));
         assert_eq!(trace.devices[1].index, 1);
+        assert_eq!(trace.strings.get(trace.annotations[0].name), "ProfilerStep#1");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //!
 //! `UPDATE=1` writes `figures.json` and `README.md` anew.
 
+mod explain;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -143,6 +145,8 @@ fn record(entry: &Entry) -> Value {
         "step_end_live_bytes": live_bytes_at_step_ends(&trace, &timeline),
         "live_curve": outline.live_bytes,
         "reserved_curve": outline.reserved_bytes,
+        "findings": explain::first_findings(&trace),
+        "categories": explain::confusion(&trace),
     })
 }
 
@@ -229,6 +233,27 @@ fn a_mistake_shows_and_its_repair_does_not() {
     }
 }
 
+#[test]
+fn each_mistake_is_found_and_no_other_config_leaks() {
+    let (entries, figures) = (entries(), written_figures());
+    let pairs = pairs(&entries);
+    let mistakes: Vec<&str> = pairs.iter().map(|(mistake, _)| mistake.name.as_str()).collect();
+    assert_eq!(mistakes, explain::CAUSES.map(|(name, _)| name));
+    for (name, cause) in explain::CAUSES {
+        assert!(explain::codes(&figures[name]).contains(&cause), "{name}: {:?}", explain::codes(&figures[name]));
+    }
+    for entry in entries.iter().filter(|entry| !mistakes.contains(&entry.name.as_str())) {
+        let codes = explain::codes(&figures[&entry.name]);
+        assert!(codes.iter().all(|code| !explain::LEAKS.contains(code)), "{}: {codes:?}", entry.name);
+    }
+}
+
+#[test]
+fn operations_tell_what_most_of_the_peak_is() {
+    let shares = explain::Confusion::of(&written_figures());
+    assert!(shares.right_percent() >= 95.0, "{} %", shares.right_percent());
+}
+
 fn step_ends(figures: &Value) -> Vec<u64> {
     let ends = figures["step_end_live_bytes"].as_array().expect("a list");
     ends.iter().map(|bytes| bytes.as_u64().expect("bytes")).collect()
@@ -251,6 +276,7 @@ fn readme(entries: &[Entry], figures: &BTreeMap<String, Value>) -> String {
     for (mistake, repair) in pairs(entries) {
         text += &pair_section(mistake, repair, figures);
     }
+    text += &explain::section(figures);
     text += "\n## Healthy configs of real size\n";
     for (heading, title) in Heading::ALL {
         let below: Vec<_> = healthy(entries).into_iter().filter(|entry| entry.heading() == heading).collect();

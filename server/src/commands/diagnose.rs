@@ -1,0 +1,156 @@
+//! `snapscope diagnose`: what a snapshot says in words, and what to do.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use shared::analysis::{Finding, FindingsConfig, findings};
+use shared::api::{DiagnoseReport, EvidenceRow, FindingRow};
+use shared::base::Severity;
+
+use super::open::Opened;
+use super::{peak, stacks, units};
+use crate::Failure;
+
+/// The options of `snapscope diagnose`.
+#[derive(Debug, Clone, Args)]
+pub struct DiagnoseArgs {
+    /// The snapshots: pickles of `_dump_snapshot`, gzip'd or not, their JSON form, or pages of `trace_plot`
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+
+    /// The card's memory, such as 80GiB: tells when growth will fill it
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    capacity: Option<u64>,
+
+    /// A higher peak than this is an error
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    max_peak: Option<u64>,
+
+    /// More growth than this in a step is an error
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    max_growth: Option<u64>,
+
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// What to print, and whether a script should stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// The answer.
+    pub text: String,
+    /// Whether a finding is an error.
+    pub has_errors: bool,
+}
+
+impl DiagnoseArgs {
+    /// Reads the files and returns what was found in them.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or is no snapshot.
+    pub fn run(&self) -> Result<Diagnosis, Failure> {
+        let mut report = DiagnoseReport::default();
+        let mut page = String::new();
+        let mut has_errors = false;
+        for file in &self.files {
+            let opened = Opened::read(file)?;
+            let devices: Vec<_> = opened.devices().collect();
+            let found = findings(&opened.trace, &devices, &self.config());
+            has_errors |= found.iter().any(|finding| finding.severity == Severity::Error);
+            if self.json {
+                report.findings.extend(found.iter().map(|finding| row(&opened, finding)));
+            } else {
+                let gap = if page.is_empty() { "" } else { "\n" };
+                let _ = write!(page, "{gap}{}", of_file(&opened, &found));
+            }
+        }
+        let text = match self.json {
+            true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
+            false => page,
+        };
+        Ok(Diagnosis { text, has_errors })
+    }
+
+    fn config(&self) -> FindingsConfig {
+        FindingsConfig {
+            capacity_bytes: self.capacity,
+            max_peak_bytes: self.max_peak,
+            max_growth_bytes: self.max_growth,
+        }
+    }
+}
+
+fn row(opened: &Opened, finding: &Finding) -> FindingRow {
+    let Finding { code, severity, confidence, device, bytes, title, evidence, advice } = finding.clone();
+    let stacks = evidence.stacks.iter().map(|&stack| peak::frame_rows(&opened.trace, stack)).collect();
+    FindingRow {
+        file: opened.file.clone(),
+        code,
+        severity: severity.name(),
+        confidence: confidence.name(),
+        device,
+        bytes,
+        title,
+        evidence: EvidenceRow { shows: evidence.shows, events: evidence.events, stacks },
+        advice,
+    }
+}
+
+/// The findings of one file for people.
+fn of_file(opened: &Opened, found: &[Finding]) -> String {
+    let mut page = format!("{}\n", opened.file);
+    for finding in found {
+        let Finding { severity, device, title, evidence, advice, .. } = finding;
+        let _ = writeln!(page, "\n{} on GPU {device}: {title}", severity.name());
+        for paragraph in [&evidence.shows, advice] {
+            lines(paragraph).iter().for_each(|line| {
+                let _ = writeln!(page, "  {line}");
+            });
+        }
+        for &stack in evidence.stacks.iter().take(3) {
+            let frames = stacks::program_frames(&opened.trace, stack);
+            if let Some((first, callers)) = frames.split_first() {
+                let callers: String = callers.iter().take(2).map(|frame| format!(" < {frame}")).collect();
+                let _ = writeln!(page, "    {first}{callers}");
+            }
+        }
+    }
+    if found.is_empty() {
+        page += "Nothing to say: no memory was in use.\n";
+    }
+    page
+}
+
+/// A paragraph in lines that fit a terminal.
+fn lines(text: &str) -> Vec<String> {
+    const WIDTH: usize = 96;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut().filter(|line| line.chars().count() + 1 + word.chars().count() <= WIDTH) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_broken_between_words() {
+        let text = "word ".repeat(40);
+        let broken = lines(&text);
+        assert_eq!(broken.len(), 3);
+        assert!(broken.iter().all(|line| line.len() <= 96 && !line.ends_with(' ')));
+        assert_eq!(broken.join(" "), text.trim());
+        assert_eq!(lines(""), [""; 0]);
+    }
+}

@@ -1,0 +1,206 @@
+//! What an allocation is for: a parameter, a gradient, an activation.
+
+use super::pairing::NEVER;
+use super::{AllocationId, Allocations, Phase, Phases};
+use crate::trace::Device;
+
+/// Sizes of the workspaces that PyTorch gives to cuBLAS when it is first used, once and for all.
+///
+/// They are 8 MiB and 128 KiB, 32 MiB on Hopper and later, and 1 MiB for cuBLASLt.
+pub(super) const WORKSPACES_BYTES: [u64; 3] = [8_519_680, 33_554_432, 1_048_576];
+
+/// What an allocation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Category {
+    /// A weight of the model, or one of its buffers.
+    Parameter,
+    /// The gradient of a parameter.
+    Gradient,
+    /// What an optimizer keeps between steps.
+    OptimizerState,
+    /// What forward keeps for backward.
+    Activation,
+    /// A batch.
+    Input,
+    /// What lives for an operation or two.
+    Temporary,
+    /// What cuBLAS was given to work with, once and for all.
+    Workspace,
+    /// Buffers of collectives.
+    Collective,
+    /// Anything of a pass without training.
+    Evaluation,
+    /// Nothing tells.
+    Unknown,
+}
+
+impl Category {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Parameter,
+        Self::Gradient,
+        Self::OptimizerState,
+        Self::Activation,
+        Self::Input,
+        Self::Temporary,
+        Self::Workspace,
+        Self::Collective,
+        Self::Evaluation,
+        Self::Unknown,
+    ];
+
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parameter => "parameter",
+            Self::Gradient => "gradient",
+            Self::OptimizerState => "optimizer-state",
+            Self::Activation => "activation",
+            Self::Input => "input",
+            Self::Temporary => "temporary",
+            Self::Workspace => "workspace",
+            Self::Collective => "collective",
+            Self::Evaluation => "evaluation",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The name of several in a sentence.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Parameter => "parameters",
+            Self::Gradient => "gradients",
+            Self::OptimizerState => "optimizer state",
+            Self::Activation => "activations",
+            Self::Input => "inputs",
+            Self::Temporary => "temporaries",
+            Self::Workspace => "workspaces",
+            Self::Collective => "buffers of collectives",
+            Self::Evaluation => "evaluation",
+            Self::Unknown => "of unknown use",
+        }
+    }
+}
+
+/// The category of each allocation, by its index.
+///
+/// What is from before the trace has a category only where its stack tells one.
+pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -> Vec<Category> {
+    let mut categories: Vec<Category> = allocations.ids().map(|id| category(id, device, allocations, phases)).collect();
+    for size_bytes in WORKSPACES_BYTES {
+        let is_workspace = |id: &AllocationId| {
+            let of_pass = [Category::Activation, Category::Gradient].contains(&categories[id.index()]);
+            of_pass && allocations.size_bytes[id.index()] == size_bytes && allocations.died[id.index()] == NEVER
+        };
+        // There is one of a kind; what else has its size is no workspace.
+        if let Some(first) = allocations.ids().find(is_workspace) {
+            categories[first.index()] = Category::Workspace;
+        }
+    }
+    categories
+}
+
+fn category(id: AllocationId, device: &Device, allocations: &Allocations, phases: &Phases) -> Category {
+    let born = allocations.born_at(id.0);
+    let died = allocations.died[id.index()];
+    let stack = allocations.allocation_stack(id, device);
+    if born == 0 {
+        return match phases.of_stack(stack) {
+            Phase::Setup => Category::Parameter,
+            Phase::Optimizer => Category::OptimizerState,
+            _ => Category::Unknown,
+        };
+    }
+    let leaves = || phases.leaves(born, died);
+    match phases.of_birth(born, stack) {
+        Phase::Setup if leaves() => Category::Parameter,
+        Phase::Setup => Category::Temporary,
+        Phase::Data => Category::Input,
+        Phase::Forward | Phase::Recompute if leaves() => Category::Activation,
+        Phase::Backward if phases.leaves_backward(born, died) => Category::Gradient,
+        Phase::Optimizer if leaves() => Category::OptimizerState,
+        Phase::Forward | Phase::Recompute | Phase::Backward | Phase::Optimizer => Category::Temporary,
+        Phase::Evaluation => Category::Evaluation,
+        Phase::Collective => Category::Collective,
+        Phase::Unknown => Category::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Timeline;
+    use super::*;
+    use crate::trace::text;
+
+    /// Checks the category of each allocation, by name.
+    #[track_caller]
+    fn check(trace: &str, expected: &[&str]) {
+        let trace = text::parse(trace).unwrap();
+        let device = &trace.devices[0];
+        let allocations = Timeline::new(&trace, device).allocations;
+        let phases = Phases::find(&trace, device, &allocations, None);
+        let found = categories(device, &allocations, &phases);
+        assert_eq!(found.iter().map(|category| category.name()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn phases_and_lifetimes_tell() {
+        check(
+            "
+            alloc w 1MiB @setup@phase
+            alloc x 1KiB @data@phase
+            alloc t 1KiB @forward@phase
+            alloc a 2KiB @forward@phase
+            free t
+            alloc ws 8519680 @forward@phase
+            alloc u 1KiB @backward@phase
+            free a
+            free u
+            alloc g 1MiB @backward@phase
+            alloc s 1MiB @optimizer@phase
+            alloc v 1MiB @optimizer@phase
+            free v
+            free g
+            alloc e 1KiB @evaluation@phase
+            ",
+            &[
+                "parameter",
+                "input",
+                "temporary",
+                "activation",
+                "workspace",
+                "temporary",
+                "gradient",
+                "optimizer-state",
+                "temporary",
+                "evaluation",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_older_than_the_trace_is_told_by_its_stack() {
+        check(
+            "
+            alloc a 1KiB @forward@phase
+            segment S 1MiB
+            block w 512KiB @setup@phase
+            block m 256KiB @optimizer@phase
+            block b 128KiB
+            ",
+            &["parameter", "optimizer-state", "unknown", "activation"],
+        );
+    }
+
+    #[test]
+    fn a_second_allocation_of_a_workspaces_size_is_none() {
+        check(
+            "
+            alloc a 1MiB @forward@phase
+            alloc b 1MiB @forward@phase
+            alloc g 512 @backward@phase
+            ",
+            &["workspace", "activation", "gradient"],
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! A cache that is emptied again and again.
+
+use super::{Confidence, Evidence, Finding, MOST_SHOWN, top_stacks};
+use crate::analysis::Study;
+use crate::base::{Severity, format};
+use crate::trace::{Action, EventTable, StackId};
+
+/// The share of steps in which the cache has to be emptied: one in so many.
+const LEAST_STEPS: usize = 2;
+
+/// Consecutive events that give segments back.
+struct Release {
+    first: u32,
+    /// The moment after the last of them.
+    end: u32,
+    bytes: u64,
+    stack: StackId,
+}
+
+/// Segments that are given back in most steps, and asked for again.
+pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
+    let steps = study.steps.as_ref()?;
+    let events = &study.device.events;
+    let releases: Vec<Release> = releases(events).into_iter().filter(|release| is_by_hand(events, release)).collect();
+    let end = events.len() as u32;
+    let of_step = |moment: u32| steps.steps.partition_point(|step| step.end < moment);
+    let mut emptied: Vec<usize> = releases.iter().map(|release| of_step(release.first + 1)).collect();
+    emptied.dedup();
+    let again: u64 = asked_for(events, releases.first().map_or(end, |release| release.end));
+    if emptied.len() < 2 || emptied.len() * LEAST_STEPS < steps.steps.len() || again == 0 {
+        return None;
+    }
+    let bytes = releases.iter().map(|release| release.bytes).sum::<u64>() / emptied.len() as u64;
+    let told = releases.iter().filter(|release| release.stack.has_frames()).count();
+    Some(Finding {
+        code: "cache-emptied",
+        severity: Severity::Warning,
+        confidence: if told == releases.len() { Confidence::High } else { Confidence::Low },
+        device: study.device.index,
+        bytes,
+        title: format!(
+            "The cache is emptied in {} of {} steps, {} each time",
+            emptied.len(),
+            steps.steps.len(),
+            format::bytes(bytes)
+        ),
+        evidence: Evidence {
+            shows: format!(
+                "Segments go back to CUDA without an allocation that needed the room, and later steps ask CUDA for {} \
+                 again.",
+                format::bytes(again)
+            ),
+            events: releases.iter().map(|release| release.first).take(MOST_SHOWN).collect(),
+            stacks: top_stacks(releases.iter().map(|release| (release.bytes, release.stack))),
+        },
+        advice:
+            "Leave `torch.cuda.empty_cache()` out of the loop: it makes `cudaMalloc` wait for the device in each step, \
+                 and the peak stays the same. PyTorch empties its cache by itself before it says that memory is out."
+                .to_owned(),
+    })
+}
+
+/// Runs of events that give segments back.
+fn releases(events: &EventTable) -> Vec<Release> {
+    let mut releases: Vec<Release> = Vec::new();
+    for event in 0..events.len() as u32 {
+        let row = events.at(event as usize);
+        if !matches!(row.action, Action::SegmentFree | Action::SegmentUnmap) {
+            continue;
+        }
+        match releases.last_mut().filter(|last| last.end == event) {
+            Some(last) => {
+                last.end = event + 1;
+                last.bytes = last.bytes.saturating_add(row.size_bytes);
+            }
+            None => {
+                releases.push(Release { first: event, end: event + 1, bytes: row.size_bytes, stack: row.stack });
+            }
+        }
+    }
+    releases
+}
+
+/// Whether no allocation gave the segments back: that would ask CUDA next, or give up, with the same stack.
+fn is_by_hand(events: &EventTable, release: &Release) -> bool {
+    if release.end as usize >= events.len() {
+        return true;
+    }
+    let next = events.at(release.end as usize);
+    let asks = matches!(next.action, Action::SegmentAlloc | Action::SegmentMap | Action::Oom);
+    !(asks && next.stack == release.stack)
+}
+
+/// Bytes of segments that CUDA is asked for from an event on.
+fn asked_for(events: &EventTable, from: u32) -> u64 {
+    let rows = (from as usize..events.len()).map(|event| events.at(event));
+    let asks = rows.filter(|row| matches!(row.action, Action::SegmentAlloc | Action::SegmentMap));
+    asks.map(|row| row.size_bytes).fold(0, u64::saturating_add)
+}

@@ -1,0 +1,94 @@
+//! Devices of one process that do not share the work.
+
+use super::{Confidence, Evidence, Finding, top_stacks};
+use crate::analysis::{Study, live_by_stack};
+use crate::base::{Severity, format};
+
+/// A device that keeps less than this between steps has no model.
+const LEAST_LASTING_BYTES: u64 = 1 << 20;
+
+/// How much higher than every other device the first one has to peak, in percent.
+const LEAST_UNEVEN_PERCENT: u64 = 150;
+
+/// A device without weights, and a device that peaks above the others.
+pub(super) fn findings(studies: &[Study<'_>]) -> Vec<Finding> {
+    let (with_model, without): (Vec<_>, Vec<_>) =
+        studies.iter().partition(|study| lasting_bytes(study) >= LEAST_LASTING_BYTES);
+    let has_allocations =
+        |study: &&&Study<'_>| study.timeline.allocations.len() > study.timeline.allocations.initial_count();
+    let is_trained = with_model.iter().any(|study| study.steps.is_some());
+    let idle = without.iter().filter(has_allocations).filter(|_| is_trained).map(|study| without_weights(study));
+    idle.chain(uneven(&with_model)).collect()
+}
+
+/// The least that is alive at the ends of steps, or at the end of a trace without steps.
+fn lasting_bytes(study: &Study<'_>) -> u64 {
+    let end = study.timeline.live_at(study.timeline.events());
+    let steps = study.steps.iter().flat_map(|steps| &steps.steps);
+    steps.map(|step| study.timeline.live_at(step.end)).min().unwrap_or(end)
+}
+
+fn without_weights(study: &Study<'_>) -> Finding {
+    let (moment, peak_bytes) = study.timeline.live_peak();
+    let groups = live_by_stack(study.device, &study.timeline.allocations, moment);
+    let most = groups.first().map_or_else(String::new, |group| format!(", by {}", study.title(group.stack)));
+    let index = study.device.index;
+    Finding {
+        code: "device-without-weights",
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        device: index,
+        bytes: peak_bytes,
+        title: format!("GPU {index} has no weights, yet steps allocate on it{most}"),
+        evidence: Evidence {
+            shows: format!(
+                "At the end of a step it has {}; within steps up to {}.",
+                format::bytes(lasting_bytes(study)),
+                format::bytes(peak_bytes)
+            ),
+            events: moment.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
+        },
+        advice: "A part of the step was moved to this GPU, such as the loss after targets that were put there: the other \
+                 one waits for it, and this one has a context for nothing. Move inputs and targets to the device of the \
+                 model."
+            .to_owned(),
+    }
+}
+
+fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
+    let peak = |study: &&&Study<'_>| study.timeline.live_peak().1;
+    let highest = studies.iter().rev().max_by_key(peak)?;
+    let others = studies.iter().filter(|study| study.device.index != highest.device.index);
+    let other_bytes = others.map(|study| peak(&study)).max()?;
+    let (moment, bytes) = highest.timeline.live_peak();
+    if bytes < other_bytes.saturating_mul(LEAST_UNEVEN_PERCENT) / 100 {
+        return None;
+    }
+    let groups = live_by_stack(highest.device, &highest.timeline.allocations, moment);
+    let index = highest.device.index;
+    Some(Finding {
+        code: "devices-uneven",
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        device: index,
+        bytes: bytes - other_bytes,
+        title: format!(
+            "GPU {index} peaks at {}, every other GPU at {} or less",
+            format::bytes(bytes),
+            format::bytes(other_bytes)
+        ),
+        evidence: Evidence {
+            shows: groups.first().map_or_else(String::new, |group| {
+                format!("At its peak, {} of it are from {}.", format::bytes(group.bytes), highest.title(group.stack))
+            }),
+            events: moment.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
+        },
+        advice:
+            "The batch that fits is the one that fits this GPU. `nn.DataParallel` gathers all outputs on the first \
+                 device: wrap model and loss in one module, so that each device computes its own loss, or use \
+                 `DistributedDataParallel`."
+                .to_owned(),
+    })
+}

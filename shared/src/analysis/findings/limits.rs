@@ -1,0 +1,90 @@
+//! Limits that the user set, and the memory of the card.
+
+use super::{Confidence, Evidence, Finding, FindingsConfig, top_stacks};
+use crate::analysis::{Study, live_by_stack};
+use crate::base::{Severity, format};
+
+/// How much of the card may be reserved before it is called nearly full, in percent.
+const NEARLY_FULL_PERCENT: u64 = 95;
+
+/// What passes a limit, or nearly does.
+pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
+    let peak = config.max_peak_bytes.and_then(|limit| above_peak(study, limit));
+    let growth = config.max_growth_bytes.and_then(|limit| above_growth(study, limit));
+    let capacity = config.capacity_bytes.and_then(|capacity| nearly_full(study, capacity));
+    [peak, growth, capacity].into_iter().flatten().collect()
+}
+
+fn above_peak(study: &Study<'_>, limit: u64) -> Option<Finding> {
+    let (moment, bytes) = study.timeline.live_peak();
+    (bytes > limit).then(|| {
+        at_moment(
+            study,
+            moment,
+            ("peak-above-limit", Severity::Error, bytes),
+            format!("The peak of {} is above the limit of {}", format::bytes(bytes), format::bytes(limit)),
+            "See what is alive at the peak, and what of it has come since the limit was set.",
+        )
+    })
+}
+
+fn above_growth(study: &Study<'_>, limit: u64) -> Option<Finding> {
+    let bytes = study.growth.bytes_per_step();
+    (bytes > limit).then(|| Finding {
+        code: "growth-above-limit",
+        severity: Severity::Error,
+        confidence: Confidence::High,
+        device: study.device.index,
+        bytes,
+        title: format!("Memory grows by {} a step, the limit is {}", format::bytes(bytes), format::bytes(limit)),
+        evidence: Evidence {
+            shows: format!("The ends of {} were compared.", format::counted(study.growth.steps as u64, "step")),
+            events: Vec::new(),
+            stacks: top_stacks(study.growth.growing().map(|kept| (kept.bytes_per_step, kept.stack))),
+        },
+        advice: "See the findings about what grows.".to_owned(),
+    })
+}
+
+fn nearly_full(study: &Study<'_>, capacity: u64) -> Option<Finding> {
+    let (moment, bytes) = study.timeline.reserved_peak();
+    (bytes >= capacity / 100 * NEARLY_FULL_PERCENT).then(|| {
+        at_moment(
+            study,
+            moment,
+            ("card-nearly-full", Severity::Warning, bytes),
+            format!("PyTorch reserves {} of the card's {}", format::bytes(bytes), format::bytes(capacity)),
+            "CUDA's context and libraries take some hundred MiB beside PyTorch. A longer batch may fail.",
+        )
+    })
+}
+
+fn at_moment(
+    study: &Study<'_>,
+    moment: u32,
+    (code, severity, bytes): (&'static str, Severity, u64),
+    title: String,
+    advice: &str,
+) -> Finding {
+    let groups = live_by_stack(study.device, &study.timeline.allocations, moment);
+    Finding {
+        code,
+        severity,
+        confidence: Confidence::High,
+        device: study.device.index,
+        bytes,
+        title,
+        evidence: Evidence {
+            shows: groups.first().map_or_else(String::new, |group| {
+                format!(
+                    "Most of what is alive there, {}, is from {}.",
+                    format::bytes(group.bytes),
+                    study.title(group.stack)
+                )
+            }),
+            events: moment.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
+        },
+        advice: advice.to_owned(),
+    }
+}

@@ -1,0 +1,247 @@
+//! Findings on small traces; the gallery holds them to real ones.
+
+use super::*;
+use crate::trace::text;
+use std::fmt::Write;
+
+/// The number of layers of the small model, more than would be taken for single tensors.
+const LAYERS: usize = 6;
+
+/// A training of `steps` steps: each line of `body` for step `k` is one event.
+fn training(steps: usize, body: impl Fn(usize) -> Vec<String>) -> String {
+    let mut text = "alloc weights 64MiB @setup@phase t=1\n".to_owned();
+    let mut time_us = 10;
+    for step in 0..steps {
+        let _ = writeln!(text, "start step_{step} t={time_us}");
+        for line in body(step) {
+            time_us += 1;
+            let _ = writeln!(text, "{line} t={time_us}");
+        }
+        let _ = writeln!(text, "end step_{step} t={time_us}");
+        time_us += 1;
+    }
+    text
+}
+
+/// Forward of a step: a tensor of 1 MiB for each layer, and the output of 2 MiB.
+fn forward(step: usize) -> Vec<String> {
+    let layers = (0..LAYERS).map(|layer| format!("alloc a{layer}.{step} 1MiB @layer{layer}<forward@phase"));
+    layers.chain([format!("alloc out.{step} 2MiB @head<forward@phase")]).collect()
+}
+
+/// Backward of a step, which frees what `kept` does not keep.
+fn backward(step: usize, kept: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    for layer in (0..LAYERS).rev() {
+        lines.push(format!("alloc g{layer}.{step} 512KiB @layer{layer}<backward@phase"));
+        lines.extend((!kept("a")).then(|| format!("free a{layer}.{step}")));
+    }
+    lines.extend((!kept("out")).then(|| format!("free out.{step}")));
+    lines
+}
+
+/// The optimizer, and the end of the gradients unless they are kept.
+fn update(step: usize, keeps_gradients: bool) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    if step == 0 {
+        lines.push("alloc state 32MiB @optimizer@phase".to_owned());
+    }
+    if !keeps_gradients {
+        lines.extend((0..LAYERS).map(|layer| format!("free g{layer}.{step}")));
+    }
+    lines
+}
+
+fn codes_with(text: &str, config: &FindingsConfig) -> Vec<(&'static str, Severity)> {
+    let trace = text::parse(text).unwrap();
+    let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
+    let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
+    let found = findings(&trace, &devices, config);
+    for finding in &found {
+        assert!(!finding.title.ends_with('.') && finding.advice.ends_with('.'), "{finding:?}");
+        let events = trace.devices.iter().map(|device| device.events.len()).max().unwrap_or(0);
+        assert!(finding.evidence.events.iter().all(|&event| (event as usize) < events), "{finding:?}");
+    }
+    found.iter().filter(|finding| finding.code != "peak").map(|finding| (finding.code, finding.severity)).collect()
+}
+
+#[track_caller]
+fn check(text: &str, codes: &[&str]) {
+    let found = codes_with(text, &FindingsConfig::default());
+    assert_eq!(found.iter().map(|(code, _)| *code).collect::<Vec<_>>(), codes);
+}
+
+fn healthy(step: usize) -> Vec<String> {
+    [forward(step), backward(step, |_| false), update(step, false)].concat()
+}
+
+#[test]
+fn a_healthy_training_has_no_findings() {
+    check(&training(5, healthy), &[]);
+    check("", &[]);
+    check("alloc a 1MiB", &[]);
+}
+
+#[test]
+fn whole_graphs_are_told_from_single_tensors() {
+    let graphs = |step| [forward(step), backward(step, |_| true), update(step, false)].concat();
+    check(&training(5, graphs), &["graphs-kept"]);
+    let outputs = |step| [forward(step), backward(step, |name| name == "out"), update(step, false)].concat();
+    check(&training(5, outputs), &["outputs-kept"]);
+    let hooked = |step| {
+        let mut lines = healthy(step);
+        lines.retain(|line| !line.starts_with("free a2") && !line.starts_with("free a3"));
+        lines
+    };
+    check(&training(5, hooked), &["activations-kept"]);
+}
+
+#[test]
+fn a_backward_that_lengthens_tells_a_chain() {
+    let chained = |step| {
+        let longer = (0..step * 2).map(|index| format!("alloc b{index}.{step} 512 @longer{index}<backward@phase"));
+        let freed = (0..step * 2).map(|index| format!("free b{index}.{step}"));
+        let kept = [forward(step), longer.collect(), backward(step, |name| name == "a")];
+        [kept.concat(), freed.collect(), update(step, false)].concat()
+    };
+    check(&training(6, chained), &["state-chained"]);
+}
+
+#[test]
+fn what_is_kept_is_told_by_its_phase() {
+    let gradients = |step| [forward(step), backward(step, |_| false), update(step, true)].concat();
+    check(&training(5, gradients), &["gradients-kept"]);
+    let batches = |step| [vec![format!("alloc x.{step} 4KiB @data@phase")], healthy(step)].concat();
+    check(&training(5, batches), &["batches-kept"]);
+    let evaluated = |step| {
+        let lines = forward(step).into_iter().map(|line| line.replace("forward@", "evaluation@").replace(" a", " e"));
+        [healthy(step), lines.map(|line| line.replace(" out", " eout")).collect()].concat()
+    };
+    check(&training(5, evaluated), &["evaluation-graphs-kept"]);
+    let state = |step| [healthy(step), vec![format!("alloc m.{step} 1MiB @optimizer@phase")]].concat();
+    check(&training(5, state), &["optimizer-state-grows"]);
+}
+
+#[test]
+fn a_tensor_that_takes_the_place_of_a_smaller_one_grows() {
+    let longer = |step: usize| {
+        let older = step.checked_sub(1).map(|older| format!("free all.{older}"));
+        let all = format!("alloc all.{step} {}MiB @cat<forward@phase", step + 1);
+        [healthy(step), vec![all], older.into_iter().collect()].concat()
+    };
+    check(&training(5, longer), &["tensor-grows"]);
+}
+
+#[test]
+fn growth_that_ends_is_no_leak() {
+    let filling = |step| {
+        let cache = (step < 2).then(|| format!("alloc c.{step} 1MiB @cache<forward@phase"));
+        [cache.into_iter().collect(), healthy(step)].concat()
+    };
+    check(&training(8, filling), &[]);
+}
+
+#[test]
+fn gradients_that_are_never_cleared_stay() {
+    let never = |step| {
+        let mut lines = [forward(step), backward(step, |_| false), update(step, true)].concat();
+        lines.retain(|line| step == 0 || !line.starts_with("alloc g"));
+        lines
+    };
+    check(&training(5, never), &["gradients-stay"]);
+}
+
+#[test]
+fn a_graph_may_outlive_its_step() {
+    let retained = |step: usize| {
+        let older = step.checked_sub(1).map(|older| backward(older, |_| false)).unwrap_or_default();
+        let freed = older.into_iter().filter(|line| line.starts_with("free")).collect();
+        [forward(step), freed, backward(step, |_| true), update(step, false)].concat()
+    };
+    check(&training(5, retained), &["graph-outlives-step"]);
+}
+
+#[test]
+fn several_passes_before_backward_are_counted() {
+    let once = |step| {
+        let passes = (0..3).flat_map(|pass| forward(step * 10 + pass));
+        let freed = (0..3).flat_map(|pass| backward(step * 10 + pass, |_| false));
+        let updated = (0..3).flat_map(|pass| update(step * 10 + pass, false));
+        passes.chain(freed).chain(updated.filter(|line| line.starts_with("free"))).collect::<Vec<_>>()
+    };
+    check(&training(4, once), &["several-graphs-at-once"]);
+}
+
+#[test]
+fn a_cache_that_is_emptied_by_hand_is_told_from_one_that_was_needed() {
+    let emptied = |stack: &'static str| {
+        move |step| {
+            let segments = vec![
+                format!("segment_alloc S 20MiB @malloc"),
+                format!("segment_free S 20MiB @{stack}"),
+                format!("segment_alloc T 2MiB @malloc"),
+                format!("segment_free T 2MiB @{stack}"),
+                format!("segment_alloc U.{step} 64MiB @malloc"),
+            ];
+            [healthy(step), segments].concat()
+        }
+    };
+    let emptied_codes = |stack| codes_with(&training(4, emptied(stack)), &FindingsConfig::default());
+    assert_eq!(emptied_codes("empty_cache"), [("cache-emptied", Severity::Warning)]);
+    assert_eq!(emptied_codes("malloc"), []);
+}
+
+#[test]
+fn a_loss_of_two_bytes_is_in_16_bits() {
+    let half = |step| {
+        [vec![format!("alloc l.{step} 2 @cross_entropy<forward@phase"), format!("free l.{step}")], healthy(step)]
+    };
+    check(&training(3, |step| half(step).concat()), &["loss-in-16-bits"]);
+}
+
+#[test]
+fn limits_are_errors() {
+    let config = FindingsConfig {
+        capacity_bytes: Some(100 << 20),
+        max_peak_bytes: Some(100 << 20),
+        max_growth_bytes: Some(3 << 20),
+    };
+    let found = codes_with(&training(5, healthy), &config);
+    assert_eq!(found, [("peak-above-limit", Severity::Error)]);
+    let graphs = |step| [forward(step), backward(step, |_| true), update(step, false)].concat();
+    let found = codes_with(&training(5, graphs), &config);
+    assert_eq!(
+        found.iter().map(|row| row.0).collect::<Vec<_>>(),
+        ["peak-above-limit", "graphs-kept", "growth-above-limit"]
+    );
+}
+
+#[test]
+fn the_reason_of_an_out_of_memory_is_told() {
+    let text = "
+        segment_alloc 0x10000000 100MiB
+        alloc 0x10000000 10MiB @layer
+        alloc 0x12000000 10MiB @layer
+        oom 40MiB free=1MiB @head
+        segment 0x10000000 100MiB
+        block 0x10000000 10MiB
+        block 0x12000000 10MiB
+    ";
+    let trace = text::parse(text).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+    assert_eq!(found[0].code, "out-of-memory");
+    assert_eq!(
+        found[0].title,
+        "Out of memory at event 3: 40.0 MiB asked for by head (main.py:1), 1.00 MiB free on the device"
+    );
+    assert!(found[0].advice.contains("the 80.0 MiB that are free together"), "{}", found[0].advice);
+}
+
+#[test]
+fn devices_that_do_not_share_the_work_are_named() {
+    let second = "device 1\nalloc x 1MiB @loss<forward@phase t=3\nfree x t=4\nalloc y 1MiB @loss<forward@phase t=5\nfree y t=6\n";
+    check(&(training(4, healthy) + second), &["device-without-weights"]);
+    let second = "device 1\nalloc v 16MiB @setup@phase t=3\nalloc y 1MiB @loss<forward@phase t=5\n";
+    check(&(training(4, healthy) + second), &["devices-uneven"]);
+}

@@ -1,0 +1,168 @@
+//! What the analyses say of a recording: its first findings, and how much of its peak they sort right without help.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use shared::analysis::{Category, FindingsConfig, Phases, Steps, Timeline, categories, findings};
+use shared::base::format;
+use shared::base::frame_rules::RECORDED_OPERATOR;
+use shared::trace::{Device, EventTable, FrameId, StackId, Trace};
+
+/// Codes of findings that say that memory is kept from step to step.
+pub(super) const LEAKS: [&str; 11] = [
+    "graphs-kept",
+    "state-chained",
+    "tensor-grows",
+    "outputs-kept",
+    "activations-kept",
+    "batches-kept",
+    "gradients-kept",
+    "evaluation-graphs-kept",
+    "evaluation-outputs-kept",
+    "optimizer-state-grows",
+    "memory-grows",
+];
+
+/// The cause of each mistake of the gallery, as the code of the finding that names it.
+pub(super) const CAUSES: [(&str, &str); 20] = [
+    ("allocate-in-loop", "tensor-grows"),
+    ("backward-once", "several-graphs-at-once"),
+    ("cache-activations", "recomputed-activations-stay"),
+    ("chain-hidden-state", "state-chained"),
+    ("empty-cache", "cache-emptied"),
+    ("evaluation-with-graphs", "evaluation-graphs-kept"),
+    ("gather-outputs", "devices-uneven"),
+    ("hook-activations", "activations-kept"),
+    ("keep-batches", "batches-kept"),
+    ("keep-grad-fns", "graphs-kept"),
+    ("keep-gradients", "gradients-kept"),
+    ("keep-losses", "graphs-kept"),
+    ("keep-outputs", "outputs-kept"),
+    ("loss-outside-autocast", "loss-in-16-bits"),
+    ("never-zero-grad", "gradients-stay"),
+    ("retain-graph", "graph-outlives-step"),
+    ("sum-losses", "graphs-kept"),
+    ("target-on-other-device", "device-without-weights"),
+    ("variable-batches", "reserved-above-live"),
+    ("variable-lengths", "reserved-above-live"),
+];
+
+/// The first two findings, each with its code and its title.
+pub(super) fn first_findings(trace: &Trace) -> Value {
+    let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
+    let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
+    let found = findings(trace, &devices, &FindingsConfig::default());
+    found.iter().take(2).map(|finding| json!({ "code": finding.code, "title": finding.title })).collect()
+}
+
+/// Bytes at the peaks of all devices, by the category that tags tell and the one that operations alone tell.
+///
+/// Without tags there are no steps, phases and modules, only the names of operations, as in stacks of PyTorch's C++.
+pub(super) fn confusion(trace: &Trace) -> BTreeMap<String, BTreeMap<String, u64>> {
+    let bare = without_tags(trace);
+    let mut table: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for (device, bare_device) in trace.devices.iter().zip(&bare.devices) {
+        let timeline = Timeline::new(trace, device);
+        let (told, found) = (sorted(trace, device), sorted(&bare, bare_device));
+        for (id, size_bytes) in timeline.allocations.alive_at(timeline.live_peak().0) {
+            let row = table.entry(told[id.index()].name().to_owned()).or_default();
+            *row.entry(found[id.index()].name().to_owned()).or_default() += size_bytes;
+        }
+    }
+    table
+}
+
+/// The category of each allocation of a device.
+fn sorted(trace: &Trace, device: &Device) -> Vec<Category> {
+    let allocations = Timeline::new(trace, device).allocations;
+    let steps = Steps::find(trace, device, &allocations);
+    let phases = Phases::find(trace, device, &allocations, steps.as_ref());
+    categories(device, &allocations, &phases)
+}
+
+/// The same trace with nothing but operations in its stacks.
+fn without_tags(trace: &Trace) -> Trace {
+    let mut bare = trace.clone();
+    bare.annotations.clear();
+    let is_operation = |id: &FrameId| trace.strings.get(trace.frames.get(*id).filename) == RECORDED_OPERATOR;
+    let mut stacks = vec![StackId::NONE; trace.stacks.len()];
+    for id in trace.stacks.ids() {
+        let frames: Vec<FrameId> = trace.stacks.frames(id).iter().copied().filter(is_operation).collect();
+        stacks[id.index()] = bare.stacks.intern(&frames);
+    }
+    for device in &mut bare.devices {
+        let mut events = EventTable::default();
+        for event in device.events.iter() {
+            events.push(shared::trace::Event { stack: stacks[event.stack.index()], ..event });
+        }
+        device.events = events;
+        device.segments.blocks.iter_mut().for_each(|block| block.stack = stacks[block.stack.index()]);
+    }
+    bare
+}
+
+/// The codes of a config's first findings.
+pub(super) fn codes(figures: &Value) -> Vec<&str> {
+    rows(figures).iter().filter_map(|finding| finding["code"].as_str()).collect()
+}
+
+fn rows(figures: &Value) -> &[Value] {
+    figures["findings"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Bytes at the peaks of many recordings, by the category that tags tell and the one that operations alone tell.
+pub(super) struct Confusion(Vec<(String, Vec<u64>)>);
+
+impl Confusion {
+    /// Adds up the tables of all recordings.
+    pub(super) fn of(figures: &BTreeMap<String, Value>) -> Self {
+        let bytes = |told: &str, found: &str| -> u64 {
+            figures.values().filter_map(|figures| figures["categories"][told][found].as_u64()).sum()
+        };
+        let row = |told: Category| Category::ALL.map(|found| bytes(told.name(), found.name())).to_vec();
+        Self(Category::ALL.map(|told| (told.name().to_owned(), row(told))).to_vec())
+    }
+
+    /// The share of the bytes that both put into the same category.
+    pub(super) fn right_percent(&self) -> f64 {
+        let right: u64 = self.0.iter().enumerate().map(|(index, (_, row))| row[index]).sum();
+        let all: u64 = self.0.iter().flat_map(|(_, row)| row).sum();
+        right as f64 * 100.0 / all as f64
+    }
+
+    /// The table in Markdown; rows are what tags tell, columns what operations tell.
+    fn table(&self) -> String {
+        let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
+        let mut text = format!("| | {} |\n|---{}|\n", names.join(" | "), "|---".repeat(names.len()));
+        for (name, row) in self.0.iter().filter(|(_, row)| row.iter().any(|&bytes| bytes > 0)) {
+            let cell = |&bytes: &u64| if bytes == 0 { String::new() } else { format::bytes(bytes) };
+            text += &format!("| {name} | {} |\n", row.iter().map(cell).collect::<Vec<_>>().join(" | "));
+        }
+        text
+    }
+}
+
+/// What `snapscope diagnose` says of the mistakes and their repairs, and how well the peaks are sorted.
+pub(super) fn section(figures: &BTreeMap<String, Value>) -> String {
+    let mut text = "\n## What is found\n\n\
+        The first two findings of `snapscope diagnose` on each mistake, and the first on its repair.\n\n\
+        | config | first finding | second finding | repaired |\n|---|---|---|---|\n"
+        .to_owned();
+    for (name, _) in CAUSES {
+        let title = |name: &str, index: usize| {
+            let finding = rows(&figures[name]).get(index);
+            finding.and_then(|finding| finding["title"].as_str()).unwrap_or_default().to_owned()
+        };
+        let repaired = title(&format!("{name}-repaired"), 0);
+        text += &format!("| [{name}]({name}.toml) | {} | {} | {repaired} |\n", title(name, 0), title(name, 1));
+    }
+    let confusion = Confusion::of(figures);
+    text += &format!(
+        "\nWhat the peaks are made of is told by the recorder's tags, phase and module.\n\
+         Without them, by the names of operations alone, {:.1} % of the bytes at the peaks of all recordings get the same \
+         category; rows are what tags tell, columns what operations tell.\n\n{}",
+        confusion.right_percent(),
+        confusion.table()
+    );
+    text
+}
