@@ -16,7 +16,7 @@ use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::summary::{DeviceOutline, FileSummary, Notice};
 use shared::analysis::{
-    AllocationId, Axis, DistinctStacks, PictureRequest, Span, Timeline, recording_diagnostics, spans,
+    AllocationId, Axis, DistinctStacks, Origin, PictureRequest, Span, Timeline, recording_diagnostics, spans,
 };
 use shared::trace::{Device, Trace};
 use std::cell::OnceCell;
@@ -225,13 +225,18 @@ fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<Hit> {
     let Ready { timeline, .. } = ready;
     let allocations = &timeline.allocations;
     let id = match key {
-        AllocationKey::Initial(position) => AllocationId::from_index(position as usize),
-        AllocationKey::Event(event) => allocations.of_event(event as usize)?,
+        AllocationKey::Initial(position) => {
+            let position = position as usize;
+            (position < allocations.initial_count()).then(|| AllocationId::from_index(position))?
+        }
+        // A key names the event that allocated, not the one that freed.
+        AllocationKey::Event(event) => {
+            let id = allocations.of_event(event as usize)?;
+            (allocations.origin(id) == Origin::Event(event as usize)).then_some(id)?
+        }
     };
-    let is_it =
-        id.index() < allocations.len() && allocations.is_initial(id) == matches!(key, AllocationKey::Initial(_));
     let moment = moment.min(timeline.events());
-    is_it.then(|| Hit {
+    Some(Hit {
         moment,
         time_us: ready.time_us(moment),
         live_bytes: timeline.live_at(moment),
