@@ -33,6 +33,7 @@ mod tests {
         let bytes = padded(1 << 20, 1);
         assert!((bytes.len() as i64 - (1 << 20)).abs() < 4096, "{}", bytes.len());
         assert_ne!(bytes, padded(1 << 20, 2));
-        assert!(import(&bytes).is_ok_and(|trace| trace.devices.is_empty()));
+        let trace = import(&bytes).expect("a snapshot");
+        assert!(trace.devices.iter().all(|device| device.events.is_empty()));
     }
 }

@@ -37,7 +37,7 @@ struct Inner {
     files: RefCell<Files>,
     seen: Cell<Option<(FileId, Seen)>>,
     due: RefCell<Option<Timeout>>,
-    /// Whether an address has been written, or a file of this visit been shown.
+    /// Whether a file of this visit was shown: from then on the address is about this visit's files.
     is_started: Cell<bool>,
 }
 
@@ -73,6 +73,8 @@ impl ViewLink {
     fn follow(&self, files: &Files) {
         let is_other = *self.inner.files.borrow() != *files;
         if is_other {
+            let is_shown = files.shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
+            self.inner.is_started.set(self.inner.is_started.get() || is_shown);
             *self.inner.files.borrow_mut() = files.clone();
             self.write_soon();
         }
@@ -88,7 +90,6 @@ impl ViewLink {
         let text = self.view().map(|view| view.to_text());
         let has_files = !self.inner.files.borrow().all.is_empty();
         if text.is_some() || (self.inner.is_started.get() && !has_files) {
-            self.inner.is_started.set(true);
             replace_fragment(text.as_deref());
         }
     }

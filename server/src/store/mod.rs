@@ -214,7 +214,8 @@ impl Store {
 /// A client for a bucket; variables that it does not know are another program's.
 fn bucket_of(bucket: &str, variables: &BucketVariables) -> Result<AmazonS3> {
     let client = ClientOptions::new().with_timeout(ANSWER).with_allow_http(true);
-    let retry = RetryConfig { retry_timeout: RETRY, ..RetryConfig::default() };
+    // Ten pauses, by chance short ones, may be over within a second: time is the bound.
+    let retry = RetryConfig { retry_timeout: RETRY, max_retries: usize::MAX, ..RetryConfig::default() };
     let mut builder = AmazonS3Builder::new().with_client_options(client).with_retry(retry);
     for (name, value) in variables.iter() {
         if let Ok(key) = name.to_ascii_lowercase().parse() {

@@ -6,7 +6,7 @@ use crate::journey::Journey;
 fn the_empty_page_says_what_it_is() {
     let page = Journey::start("/");
     let text = page.text("main");
-    for part in ["Open snapshot", "Try the sample", "_record_memory_history", "Nothing leaves this machine"] {
+    for part in ["Open snapshot", "Try the sample", "_record_memory_history", "nothing leaves this machine"] {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert_eq!(page.value("document.querySelectorAll('input[type=file]').length"), 1);

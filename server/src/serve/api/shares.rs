@@ -1,11 +1,13 @@
 //! `shares`: links to snapshots.
 
+use std::future::ready;
+
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::error::PayloadError;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::web::{Data, Json, Path, Payload};
 use actix_web::{FromRequest as _, HttpRequest, HttpResponse};
-use futures_util::StreamExt as _;
+use futures_util::stream::{Stream, StreamExt as _};
 use shared::api::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 use tempfile::NamedTempFile;
 use tracing::error;
@@ -100,8 +102,19 @@ pub(crate) async fn share(
     }))
 }
 
-async fn read_form(mut form: Multipart, state: &State) -> Result<Parts, ApiError> {
+/// The fields of a form up to the first that can't be read: a form that is asked further panics.
+fn until_error(form: Multipart) -> impl Stream<Item = Result<Field, MultipartError>> + Unpin {
+    form.scan(false, |has_failed, field| {
+        let next = (!*has_failed).then_some(field);
+        *has_failed = next.as_ref().is_some_and(Result::is_err);
+        ready(next)
+    })
+    .fuse()
+}
+
+async fn read_form(form: Multipart, state: &State) -> Result<Parts, ApiError> {
     let mut pace = Pace::new();
+    let mut form = until_error(form);
     let parts = read_parts(&mut form, &mut pace, state).await;
     if parts.is_err() {
         pace.drain(form).await;
@@ -109,7 +122,11 @@ async fn read_form(mut form: Multipart, state: &State) -> Result<Parts, ApiError
     parts
 }
 
-async fn read_parts(form: &mut Multipart, pace: &mut Pace, state: &State) -> Result<Parts, ApiError> {
+async fn read_parts(
+    form: &mut (impl Stream<Item = Result<Field, MultipartError>> + Unpin),
+    pace: &mut Pace,
+    state: &State,
+) -> Result<Parts, ApiError> {
     let (mut view, mut snapshot) = (None, None);
     while let Some(field) = pace.wait(form.next()).await? {
         let field = field.map_err(|error| match error {
