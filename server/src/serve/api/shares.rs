@@ -6,7 +6,7 @@ use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::error::PayloadError;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::web::{Data, Json, Path, Payload};
-use actix_web::{FromRequest as _, HttpRequest, HttpResponse};
+use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::stream::{Stream, StreamExt as _};
 use shared::api::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 use tempfile::NamedTempFile;
@@ -75,8 +75,7 @@ pub(crate) async fn share(
     payload: Payload,
     state: Data<State>,
 ) -> Result<HttpResponse, ApiError> {
-    let form = Multipart::from_request(&request, &mut payload.into_inner()).await;
-    let form = form.map_err(|error| bad(format!("The request is no form: {error}.")))?;
+    let form = form_of(&request, payload).await?;
     let Parts { view, file, hash, bytes } = read_form(form, &state).await?;
     let expires_ms = expires_ms(view.days, state.config.shares.longest)
         .map_err(|most| bad(format!("A link may live for {most} days at most here.")))?;
@@ -100,6 +99,19 @@ pub(crate) async fn share(
         delete_token: delete_token.text,
         expires_ms,
     }))
+}
+
+/// The request's body as a form; one that is none is taken in, so that its sender hears the answer.
+async fn form_of(request: &HttpRequest, payload: Payload) -> Result<Multipart, ApiError> {
+    let is_form = request.mime_type().ok().flatten().is_some_and(|mime| {
+        mime.type_() == "multipart" && mime.get_param("boundary").is_some_and(|boundary| !boundary.as_str().is_empty())
+    });
+    if !is_form {
+        Pace::new().drain(payload).await;
+        return Err(bad("The request is no form: its Content-Type has to be multipart/form-data with a boundary."));
+    }
+    let form = Multipart::from_request(request, &mut payload.into_inner()).await;
+    form.map_err(|error| bad(format!("The request is no form: {error}.")))
 }
 
 /// The fields of a form up to the first that can't be read: a form that is asked further panics.

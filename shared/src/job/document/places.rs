@@ -19,9 +19,11 @@ impl KeyPlaces {
         let mut places = HashMap::new();
         match format {
             Format::Toml => {
+                let mut bytes = Vec::new();
                 if let Ok(table) = DeTable::parse(text) {
-                    toml_table(text, table.get_ref(), "", &mut places);
+                    toml_table(table.get_ref(), "", &mut bytes);
                 }
+                places.extend(places_of(text, bytes));
             }
             // JSON's reader tells no places, and what is JSON is YAML.
             Format::Yaml | Format::Json => yaml(text, &mut places),
@@ -60,22 +62,39 @@ fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-fn toml_table(text: &str, table: &DeTable<'_>, path: &str, places: &mut HashMap<String, Place>) {
+/// The places of keys whose first bytes are known, in one walk over the text.
+fn places_of(text: &str, mut bytes: Vec<(String, usize)>) -> impl Iterator<Item = (String, Place)> {
+    bytes.sort_unstable_by_key(|&(_, byte)| byte);
+    let mut at = 0;
+    let mut place = Place { line: 1, column: 1 };
+    bytes.into_iter().map(move |(path, byte)| {
+        for c in text[at..byte].chars() {
+            place = match c {
+                '\n' => Place { line: place.line + 1, column: 1 },
+                _ => Place { column: place.column + 1, ..place },
+            };
+        }
+        at = byte;
+        (path, place)
+    })
+}
+
+fn toml_table(table: &DeTable<'_>, path: &str, bytes: &mut Vec<(String, usize)>) {
     for (key, value) in table {
         let path = join(path, key.get_ref());
-        places.insert(path.clone(), Place::of_byte(text, key.span().start));
-        toml_value(text, value.get_ref(), &path, places);
+        bytes.push((path.clone(), key.span().start));
+        toml_value(value.get_ref(), &path, bytes);
     }
 }
 
-fn toml_value(text: &str, value: &DeValue<'_>, path: &str, places: &mut HashMap<String, Place>) {
+fn toml_value(value: &DeValue<'_>, path: &str, bytes: &mut Vec<(String, usize)>) {
     match value {
-        DeValue::Table(table) => toml_table(text, table, path, places),
+        DeValue::Table(table) => toml_table(table, path, bytes),
         DeValue::Array(items) => {
             for (index, item) in items.iter().enumerate() {
                 let path = join(path, &index.to_string());
-                places.insert(path.clone(), Place::of_byte(text, item.span().start));
-                toml_value(text, item.get_ref(), &path, places);
+                bytes.push((path.clone(), item.span().start));
+                toml_value(item.get_ref(), &path, bytes);
             }
         }
         _ => {}
