@@ -119,7 +119,7 @@ fn forms_that_are_none_are_refused(backend: Backend) {
     check_refusal(&post(&server, &[("else", b"x")]), 400, "bad_request", "other than");
     check_refusal(&post(&server, &[("view", b"{\"titel\": 1}")]), 400, "bad_request", "`view`");
     let json = server.send_body("POST", "/api/v1/shares", &[("Content-Type", "application/json")], b"{}");
-    check_refusal(&json, 400, "bad_request", "can't be read");
+    check_refusal(&json, 400, "bad_request", "multipart/form-data");
     let days = json!({"title": "a", "view_state": "", "days": 365});
     check_refusal(&share(&server, &days, &snapshot()), 400, "bad_request", "30 days");
 }
