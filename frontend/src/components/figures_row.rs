@@ -15,10 +15,11 @@ pub struct FiguresRowProps {
 /// Figures with their names; the explanation of each is its tooltip.
 #[component]
 pub fn FiguresRow(props: &FiguresRowProps) -> Html {
-    html! { <dl class="figures">{ for figures(&props.device).iter().map(figure) }</dl> }
+    html! { <dl class="figures">{ for figures(&props.device).iter().map(|row| figure(row, "figure")) }</dl> }
 }
 
-fn figure(figure: &Figure) -> Html {
+/// A figure with its name; `class` is what it is called in the page's style.
+pub fn figure(figure: &Figure, class: &'static str) -> Html {
     let emphasis = match figure.emphasis {
         Emphasis::Live => "live",
         Emphasis::Reserved => "reserved",
@@ -26,11 +27,11 @@ fn figure(figure: &Figure) -> Html {
         Emphasis::Error => "error",
     };
     html! {
-        <div class={classes!("figure", emphasis)} title={figure.explanation}>
+        <div class={classes!(class, emphasis)} title={figure.explanation}>
             <dt>{ figure.label }</dt>
-            <dd class="figure-value numbers">{ &figure.value }</dd>
+            <dd class={classes!(format!("{class}-value"), "numbers")}>{ &figure.value }</dd>
             if !figure.note.is_empty() {
-                <dd class="figure-note numbers">{ &figure.note }</dd>
+                <dd class={classes!(format!("{class}-note"), "numbers")}>{ &figure.note }</dd>
             }
         </div>
     }
