@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
+use crate::form::Form;
 use crate::http::{self, Reply};
 use crate::server::{built_page, snapscope};
 
@@ -116,6 +117,24 @@ impl ServeProcess {
     #[track_caller]
     pub fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         http::send_body(self.address, "POST", path, headers, body)
+    }
+
+    /// Shares what a form holds.
+    #[track_caller]
+    pub fn share(&self, form: Form) -> Reply {
+        self.post("/api/v1/shares", &[("Content-Type", &Form::content_type())], &form.finish())
+    }
+
+    /// Shares what a form holds, and returns where it is.
+    ///
+    /// # Panics
+    ///
+    /// It is refused.
+    #[track_caller]
+    pub fn shared(&self, form: Form) -> String {
+        let reply = self.share(form);
+        assert_eq!(reply.status, 201, "{}", reply.text());
+        format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"))
     }
 
     /// Sends a signal by name and returns the exit status.

@@ -63,10 +63,7 @@ pub(super) fn print() {
 
 fn share(loaded: &Loaded) -> String {
     let file = root().join("tests/data/snapshots/torch2.15-gpt2-3steps-py311.pickle.gz");
-    let form = Form::share(&std::fs::read(file).expect("a snapshot")).finish();
-    let reply = loaded.server.post("/api/v1/shares", &[("Content-Type", &Form::content_type())], &form);
-    assert_eq!(reply.status, 201, "{}", reply.text());
-    format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"))
+    loaded.server.shared(Form::share(&std::fs::read(file).expect("a snapshot")))
 }
 
 /// The times of each path, asked for in turn by every client; one thread is enough for all of them.

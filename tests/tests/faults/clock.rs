@@ -53,12 +53,8 @@ impl Place {
 
     /// Shares a snapshot for a day; returns where it is, and when it was made by the server's clock.
     fn share(&self) -> (String, i64) {
-        let content_type = Form::content_type();
         let form = Form::default().part("view", br#"{"title": "", "view_state": "", "days": 1}"#);
-        let body = form.part("snapshot", &snapshot()).finish();
-        let reply = self.server.post("/api/v1/shares", &[("Content-Type", &content_type)], &body);
-        assert_eq!(reply.status, 201, "{}", reply.text());
-        let path = format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"));
+        let path = self.server.shared(form.part("snapshot", &snapshot()));
         let made_ms = self.server.get(&path).json()["created_ms"].as_i64().expect("a time");
         (path, made_ms)
     }

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::form::Form;
-use testkit::http::Reply;
 use testkit::padded::padded;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
@@ -60,18 +59,6 @@ impl Cramped {
         filler
     }
 
-    fn share(&self, snapshot: &[u8]) -> Reply {
-        let content_type = Form::content_type();
-        self.server.post("/api/v1/shares", &[("Content-Type", &content_type)], &Form::share(snapshot).finish())
-    }
-
-    /// Shares a snapshot and returns where it is.
-    fn shared(&self, snapshot: &[u8]) -> String {
-        let reply = self.share(snapshot);
-        assert_eq!(reply.status, 201, "{}", reply.text());
-        format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"))
-    }
-
     fn stored(&self) -> Vec<PathBuf> {
         files(&self.disk.join("data/store"))
     }
@@ -81,19 +68,19 @@ impl Cramped {
 fn an_upload_finds_no_room_and_takes_none() {
     let cramped = Cramped::new("");
     let (first, second) = (padded(100 << 10, 1), padded(1 << 20, 2));
-    let link = cramped.shared(&first);
+    let link = cramped.server.shared(Form::share(&first));
     let stored = cramped.stored();
     // There is no room to take the upload in; then there is, but none to store it.
     for free_bytes in [MIB / 2, MIB * 3 / 2] {
         let filler = cramped.fill(free_bytes);
-        check_refusal(&cramped.share(&second), 507, "no_room", "no room");
+        check_refusal(&cramped.server.share(Form::share(&second)), 507, "no_room", "no room");
         check_no_files(&cramped.disk.join("data/scratch"));
         assert_eq!(cramped.stored(), stored);
         // Reading needs no room.
         assert_eq!(cramped.server.get(&format!("{link}/snapshot")).body, first);
         std::fs::remove_file(filler).expect("to make room");
     }
-    let link = cramped.shared(&second);
+    let link = cramped.server.shared(Form::share(&second));
     assert_eq!(cramped.server.get(&format!("{link}/snapshot")).body, second);
     assert_eq!(cramped.stored().len(), 2);
 }
@@ -102,7 +89,7 @@ fn an_upload_finds_no_room_and_takes_none() {
 fn a_database_that_cannot_grow_takes_nothing_that_it_would_lose() {
     // Nothing ends, so that nothing but the submissions is written.
     let cramped = Cramped::new("exec sleep 1000");
-    let link = cramped.shared(&padded(1000, 1));
+    let link = cramped.server.shared(Form::share(&padded(1000, 1)));
     let filler = cramped.fill(0);
     let ids = |server: &ServeProcess| -> Vec<Value> {
         let list = server.get("/api/v1/jobs?limit=200").json();
@@ -119,7 +106,7 @@ fn a_database_that_cannot_grow_takes_nothing_that_it_would_lose() {
         assert!(accepted.len() < 150, "the disk is full");
     };
     check_refusal(&refusal, 507, "no_room", "database");
-    check_refusal(&cramped.share(&padded(1000, 2)), 507, "no_room", "no room");
+    check_refusal(&cramped.server.share(Form::share(&padded(1000, 2))), 507, "no_room", "no room");
     accepted.reverse();
     assert_eq!(ids(&cramped.server), accepted);
     assert_eq!(cramped.server.get(&link).status, 200);

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use testkit::form::Form;
-use testkit::http::Reply;
 use testkit::padded::padded;
 use testkit::repro::Played;
 use testkit::s3::{Mood, S3};
@@ -33,17 +32,6 @@ impl Place {
         Self { server: ServeProcess::launch(&launch), bucket, _recorder: recorder }
     }
 
-    fn share(&self, snapshot: &[u8]) -> Reply {
-        let content_type = Form::content_type();
-        self.server.post("/api/v1/shares", &[("Content-Type", &content_type)], &Form::share(snapshot).finish())
-    }
-
-    fn shared(&self, snapshot: &[u8]) -> String {
-        let reply = self.share(snapshot);
-        assert_eq!(reply.status, 201, "{}", reply.text());
-        format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"))
-    }
-
     /// The snapshots in the bucket.
     fn objects(&self) -> Vec<PathBuf> {
         let is_snapshot = |file: &PathBuf| file.to_string_lossy().ends_with(".pickle.gz");
@@ -63,9 +51,9 @@ impl Place {
 fn check_spoilt(mood: Mood) {
     let place = Place::new();
     let (first, second) = (padded(10_000, 1), padded(20_000, 2));
-    let link = place.shared(&first);
+    let link = place.server.shared(Form::share(&first));
     place.bucket.set_mood(mood);
-    let reply = place.share(&second);
+    let reply = place.server.share(Form::share(&second));
     check_refusal(&reply, 503, "unavailable", "store");
     assert!(reply.header("retry-after").is_some());
     check_refusal(&place.server.get(&format!("{link}/snapshot")), 503, "unavailable", "store");
@@ -80,7 +68,7 @@ fn check_spoilt(mood: Mood) {
     place.wait_until_ready();
     assert_eq!(place.objects().len(), 1, "nothing of what was refused is there");
     assert_eq!(place.server.get(&format!("{link}/snapshot")).body, first);
-    let link = place.shared(&second);
+    let link = place.server.shared(Form::share(&second));
     assert_eq!(place.server.get(&format!("{link}/snapshot")).body, second);
     check_finished(&place.server, &submitted(&place.server));
     assert_eq!(place.objects().len(), 3);
@@ -106,7 +94,7 @@ fn a_store_that_is_away_for_a_moment_is_not_noticed() {
     let place = Place::new();
     place.bucket.set_mood(Mood::Fails);
     std::thread::scope(|scope| {
-        let upload = scope.spawn(|| place.shared(&padded(30_000, 3)));
+        let upload = scope.spawn(|| place.server.shared(Form::share(&padded(30_000, 3))));
         std::thread::sleep(std::time::Duration::from_millis(1500));
         place.bucket.set_mood(Mood::Fine);
         upload.join().expect("a link");
