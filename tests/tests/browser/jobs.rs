@@ -118,6 +118,11 @@ fn a_running_job_is_watched_and_cancelled() {
     page.wait_for_text(".problems", "The config is fine");
     page.click("[data-submit]");
     page.wait_for_state("running");
+    // From the moment that it is said to run, it is asked for before it ends.
+    page.click("[data-cancel]");
+    page.wait_for("document.querySelector('dialog')?.open");
+    page.click_text("button", "Let it run");
+    page.wait_for("document.querySelector('dialog') === null");
     // The curve grows while it runs.
     page.wait_for("+document.querySelector('canvas')?.dataset.samples > 5");
     let before = page.value("+document.querySelector('canvas').dataset.samples").as_f64().expect("a number");

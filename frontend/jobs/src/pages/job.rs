@@ -155,7 +155,8 @@ fn head(resource: &JobResource, state: JobState, is_ending: bool, on_cancel: Cal
                     }
                 </p>
             </div>
-            <JobActions job={resource.clone()} {is_ending} {on_cancel} />
+            // What may be done goes by the state that is shown.
+            <JobActions job={JobResource { state, ..resource.clone() }} {is_ending} {on_cancel} />
         </header>
     }
 }
