@@ -20,6 +20,7 @@ pub mod hero;
 pub mod loading_card;
 
 pub mod device_picker;
+pub mod dock;
 pub mod figures_row;
 pub mod notice_list;
 pub mod origin_bar;

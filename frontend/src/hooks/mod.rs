@@ -8,6 +8,7 @@ mod use_drop;
 mod use_files;
 mod use_keys;
 mod use_scheme;
+mod use_settled;
 mod use_sharing;
 mod use_view_link;
 
@@ -18,5 +19,6 @@ pub use use_drop::use_drop;
 pub use use_files::{FilesHandle, Opening, use_files};
 pub use use_keys::use_keys;
 pub use use_scheme::{SchemeHandle, use_scheme};
+pub use use_settled::use_settled;
 pub use use_sharing::{SharingHandle, delete_link, use_sharing};
 pub use use_view_link::{Seen, ViewLink, use_view_link};

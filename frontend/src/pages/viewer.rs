@@ -1,13 +1,14 @@
 //! One open file: devices, figures, notices, timeline and panel.
 
 use crate::components::device_picker::DevicePicker;
+use crate::components::dock::Dock;
 use crate::components::figures_row::FiguresRow;
 use crate::components::notice_list::NoticeList;
 use crate::components::origin_bar::OriginBar;
 use crate::components::panel::Panel;
 use crate::components::timeline::Timeline;
 use crate::components::toolbar::Toolbar;
-use crate::hooks::Seen;
+use crate::hooks::{Seen, use_settled};
 use crate::platform::WorkerClient;
 use crate::state::{FileAction, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
 use crate::view::figures::device_name;
@@ -84,6 +85,12 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
     let on_unpin = use_callback(on_action.clone(), |(), on_action| on_action.emit(FileAction::Pin(None)));
     let on_axis = use_callback(on_action.clone(), |axis, on_action| on_action.emit(FileAction::ChooseAxis(axis)));
     let on_tab = on_action.reform(FileAction::ChooseTab);
+    let on_dock = on_action.reform(FileAction::ChooseDock);
+    let (seen, on_seen) = use_settled();
+    let on_view = use_callback((on_view.clone(), on_seen), |view: Seen, (on_view, on_seen)| {
+        on_view.emit(view);
+        on_seen.emit(view);
+    });
     let pinned = file.pinned.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
     html! {
         <>
@@ -92,8 +99,13 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
             <NoticeList summary={file.summary.clone()} />
             <Toolbar axis={file.axis} has_times={device.has_times} {on_axis} on_command={on_command.clone()} />
             <div class="workspace">
-                <Timeline client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
-                    command={*command} {pinned} start={file.start_range} on_view={on_view.clone()} {on_hover} {on_pin} />
+                <div class="stage">
+                    <Timeline client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
+                        command={*command} {pinned} start={file.start_range} {on_view} {on_hover}
+                        on_pin={on_pin.clone()} />
+                    <Dock client={client.clone()} file={file.clone()} device={device.clone()} scheme={*scheme}
+                        seen={*seen} {on_dock} {on_pin} on_command={on_command.clone()} />
+                </div>
                 <Panel client={client.clone()} file={file.clone()} device={device.clone()}
                     hovered={(*hovered).clone()} {on_unpin} {on_tab} />
             </div>

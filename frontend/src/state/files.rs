@@ -1,7 +1,7 @@
 //! The open files, and how they change.
 
 use super::origin::Origin;
-use super::view_state::{PanelTab, PinKey, ViewState};
+use super::view_state::{DockTab, PanelTab, PinKey, ViewState};
 use crate::draw::camera::View;
 use crate::worker::{AxisKind, DeviceFigures, FileSummary, Hit, Report};
 use std::rc::Rc;
@@ -57,6 +57,8 @@ pub enum FileAction {
     },
     /// A part of the panel was chosen.
     ChooseTab(PanelTab),
+    /// A view below the timeline was opened, or closed.
+    ChooseDock(Option<DockTab>),
     /// The notice about the view to begin with was read.
     DismissNotice,
 }
@@ -148,6 +150,8 @@ pub struct ReadyFile {
     pub start_range: Option<View>,
     /// The chosen part of the panel.
     pub tab: PanelTab,
+    /// What is open below the timeline.
+    pub dock: Option<DockTab>,
     /// What is to be said about the view.
     pub notice: Option<Rc<str>>,
 }
@@ -185,6 +189,7 @@ impl Files {
                 }
             }
             FileAction::ChooseTab(tab) => files.with_shown(|file| file.tab = tab),
+            FileAction::ChooseDock(dock) => files.with_shown(|file| file.dock = dock),
             FileAction::DismissNotice => files.with_shown(|file| file.notice = None),
         }
         files
@@ -251,10 +256,10 @@ impl ReadyFile {
         // A view of a device that this file does not have is of another file.
         let view = start.view.as_ref().and_then(|view| Some((of_index(view)? as u32, *view)));
         let (device, view) = view.unwrap_or_else(|| (summary.first_device(), ViewState::default()));
-        let ViewState { axis, range, pin, tab, .. } = view;
+        let ViewState { axis, range, pin, tab, dock, .. } = view;
         let notice = start.notice.clone();
         let summary = Rc::new(summary);
-        Self { summary, figures, device, axis, pinned: None, start_pin: pin, start_range: range, tab, notice }
+        Self { summary, figures, device, axis, pinned: None, start_pin: pin, start_range: range, tab, dock, notice }
     }
 
     /// What is on the screen, where `range` is the part in view.
@@ -264,7 +269,7 @@ impl ReadyFile {
             Some(PinKey { allocation, moment: hit.moment })
         });
         let device = self.summary.devices.get(self.device as usize).map_or(0, |device| device.index);
-        ViewState { device, axis: self.axis, range, pin: pinned.or(self.start_pin), tab: self.tab }
+        ViewState { device, axis: self.axis, range, pin: pinned.or(self.start_pin), tab: self.tab, dock: self.dock }
     }
 
     /// The figures of the shown device, once they have come.
@@ -413,7 +418,7 @@ mod tests {
     fn view(device: i64) -> ViewState {
         let range = View { x: Span::new(1.0, 2.0), y: Span::new(0.0, 9.0) };
         let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
-        ViewState { device, axis: AxisKind::Time, range: Some(range), pin: Some(pin), tab: PanelTab::File }
+        ViewState { device, axis: AxisKind::Time, range: Some(range), pin: Some(pin), tab: PanelTab::File, dock: None }
     }
 
     fn started(device: i64) -> Files {

@@ -19,4 +19,4 @@ pub use scheme::{Scheme, SchemeChoice};
 pub use shared_view::{cuts_text, shared_view_text};
 pub use sharing::{CopyStep, SendFailure, SendStep, ServerState, Sharing, SharingAction};
 pub use timeline_command::{Issued, TimelineCommand};
-pub use view_state::{PanelTab, PinKey, ViewState, ViewStateError};
+pub use view_state::{DockTab, PanelTab, PinKey, ViewState, ViewStateError};

@@ -1,7 +1,7 @@
 //! What is on the screen as a short text: in the address of a page, and in links to shared copies.
 //!
 //! ```text
-//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation
+//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation;dock=flame
 //! ```
 //!
 //! The text is versioned, since addresses and links outlive the page that wrote them: an older one is brought up to
@@ -44,6 +44,36 @@ impl PanelTab {
     }
 }
 
+/// A view below the timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DockTab {
+    /// Stacks as a flame graph.
+    Flame,
+    /// Allocations and groups of them as tables.
+    Allocations,
+    /// Segments and their blocks.
+    Segments,
+    /// The trace under other settings.
+    WhatIf,
+    /// Another file, moment or step beside this one.
+    Compare,
+}
+
+impl DockTab {
+    /// All of them in their order.
+    pub const ALL: [Self; 5] = [Self::Flame, Self::Allocations, Self::Segments, Self::WhatIf, Self::Compare];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Flame => "flame",
+            Self::Allocations => "allocations",
+            Self::Segments => "segments",
+            Self::WhatIf => "what-if",
+            Self::Compare => "compare",
+        }
+    }
+}
+
 /// A pinned allocation and the moment at which it was clicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PinKey {
@@ -66,6 +96,8 @@ pub struct ViewState {
     pub pin: Option<PinKey>,
     /// The chosen part of the panel.
     pub tab: PanelTab,
+    /// What is open below the timeline.
+    pub dock: Option<DockTab>,
 }
 
 /// Why a text is no view.
@@ -95,7 +127,7 @@ impl fmt::Display for ViewStateError {
 impl ViewState {
     /// The text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
-        let Self { device, axis, range, pin, tab } = self;
+        let Self { device, axis, range, pin, tab, dock } = self;
         let mut text = format!("v{VERSION};device={device};axis={}", axis_name(*axis));
         if let Some(View { x, y }) = range {
             text += &format!(";x={}..{};y={}..{}", x.start, x.end, y.start, y.end);
@@ -107,7 +139,11 @@ impl ViewState {
             };
             text += &format!(";pin={kind}{number}@{moment}");
         }
-        text + ";tab=" + tab.name()
+        text += &format!(";tab={}", tab.name());
+        if let Some(dock) = dock {
+            text += &format!(";dock={}", dock.name());
+        }
+        text
     }
 
     /// The view of a text, whatever version of this page wrote it.
@@ -135,7 +171,9 @@ impl ViewState {
         };
         let named = |name: &str| PanelTab::ALL.into_iter().find(|tab| tab.name() == name);
         let tab = fields.get("tab").map_or(Some(PanelTab::Stacks), named)?;
-        Some(Self { device, axis, range, pin, tab })
+        // A view that this page does not have leaves the rest as it is.
+        let dock = fields.get("dock").and_then(|name| DockTab::ALL.into_iter().find(|dock| dock.name() == name));
+        Some(Self { device, axis, range, pin, tab, dock })
     }
 }
 
@@ -180,6 +218,7 @@ mod tests {
             range: Some(View { x: Span::new(0.5, 1e6), y: Span::new(0.0, (1_u64 << 30) as f64) }),
             pin: Some(PinKey { allocation: AllocationKey::Initial(3), moment: 402 }),
             tab: PanelTab::Allocation,
+            dock: None,
         }
     }
 
@@ -197,6 +236,7 @@ mod tests {
             view(),
             ViewState { pin: Some(event), ..view() },
             ViewState { range: Some(third), ..view() },
+            ViewState { dock: Some(DockTab::WhatIf), ..view() },
         ] {
             assert_eq!(ViewState::from_text(&view.to_text()), Ok(view));
         }
@@ -223,6 +263,6 @@ mod tests {
 
     #[test]
     fn fields_that_are_not_known_are_left_alone() {
-        assert_eq!(ViewState::from_text("v1;colour=red;device=0;;search"), Ok(ViewState::default()));
+        assert_eq!(ViewState::from_text("v1;colour=red;device=0;;search;dock=oracle"), Ok(ViewState::default()));
     }
 }

@@ -1,0 +1,99 @@
+//! The dock below the timeline: one view at a time of what the timeline shows.
+
+mod grip;
+
+use self::grip::Grip;
+use super::icon::{Icon, IconName};
+use super::tab_keys::tab_keys;
+use crate::hooks::Seen;
+use crate::platform::WorkerClient;
+use crate::state::{DockTab, ReadyFile, Scheme, TimelineCommand};
+use crate::worker::{DeviceFigures, Hit};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// What the [`Dock`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub struct DockProps {
+    /// The worker of the file.
+    pub client: WorkerClient,
+    /// The file.
+    pub file: ReadyFile,
+    /// The shown device.
+    pub device: Rc<DeviceFigures>,
+    /// The colours.
+    pub scheme: Scheme,
+    /// The part of the timeline in view, as it last rested; `None` before it is first drawn.
+    pub seen: Option<Seen>,
+    /// A view was opened, or the dock closed.
+    pub on_dock: Callback<Option<DockTab>>,
+    /// An allocation was chosen.
+    pub on_pin: Callback<Option<Hit>>,
+    /// The timeline is to move.
+    pub on_command: Callback<TimelineCommand>,
+}
+
+fn id(tab: DockTab) -> &'static str {
+    match tab {
+        DockTab::Flame => "dock-flame",
+        DockTab::Allocations => "dock-allocations",
+        DockTab::Segments => "dock-segments",
+        DockTab::WhatIf => "dock-what-if",
+        DockTab::Compare => "dock-compare",
+    }
+}
+
+fn label(tab: DockTab) -> &'static str {
+    match tab {
+        DockTab::Flame => "Flame graph",
+        DockTab::Allocations => "Allocations",
+        DockTab::Segments => "Segments",
+        DockTab::WhatIf => "What if",
+        DockTab::Compare => "Compare",
+    }
+}
+
+/// The names of the views, and the open one below them; a click on its name closes it.
+#[component]
+pub fn Dock(props: &DockProps) -> Html {
+    let dock = use_node_ref();
+    let open = props.file.dock;
+    let on_choose = props.on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
+    let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
+    let head = |this: DockTab| {
+        let is_shown = open == Some(this);
+        let onclick = props.on_dock.reform(move |_: MouseEvent| (!is_shown).then_some(this));
+        // One of the names is reached by the Tab key, also while none is open.
+        let is_stop = is_shown || (open.is_none() && this == DockTab::ALL[0]);
+        html! {
+            <button type="button" role="tab" id={id(this)} data-tab={(this as u32).to_string()}
+                aria-selected={is_shown.to_string()} tabindex={if is_stop { "0" } else { "-1" }}
+                aria-controls="dock-body" {onclick}>{ label(this) }</button>
+        }
+    };
+    html! {
+        <section class="dock" data-open={open.map(|_| "")} aria-label="More views" ref={dock.clone()}>
+            if open.is_some() { <Grip {dock} /> }
+            <div class="dock-head">
+                <div class="panel-tabs" role="tablist" aria-label="More views" onkeydown={on_key}>
+                    { for DockTab::ALL.map(head) }
+                </div>
+                if open.is_some() {
+                    <button type="button" class="button quiet square" aria-label="Close" title="Close"
+                        onclick={props.on_dock.reform(|_: MouseEvent| None)}><Icon name={IconName::Close} /></button>
+                }
+            </div>
+            if let Some(tab) = open {
+                <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={id(tab)}>{ body(tab, props) }</div>
+            }
+        </section>
+    }
+}
+
+fn body(tab: DockTab, _props: &DockProps) -> Html {
+    match tab {
+        DockTab::Flame | DockTab::Allocations | DockTab::Segments | DockTab::WhatIf | DockTab::Compare => {
+            Html::default()
+        }
+    }
+}
