@@ -1,8 +1,9 @@
 //! What an allocation is for: a parameter, a gradient, an activation.
 
 use super::pairing::NEVER;
-use super::{AllocationId, Allocations, Phase, Phases};
-use crate::trace::Device;
+use super::phases::Sharing;
+use super::{AllocationId, Allocations, Phase, PhaseBasis, Phases, flat_buffers};
+use crate::trace::{Device, StackId};
 
 /// Sizes of the workspaces that PyTorch gives to cuBLAS when it is first used, once and for all.
 ///
@@ -97,6 +98,9 @@ pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -
             categories[first.index()] = Category::Workspace;
         }
     }
+    if phases.basis() != PhaseBasis::Functions {
+        flat_buffers::mark(allocations, phases, &mut categories);
+    }
     categories
 }
 
@@ -110,6 +114,13 @@ fn category(id: AllocationId, device: &Device, allocations: &Allocations, phases
             Phase::Optimizer => Category::OptimizerState,
             _ => Category::Unknown,
         };
+    }
+    match phases.sharing(stack) {
+        Some(Sharing::Weights) => return Category::Parameter,
+        // A scattered gradient is a part of the buffer that it came in.
+        Some(Sharing::Buffer) if is_gradient(phases, born, died, stack) => return Category::Gradient,
+        Some(Sharing::Buffer) => return Category::Collective,
+        None => {}
     }
     let leaves = || phases.leaves(born, died);
     match phases.of_birth(born, stack) {
@@ -126,6 +137,10 @@ fn category(id: AllocationId, device: &Device, allocations: &Allocations, phases
     }
 }
 
+fn is_gradient(phases: &Phases, born: u32, died: u32, stack: StackId) -> bool {
+    phases.of_birth(born, stack) == Phase::Backward && phases.leaves_backward(born, died)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Timeline;
@@ -138,7 +153,7 @@ mod tests {
         let trace = text::parse(trace).unwrap();
         let device = &trace.devices[0];
         let allocations = Timeline::new(&trace, device).allocations;
-        let phases = Phases::find(&trace, device, &allocations, None);
+        let phases = Phases::find(&trace, device, &allocations);
         let found = categories(device, &allocations, &phases);
         assert_eq!(found.iter().map(|category| category.name()).collect::<Vec<_>>(), expected);
     }

@@ -25,6 +25,7 @@ mod summary;
 
 mod categories;
 mod findings;
+mod flat_buffers;
 mod forward_pass;
 mod fragmentation;
 mod growth;

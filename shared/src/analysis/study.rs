@@ -25,7 +25,7 @@ impl<'a> Study<'a> {
     pub fn new(trace: &'a Trace, device: &'a Device, timeline: &'a Timeline) -> Self {
         let allocations = &timeline.allocations;
         let steps = Steps::find(trace, device, allocations);
-        let phases = Phases::find(trace, device, allocations, steps.as_ref());
+        let phases = Phases::find(trace, device, allocations);
         let growth = steps.as_ref().map(|steps| Growth::find(device, allocations, steps, &phases));
         Self { trace, device, timeline, steps, phases, growth: growth.unwrap_or_default() }
     }

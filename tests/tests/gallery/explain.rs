@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use shared::analysis::{Category, FindingsConfig, Phases, Steps, Timeline, categories, findings};
+use shared::analysis::{Category, FindingsConfig, Phases, Timeline, categories, findings};
 use shared::base::format;
 use shared::base::frame_rules::RECORDED_OPERATOR;
 use shared::trace::{Device, EventTable, FrameId, StackId, Trace};
@@ -55,11 +55,18 @@ pub(super) fn first_findings(trace: &Trace) -> Value {
     found.iter().take(2).map(|finding| json!({ "code": finding.code, "title": finding.title })).collect()
 }
 
-/// Bytes at the peaks of all devices, by the category that tags tell and the one that operations alone tell.
-///
-/// Without tags there are no steps, phases and modules, only the names of operations, as in stacks of PyTorch's C++.
-pub(super) fn confusion(trace: &Trace) -> BTreeMap<String, BTreeMap<String, u64>> {
-    let bare = without_tags(trace);
+/// What is left of the stacks of a recording whose annotations are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// The names of operations, as in stacks of PyTorch's C++: there are no steps, phases and modules.
+    Operations,
+    /// Nothing, as where recording was asked for no stacks.
+    Nothing,
+}
+
+/// Bytes at the peaks of all devices, by the category that tags tell and the one that is told without them.
+pub(super) fn confusion(trace: &Trace, left: Left) -> BTreeMap<String, BTreeMap<String, u64>> {
+    let bare = without_tags(trace, left);
     let mut table: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for (device, bare_device) in trace.devices.iter().zip(&bare.devices) {
         let timeline = Timeline::new(trace, device);
@@ -75,16 +82,17 @@ pub(super) fn confusion(trace: &Trace) -> BTreeMap<String, BTreeMap<String, u64>
 /// The category of each allocation of a device.
 fn sorted(trace: &Trace, device: &Device) -> Vec<Category> {
     let allocations = Timeline::new(trace, device).allocations;
-    let steps = Steps::find(trace, device, &allocations);
-    let phases = Phases::find(trace, device, &allocations, steps.as_ref());
+    let phases = Phases::find(trace, device, &allocations);
     categories(device, &allocations, &phases)
 }
 
-/// The same trace with nothing but operations in its stacks.
-fn without_tags(trace: &Trace) -> Trace {
+/// The same trace without annotations, and with little or nothing in its stacks.
+pub(super) fn without_tags(trace: &Trace, left: Left) -> Trace {
     let mut bare = trace.clone();
     bare.annotations.clear();
-    let is_operation = |id: &FrameId| trace.strings.get(trace.frames.get(*id).filename) == RECORDED_OPERATOR;
+    let is_operation = |id: &FrameId| {
+        left == Left::Operations && trace.strings.get(trace.frames.get(*id).filename) == RECORDED_OPERATOR
+    };
     let mut stacks = vec![StackId::NONE; trace.stacks.len()];
     for id in trace.stacks.ids() {
         let frames: Vec<FrameId> = trace.stacks.frames(id).iter().copied().filter(is_operation).collect();

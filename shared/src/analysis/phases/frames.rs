@@ -144,7 +144,7 @@ mod tests {
             stacks.iter().enumerate().map(|(index, stack)| format!("alloc n{index} 512 {stack}\n")).collect();
         let trace = text::parse(&source).unwrap();
         let device = &trace.devices[0];
-        let phases = Phases::find(&trace, device, &Allocations::pair(device), None);
+        let phases = Phases::find(&trace, device, &Allocations::pair(device));
         assert_eq!(phases.basis(), PhaseBasis::Functions);
         let stack = |event: usize| device.events.stacks().at(event);
         let letter = |event| format!("{:?}", phases.of_birth(event as u32 + 1, stack(event))).remove(0);

@@ -5,8 +5,11 @@
 mod frames;
 mod operations;
 mod shape;
+mod sharing;
 
-use super::{Allocations, Steps};
+pub(super) use sharing::Sharing;
+
+use super::Allocations;
 use crate::trace::{Action, Device, StackId, Trace};
 
 /// A part of a training step, or what comes before and beside the steps.
@@ -49,8 +52,12 @@ pub enum PhaseBasis {
 pub struct Phases {
     /// Where each run ends, and its phase; moments after the last are unknown.
     runs: Vec<(u32, Phase)>,
+    /// Where each run allocates for the last time.
+    lasts: Vec<u32>,
     /// The phase of each stack, by its index; empty where frames tell nothing.
     of_stacks: Vec<Phase>,
+    /// What each stack says about the traffic between processes, by its index; empty where there is none.
+    sharing: Vec<Option<Sharing>>,
     basis: PhaseBasis,
 }
 
@@ -59,7 +66,7 @@ const LEAST_TOLD: f64 = 0.3;
 
 impl Phases {
     /// Finds the phases of a device.
-    pub fn find(trace: &Trace, device: &Device, allocations: &Allocations, steps: Option<&Steps>) -> Self {
+    pub fn find(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
         let (actions, stacks) = (device.events.actions(), device.events.stacks());
         let allocs: Vec<usize> = (0..device.events.len()).filter(|&event| actions.at(event) == Action::Alloc).collect();
         let is_enough = |told: usize| told as f64 > LEAST_TOLD * allocs.len() as f64;
@@ -68,18 +75,19 @@ impl Phases {
         let told = allocs.iter().filter(|&&event| of_alloc(event) != Phase::Unknown).count();
         // Nodes of backward alone say nothing about the rest.
         let is_forward_told = allocs.iter().any(|&event| of_alloc(event) == Phase::Forward);
-        if is_forward_told && is_enough(told) {
-            let runs = frames::runs(&allocs, device, &of_stacks);
-            return Self { runs, of_stacks, basis: PhaseBasis::Functions };
-        }
-        let signs = operations::signs(trace, &of_stacks);
-        let signed = allocs.iter().filter(|&&event| signs[stacks.at(event).index()].is_some()).count();
-        if is_enough(signed) {
-            let runs = operations::runs(&allocs, device, allocations, &signs);
-            return Self { runs, of_stacks: Vec::new(), basis: PhaseBasis::Operations };
-        }
-        let runs = steps.map_or_else(Vec::new, |steps| shape::runs(device, allocations, &steps.steps));
-        Self { runs, of_stacks: Vec::new(), basis: PhaseBasis::Curve }
+        let (runs, of_stacks, basis) = if is_forward_told && is_enough(told) {
+            (frames::runs(&allocs, device, &of_stacks), of_stacks, PhaseBasis::Functions)
+        } else {
+            let signs = operations::signs(trace, &of_stacks);
+            let signed = allocs.iter().filter(|&&event| signs[stacks.at(event).index()].is_some()).count();
+            if is_enough(signed) {
+                (operations::runs(&allocs, device, allocations, &signs), Vec::new(), PhaseBasis::Operations)
+            } else {
+                (shape::runs(device, allocations), Vec::new(), PhaseBasis::Curve)
+            }
+        };
+        let lasts = lasts(&runs, &allocs);
+        Self { runs, lasts, of_stacks, sharing: sharing::of_stacks(trace), basis }
     }
 
     /// What the phases were told by.
@@ -111,22 +119,57 @@ impl Phases {
         }
     }
 
+    /// What a stack says about the traffic between processes.
+    pub(super) fn sharing(&self, stack: StackId) -> Option<Sharing> {
+        self.sharing.get(stack.index()).copied().flatten()
+    }
+
     /// Whether a lifetime goes on after the run that it began in.
     pub(super) fn leaves(&self, born: u32, died: u32) -> bool {
-        let index = self.runs.partition_point(|&(end, _)| end < born);
-        self.runs.get(index).is_none_or(|&(end, _)| died > end)
+        died > self.end_of(self.run_of(born))
     }
 
     /// Whether a lifetime that began in backward goes on after it, recomputation being a part of it.
     pub(super) fn leaves_backward(&self, born: u32, died: u32) -> bool {
-        let index = self.runs.partition_point(|&(end, _)| end < born);
-        let is_backward = |phase| matches!(phase, Phase::Backward | Phase::Recompute | Phase::Collective);
-        let end = self.runs[index.min(self.runs.len())..].iter().take_while(|run| is_backward(run.1)).last();
-        end.is_none_or(|&(end, _)| died > end)
+        let first = self.run_of(born);
+        let is_backward = |run: &&(u32, Phase)| matches!(run.1, Phase::Backward | Phase::Recompute | Phase::Collective);
+        let count = self.runs[first.min(self.runs.len())..].iter().take_while(is_backward).count();
+        count == 0 || died > self.end_of(first + count - 1)
+    }
+
+    /// Whether a lifetime goes on after the next backward.
+    pub(super) fn outlives_backward(&self, born: u32, died: u32) -> bool {
+        let from = self.run_of(born);
+        let next = self.runs.iter().skip(from).position(|&(_, phase)| phase == Phase::Backward);
+        next.is_some_and(|index| died > self.runs[from + index].0)
+    }
+
+    fn run_of(&self, moment: u32) -> usize {
+        self.runs.partition_point(|&(end, _)| end < moment)
+    }
+
+    /// Where a run is over for what it has allocated.
+    ///
+    /// What passes leave is there after their last allocation; an optimizer frees its last copies after that.
+    fn end_of(&self, run: usize) -> u32 {
+        match self.runs.get(run) {
+            Some((_, Phase::Forward | Phase::Backward | Phase::Recompute)) => self.lasts[run],
+            Some(&(end, _)) => end,
+            None => 0,
+        }
     }
 
     /// The runs of one phase: where each ends, and its phase.
     pub fn runs(&self) -> &[(u32, Phase)] {
         &self.runs
     }
+}
+
+/// The moment of the last allocation of each run.
+fn lasts(runs: &[(u32, Phase)], allocs: &[usize]) -> Vec<u32> {
+    let last = |&(end, _): &(u32, Phase)| {
+        let count = allocs.partition_point(|&event| (event as u32) < end);
+        count.checked_sub(1).map_or(end, |index| allocs[index] as u32 + 1)
+    };
+    runs.iter().map(last).collect()
 }

@@ -33,7 +33,8 @@ pub(super) enum Sign {
 const OPTIMIZER_KERNELS: [&str; 5] = ["_foreach_", "_fused_ad", "_fused_sgd", "addcdiv", "addcmul"];
 
 /// Operations that make tensors or move them.
-const MAKING: [&str; 12] = [
+const MAKING: [&str; 13] = [
+    "clone",
     "empty",
     "zeros",
     "ones",
@@ -279,7 +280,7 @@ mod tests {
         let trace = text::parse(&source).unwrap();
         let device = &trace.devices[0];
         let allocations = Timeline::new(&trace, device).allocations;
-        let phases = Phases::find(&trace, device, &allocations, None);
+        let phases = Phases::find(&trace, device, &allocations);
         assert_eq!(phases.basis(), PhaseBasis::Operations);
         let letter = |id| format!("{:?}", phases.at(allocations.get(id, device).born)).remove(0);
         assert_eq!(allocations.ids().map(letter).collect::<String>(), expected);

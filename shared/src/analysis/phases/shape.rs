@@ -1,43 +1,247 @@
-//! Phases by the shape of the curve.
+//! Phases by the shape of lifetimes, where no frame tells them.
+//!
+//! Idea: backward uses up what forward keeps, so the bytes of what comes and goes rise and fall, a hill for each pass.
+//! What has the size of a weight is no part of a hill: gradients pile up while it falls, and optimizers make copies
+//! and states between hills.
+//!
+//! ```text
+//! comes and goes          /\    /\        /\    /\
+//!                        /  \  /  \      /  \  /  \
+//! size of a weight     ....ggg...ggg ooo...ggg...ggg ooo
+//! phases               ffffBBBfffBBB OOOfffBBBfffBBB OOO
+//! ```
+//!
+//! Cost: linear in the events and allocations, but for one sort of what is alive at the highest moment.
+
+mod hills;
 
 use super::Phase;
-use crate::analysis::period::passing_bytes;
-use crate::analysis::{Allocations, Step};
+use crate::analysis::categories::WORKSPACES_BYTES;
+use crate::analysis::pairing::NEVER;
+use crate::analysis::Allocations;
 use crate::trace::Device;
+use hashbrown::HashSet;
+use hills::Hill;
+use std::ops::Range;
 
-/// How far the curve has to fall from its highest, or to rise from its lowest, to be another part of a step.
-const TURN: f64 = 0.5;
+/// After so many allocations that do not stay, the model is built.
+const MOST_BESIDE_SETUP: usize = 16;
 
-/// A step rises while activations are kept, falls while they are used up, and then the optimizer works.
-pub(super) fn runs(device: &Device, allocations: &Allocations, steps: &[Step]) -> Vec<(u32, Phase)> {
-    let live = passing_bytes(device, allocations);
-    let mut runs = Vec::new();
-    if let Some(first) = steps.first().filter(|first| first.start > 0) {
-        runs.push((first.start, Phase::Setup));
+/// The share of a pass's length that a lifetime needs to shape a hill: one in so many. Others are within a layer.
+const LEAST_LASTING: u32 = 6;
+
+/// The share of the highest bytes whose lifetimes are the longest, and no measure of a pass: one in so many.
+const LONGEST: u64 = 20;
+
+/// What is left of a hill when its backward is over: one part in so many.
+const LEFT: u64 = 200;
+
+/// How often at most the curve falls after the optimizer: for a loss, an output and a batch.
+const LATE_FALLS: usize = 4;
+
+/// The bytes of one number, as a loss is; backward begins with its gradient.
+const NUMBER_BYTES: u64 = 8;
+
+/// How many allocations after a loss may be the gradient of it.
+const MOST_BESIDE_LOSS: usize = 3;
+
+/// So many allocations that are not an optimizer's are an evaluation.
+const LEAST_OF_EVALUATION: usize = 16;
+
+/// How many allocations a batch has.
+const MOST_OF_DATA: usize = 4;
+
+/// The runs of phases of a device; none where nothing comes and goes like a pass of training.
+pub(super) fn runs(device: &Device, allocations: &Allocations) -> Vec<(u32, Phase)> {
+    let shapes = Shapes::of(device.events.len() as u32, allocations);
+    let passing = shapes.curve(0);
+    let lasting_len = shapes.pass_len(&passing) / LEAST_LASTING;
+    let hills = hills::of(&shapes.curve(lasting_len));
+    if hills.is_empty() {
+        return Vec::new();
     }
-    for step in steps {
-        of_step(&live[step.start as usize..=step.end as usize], step.start, &mut runs);
+    let mut runs = Runs::default();
+    runs.push(shapes.setup_end, Phase::Setup);
+    let mut start = shapes.setup_end;
+    for (index, hill) in hills.iter().enumerate() {
+        let turn = shapes.turn(hill, lasting_len);
+        let next = hills.get(index + 1).map_or(shapes.events, |next| next.foot);
+        let over = backward_end(&passing, hill, next);
+        runs.push(shapes.data_end(start, over, lasting_len), Phase::Data);
+        runs.push(turn, Phase::Forward);
+        runs.push(over, Phase::Backward);
+        start = shapes.between(over..next, index + 1 == hills.len(), &mut runs);
     }
-    runs
+    runs.0
 }
 
-fn of_step(live: &[u64], start: u32, runs: &mut Vec<(u32, Phase)>) {
-    let highest = live.iter().copied().max().unwrap_or(0);
-    let base = live[0].min(live[live.len() - 1]);
-    let reach = ((highest - base) as f64 * TURN) as u64;
-    let mut is_rising = true;
-    let mut turn = 0;
-    for (index, &bytes) in live.iter().enumerate() {
-        if is_rising && bytes > live[turn] || !is_rising && bytes <= live[turn] {
-            turn = index;
-        }
-        let has_turned = if is_rising { live[turn] - bytes > reach } else { bytes - live[turn] > reach };
-        if has_turned {
-            let phase = if is_rising { Phase::Forward } else { Phase::Backward };
-            runs.push((start + turn as u32, phase));
-            is_rising = !is_rising;
-            turn = index;
+/// Runs, each with the moment that it ends in.
+#[derive(Default)]
+struct Runs(Vec<(u32, Phase)>);
+
+impl Runs {
+    /// Adds a run up to a moment, unless it is empty.
+    fn push(&mut self, end: u32, phase: Phase) {
+        match self.0.last_mut() {
+            Some(last) if last.0 >= end => {}
+            Some(last) if last.1 == phase => last.0 = end,
+            _ if end == 0 => {}
+            _ => self.0.push((end, phase)),
         }
     }
-    runs.push((start + live.len() as u32 - 1, if is_rising { Phase::Forward } else { Phase::Backward }));
+}
+
+/// The moment at which the hill is gone.
+///
+/// A loss and an output may be there until the next pass has its own: then the curve falls for the last times long
+/// after backward, and the longest while without a fall was the optimizer's.
+fn backward_end(passing: &[u64], hill: &Hill, next: u32) -> u32 {
+    let after = &passing[hill.top.end as usize..=next as usize];
+    let base = after.iter().copied().min().unwrap_or(0);
+    let highest = after.first().copied().unwrap_or(0);
+    let least = (highest - base) / LEFT;
+    let mut falls: Vec<u32> = vec![hill.top.end];
+    let mut lowest = highest;
+    for (position, &bytes) in after.iter().enumerate() {
+        if bytes + least < lowest || bytes == base && bytes < lowest {
+            lowest = bytes;
+            falls.push(hill.top.end + position as u32);
+        }
+    }
+    let longest = (1..falls.len()).max_by_key(|&index| falls[index] - falls[index - 1]).unwrap_or(0);
+    let is_late = longest > 1 && longest + LATE_FALLS >= falls.len();
+    falls[if is_late { longest - 1 } else { falls.len() - 1 }]
+}
+
+/// The lifetimes of a device, sorted by what their sizes tell.
+struct Shapes<'a> {
+    allocations: &'a Allocations,
+    events: u32,
+    /// The moment after which the model is built.
+    setup_end: u32,
+    /// Sizes of what was there before the first pass, and stays.
+    weights: HashSet<u64>,
+}
+
+impl<'a> Shapes<'a> {
+    fn of(events: u32, allocations: &'a Allocations) -> Self {
+        let first = allocations.initial_count();
+        let stays = |row: usize| {
+            allocations.died[row] == NEVER && !WORKSPACES_BYTES.contains(&allocations.size_bytes[row])
+        };
+        let mut setup = 0;
+        for position in 0..allocations.len() - first {
+            if stays(first + position) {
+                setup = position + 1;
+            } else if position + 1 >= setup + MOST_BESIDE_SETUP {
+                break;
+            }
+        }
+        let older = (0..first + setup).filter(|&row| stays(row));
+        let weights = older.map(|row| allocations.size_bytes[row]).collect();
+        let setup_end = if setup == 0 { 0 } else { allocations.born_at((first + setup - 1) as u32) };
+        Self { allocations, events, setup_end, weights }
+    }
+
+    /// The rows after the setup that come, go, and have not the size of a weight.
+    fn passing(&self) -> impl Iterator<Item = usize> + '_ {
+        let first = self.allocations.born_by(self.setup_end).max(self.allocations.initial) as usize;
+        (first..self.allocations.len()).filter(|&row| self.allocations.died[row] <= self.events && !self.is_weight(row))
+    }
+
+    fn is_weight(&self, row: usize) -> bool {
+        self.weights.contains(&self.allocations.size_bytes[row])
+    }
+
+    fn born(&self, row: usize) -> u32 {
+        self.allocations.born_at(row as u32)
+    }
+
+    /// The bytes of what comes and goes at every moment, of lifetimes that are at least this long.
+    fn curve(&self, least: u32) -> Vec<u64> {
+        let mut changes = vec![0_i64; self.events as usize + 1];
+        for row in self.passing().filter(|&row| self.allocations.died[row] - self.born(row) >= least) {
+            changes[self.born(row) as usize] += self.allocations.size_bytes[row] as i64;
+            changes[self.allocations.died[row] as usize] -= self.allocations.size_bytes[row] as i64;
+        }
+        let mut live = 0;
+        let sum = |change: i64| {
+            live += change;
+            u64::try_from(live).unwrap_or(0)
+        };
+        changes.into_iter().map(sum).collect()
+    }
+
+    /// About how many events a pass has: most of what is alive when it turns was there from its start.
+    fn pass_len(&self, passing: &[u64]) -> u32 {
+        let highest = (0..passing.len()).max_by_key(|&moment| passing[moment]).unwrap_or(0) as u32;
+        let is_alive = |&row: &usize| self.born(row) <= highest && highest < self.allocations.died[row];
+        let mut alive: Vec<(u32, u64)> = self
+            .passing()
+            .filter(is_alive)
+            .map(|row| (self.allocations.died[row] - self.born(row), self.allocations.size_bytes[row]))
+            .collect();
+        alive.sort_unstable_by(|one, other| other.cmp(one));
+        let mut bytes = 0;
+        let is_reached = |&&(_, size_bytes): &&(u32, u64)| {
+            bytes += size_bytes;
+            bytes * LONGEST >= passing[highest as usize]
+        };
+        alive.iter().find(is_reached).map_or(0, |&(len, _)| len)
+    }
+
+    /// Where forward turns into backward: before the gradient of the loss, or else in the middle of the top.
+    ///
+    /// A loss is a number that stays; its gradient is the next one.
+    fn turn(&self, hill: &Hill, lasting_len: u32) -> u32 {
+        let mut rows = self.born_in(hill.top.clone()).rev();
+        let stays = |row: usize| self.allocations.died[row].saturating_sub(self.born(row)) >= lasting_len;
+        let Some(loss) = rows.find(|&row| self.is_number(row) && stays(row)) else {
+            return hill.top.start.midpoint(hill.top.end);
+        };
+        let next = (loss + 1..self.allocations.len()).take(MOST_BESIDE_LOSS).rev().find(|&row| self.is_number(row));
+        self.born(next.unwrap_or(loss)) - 1
+    }
+
+    fn is_number(&self, row: usize) -> bool {
+        self.allocations.size_bytes[row] <= NUMBER_BYTES
+    }
+
+    /// Rows born after the start of a range of moments, up to its end.
+    fn born_in(&self, moments: Range<u32>) -> Range<usize> {
+        let by = |moment| self.allocations.born_by(moment) as usize;
+        by(moments.start)..by(moments.end)
+    }
+
+    /// Where the batch is there that a forward pass begins with: its first allocations that outlive backward.
+    fn data_end(&self, start: u32, over: u32, lasting_len: u32) -> u32 {
+        let is_data = |&row: &usize| {
+            let died = self.allocations.died[row];
+            !self.is_weight(row) && died >= over && died - self.born(row) >= lasting_len
+        };
+        let data = self.born_in(start..over).take(MOST_OF_DATA).take_while(is_data).last();
+        data.map_or(start, |row| self.born(row))
+    }
+
+    /// Adds what is between two hills, and returns where the next one begins with its batch.
+    fn between(&self, moments: Range<u32>, is_last: bool, runs: &mut Runs) -> u32 {
+        let rows = self.born_in(moments.clone());
+        let update = rows.clone().rev().find(|&row| self.is_weight(row) && !self.is_number(row));
+        let updated = update.map_or(moments.start, |row| self.born(row));
+        let rest = update.map_or(rows.start, |row| row + 1)..rows.end;
+        let others = rest.clone().filter(|&row| !self.is_number(row)).count();
+        // A batch takes the place of the one before, or waits for the pass that reads it.
+        let outlives = |&row: &usize| self.allocations.died[row] > moments.end && !self.is_number(row);
+        let data = if is_last { 0 } else { rest.clone().rev().take(MOST_OF_DATA).take_while(outlives).count() };
+        let data_start = match data {
+            0 => moments.end,
+            _ => self.born(rows.end - data) - 1,
+        };
+        if update.is_some() {
+            runs.push(if others >= LEAST_OF_EVALUATION { updated } else { data_start }, Phase::Optimizer);
+        }
+        let last = if others >= LEAST_OF_EVALUATION { Phase::Evaluation } else { Phase::Backward };
+        runs.push(data_start, if update.is_some() && last == Phase::Backward { Phase::Optimizer } else { last });
+        data_start
+    }
 }

@@ -1,0 +1,89 @@
+//! The hills of a curve.
+
+use std::ops::Range;
+
+/// How far the curve has to fall from a top, to be on the other side: a share of its rise, one in so many.
+const LEAST_FALL: u64 = 2;
+
+/// How far the curve has to rise again after a fall, to be the next hill: a share of the fall, one in so many.
+const LEAST_RISE: u64 = 10;
+
+/// The share of the highest hill that a hill has to rise by: one in so many.
+const LEAST_HEIGHT: u64 = 100;
+
+/// How far below its highest point a top reaches: a share of the rise, one in so many.
+const TOP: u64 = 50;
+
+/// One rise and fall.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hill {
+    /// The last of its lowest moments before it rises.
+    pub(super) foot: u32,
+    /// The first and the last moment of its top.
+    pub(super) top: Range<u32>,
+}
+
+/// The hills of a curve, in their order.
+pub(super) fn of(curve: &[u64]) -> Vec<Hill> {
+    let least = curve.iter().copied().max().unwrap_or(0) / LEAST_HEIGHT;
+    let mut hills = Vec::new();
+    let (mut low, mut high) = (0, 0);
+    let mut is_rising = true;
+    for (moment, &bytes) in curve.iter().enumerate() {
+        if is_rising {
+            if bytes > curve[high] {
+                high = moment;
+            }
+            let rise = curve[high] - curve[low];
+            if rise > least && bytes < curve[high] - rise / LEAST_FALL {
+                hills.push(hill(curve, low, high, moment));
+                (is_rising, low) = (false, moment);
+            } else if bytes <= curve[low] {
+                (low, high) = (moment, moment);
+            }
+        } else if bytes <= curve[low] {
+            low = moment;
+        } else if bytes > curve[low] + (curve[high] - curve[low]) / LEAST_RISE {
+            (is_rising, high) = (true, moment);
+        }
+    }
+    hills
+}
+
+fn hill(curve: &[u64], foot: usize, high: usize, fallen: usize) -> Hill {
+    let least = curve[high] - (curve[high] - curve[foot]) / TOP;
+    let is_top = |moment: &usize| curve[*moment] >= least;
+    let first = (foot..=high).find(is_top).unwrap_or(high);
+    let last = (high..fallen).rev().find(is_top).unwrap_or(high);
+    Hill { foot: foot as u32, top: first as u32..last as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the hills of a curve, written as `foot, top..top`.
+    #[track_caller]
+    fn check(curve: &[u64], expected: &[&str]) {
+        let found = of(curve).into_iter().map(|hill| format!("{}, {}..{}", hill.foot, hill.top.start, hill.top.end));
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_hill_rises_and_falls() {
+        check(&[0, 0, 40, 80, 100, 99, 100, 60, 20, 0], &["1, 4..6"]);
+        check(&[0, 10, 20], &[]);
+        check(&[], &[]);
+    }
+
+    #[test]
+    fn small_bumps_are_no_hills() {
+        check(&[0, 50, 100, 80, 90, 40, 45, 20, 25, 0], &["0, 2..2"]);
+    }
+
+    #[test]
+    fn hills_have_heights_of_their_own() {
+        check(&[0, 100, 0, 0, 20, 0, 60, 5], &["0, 1..1", "3, 4..4", "5, 6..6"]);
+        check(&[0, 100, 30, 90, 0], &["0, 1..1", "2, 3..3"]);
+    }
+}

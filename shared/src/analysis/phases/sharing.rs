@@ -1,0 +1,66 @@
+//! What a model needs because several processes share it, told by the functions that allocate it.
+//!
+//! FSDP gathers weights before a layer runs and scatters its gradients after it; DDP and the optimizers that are built
+//! on it keep flat buffers in which processes average gradients.
+
+use crate::base::frame_rules::{RECORDED_MODULE, RECORDED_OPERATOR};
+use crate::trace::{FrameId, Trace};
+
+/// What an allocation is for in the traffic between processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::analysis) enum Sharing {
+    /// Whole weights, gathered from all processes.
+    Weights,
+    /// What is sent or received.
+    Buffer,
+}
+
+/// What each stack says about sharing, by the stack's index; empty where none says anything.
+pub(super) fn of_stacks(trace: &Trace) -> Vec<Option<Sharing>> {
+    let frame = |index| {
+        let frame = trace.frames.get(FrameId::from_index(index));
+        of_frame(trace.strings.get(frame.name), trace.strings.get(frame.filename))
+    };
+    let frames: Vec<Option<Sharing>> = (0..trace.frames.len()).map(frame).collect();
+    if frames.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let mut of_stacks = vec![None; trace.stacks.len()];
+    for id in trace.stacks.ids() {
+        // The innermost function knows best: weights are gathered within the traffic of a layer.
+        of_stacks[id.index()] = trace.stacks.frames(id).iter().find_map(|frame| frames[frame.index()]);
+    }
+    of_stacks
+}
+
+fn of_frame(name: &str, filename: &str) -> Option<Sharing> {
+    match filename {
+        RECORDED_MODULE => return name.starts_with("ddp.bucket ").then_some(Sharing::Buffer),
+        RECORDED_OPERATOR => return of_operator(name),
+        _ => {}
+    }
+    let path = filename.replace('\\', "/");
+    let is_in = |part: &str| path.contains(part);
+    match name {
+        "alloc_all_gather_outputs" | "init_all_gather_outputs" | "_alloc_padded_unsharded_flat_param"
+            if is_in("/fsdp/") =>
+        {
+            Some(Sharing::Weights)
+        }
+        "foreach_all_gather_copy_out" if is_in("/fsdp/") => Some(Sharing::Weights),
+        "foreach_all_gather" | "foreach_reduce" | "_get_param_all_gather_inputs" if is_in("/fsdp/") => {
+            Some(Sharing::Buffer)
+        }
+        "_ddp_init_helper" if is_in("nn/parallel/distributed.py") => Some(Sharing::Buffer),
+        _ => name.contains("c10d::Reducer::").then_some(Sharing::Buffer),
+    }
+}
+
+/// FSDP names its parts as operations.
+fn of_operator(name: &str) -> Option<Sharing> {
+    match name {
+        "FSDP::all_gather_copy_out" => Some(Sharing::Weights),
+        "FSDP::all_gather" | "FSDP::post_backward_reduce" => Some(Sharing::Buffer),
+        _ => None,
+    }
+}
