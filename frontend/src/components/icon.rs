@@ -49,6 +49,10 @@ pub enum IconName {
     Stop,
     /// A looking glass.
     Search,
+    /// An arrow head up.
+    Previous,
+    /// An arrow head down.
+    Next,
 }
 
 impl IconName {
@@ -85,6 +89,8 @@ impl IconName {
             Self::Add => "M8 3v10M3 8h10",
             Self::Again => "M13.2 8a5.2 5.2 0 1 1-1.6-3.8M13.3 2v3h-3",
             Self::Stop => "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8zM6 6h4v4H6z",
+            Self::Previous => "M4 10l4-4 4 4",
+            Self::Next => "M4 6l4 4 4-4",
             Self::Search => "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3l3.4 3.4",
         }
     }

@@ -1,6 +1,7 @@
 //! The page's state and its effects, for components.
 
 pub mod kept_links;
+mod use_allocations;
 mod use_answer;
 mod use_arrival;
 mod use_commands;
@@ -8,10 +9,12 @@ mod use_drop;
 mod use_files;
 mod use_keys;
 mod use_scheme;
+mod use_selecting;
 mod use_settled;
 mod use_sharing;
 mod use_view_link;
 
+pub use use_allocations::{Page, use_rows, use_selection_facts, walk};
 pub use use_answer::{use_details, use_stacks};
 pub use use_arrival::{Arrival, ArrivalFailure, use_arrival};
 pub use use_commands::{Commands, use_commands};
@@ -19,6 +22,7 @@ pub use use_drop::use_drop;
 pub use use_files::{FilesHandle, Opening, use_files};
 pub use use_keys::use_keys;
 pub use use_scheme::{SchemeHandle, use_scheme};
+pub use use_selecting::{SelectingHandle, use_selecting, use_selecting_state};
 pub use use_settled::use_settled;
 pub use use_sharing::{SharingHandle, delete_link, use_sharing};
 pub use use_view_link::{Seen, ViewLink, use_view_link};

@@ -31,7 +31,7 @@ pub fn use_stacks(client: &WorkerClient, device: u32, moment: u32) -> Option<Rc<
 
 /// Asks whenever `question` changes, and drops answers that come after it has changed again.
 #[hook]
-fn use_answer<Q, A, F>(question: Q, ask: impl Fn(Q) -> F + 'static) -> Option<Rc<A>>
+pub(super) fn use_answer<Q, A, F>(question: Q, ask: impl Fn(Q) -> F + 'static) -> Option<Rc<A>>
 where
     Q: Clone + PartialEq + 'static,
     A: 'static,

@@ -2,6 +2,7 @@
 
 use super::viewer::Viewer;
 use crate::components::arrival_card::ArrivalCard;
+use crate::components::dock::SEARCH_ID;
 use crate::components::drop_overlay::DropOverlay;
 use crate::components::error_card::ErrorCard;
 use crate::components::header::Header;
@@ -14,8 +15,8 @@ use crate::hooks::{
     Arrival, Commands, FilesHandle, ViewLink, use_arrival, use_commands, use_drop, use_files, use_keys, use_scheme,
     use_view_link,
 };
-use crate::platform::{chosen_files, set_title};
-use crate::state::{FileAction, FileStatus, KeyAction, OpenFile, Scheme};
+use crate::platform::{chosen_files, focus_element, on_next_frame, set_title};
+use crate::state::{DockTab, FileAction, FileStatus, KeyAction, OpenFile, Scheme};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -136,11 +137,22 @@ fn on_key(
         KeyAction::Help => above.set(Some(Above::Keys)),
         KeyAction::Open => on_open.emit(()),
         KeyAction::Unpin => files.dispatch(FileAction::Pin(None)),
+        KeyAction::Search => search(&files),
         KeyAction::Axis(axis) => files.dispatch(FileAction::ChooseAxis(axis)),
         KeyAction::StepDevice(step) => files.dispatch(FileAction::StepDevice(step)),
         KeyAction::ShowFile(position) => files.dispatch(FileAction::ShowNth(position)),
         KeyAction::Timeline(command) => commands.issue(command),
     })
+}
+
+/// Goes to the field of the open view below the timeline, or opens the view that has one.
+fn search(files: &FilesHandle) {
+    if !focus_element(SEARCH_ID) {
+        files.dispatch(FileAction::ChooseDock(Some(DockTab::Allocations)));
+        on_next_frame(|_| {
+            focus_element(SEARCH_ID);
+        });
+    }
 }
 
 /// Sharing of the shown file, with the view that was on the screen when the dialog opened.

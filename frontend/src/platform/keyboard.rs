@@ -40,6 +40,15 @@ fn is_text(element: &Element) -> bool {
     is_editable || matches!(element.tag_name().as_str(), "TEXTAREA" | "SELECT" | "INPUT")
 }
 
+/// Moves the focus to the element with this `id`; whether it is there.
+pub fn focus_element(id: &str) -> bool {
+    let found = window().document().and_then(|document| document.get_element_by_id(id));
+    let Some(element) = found.and_then(|element| element.dyn_into::<HtmlElement>().ok()) else { return false };
+    // It fails on elements that can't take the focus, which is no harm.
+    let _ = element.focus();
+    true
+}
+
 /// Moves the focus to the first element inside `parent` that fits a selector.
 pub fn focus_first(parent: &Element, selector: &str) {
     let found = parent.query_selector(selector).ok().flatten();

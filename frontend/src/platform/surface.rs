@@ -70,7 +70,8 @@ pub fn place_tooltip(tooltip: &HtmlElement, shown: Option<(Point, (f64, f64), [&
     set_style(tooltip, "transform", &format!("translate({:.0}px, {:.0}px)", x.max(2.0), y.max(2.0)));
 }
 
-fn set_style(element: &HtmlElement, name: &str, value: &str) {
+/// Sets a property that styles read; the page's policy forbids the attribute.
+pub fn set_style(element: &HtmlElement, name: &str, value: &str) {
     // Only an unknown property is an error, and these are known.
     let _ = element.style().set_property(name, value);
 }

@@ -3,8 +3,8 @@
 use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
 use crate::worker::{
-    AllocationKey, Answer, AxisKind, CopyOptions, CopyPreview, Details, Hit, Marks, Order, PictureData, Question,
-    Report, Stacks, View,
+    AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CopyOptions, CopyPreview, Details, Hit,
+    Marks, Order, PictureData, Question, Report, Stacks, View,
 };
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};
@@ -203,6 +203,17 @@ impl WorkerClient {
     pub async fn stacks(&self, device: u32, moment: u32, limit: u32) -> Result<Stacks, AskError> {
         match self.ask(Question::Stacks { device, moment, limit }).await? {
             Answer::Stacks(stacks) => Ok(stacks),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// Tables of a device's allocations.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn allocations(&self, device: u32, question: AllocationsQuestion) -> Result<AllocationsAnswer, AskError> {
+        match self.ask(Question::Allocations { device, question }).await? {
+            Answer::Allocations(answer) => Ok(answer),
             other => Err(refusal(other)),
         }
     }

@@ -25,6 +25,8 @@ pub enum KeyAction {
     Open,
     /// Let the pinned allocation go.
     Unpin,
+    /// Look for allocations.
+    Search,
     /// Choose the axis.
     Axis(AxisKind),
     /// Go to another device.
@@ -66,6 +68,7 @@ fn plain_action(key: &str) -> Option<KeyAction> {
         "?" => KeyAction::Help,
         "o" | "O" => KeyAction::Open,
         "Escape" => KeyAction::Unpin,
+        "/" => KeyAction::Search,
         "e" | "E" => KeyAction::Axis(AxisKind::Events),
         "t" | "T" => KeyAction::Axis(AxisKind::Time),
         "[" => KeyAction::StepDevice(-1),
@@ -118,6 +121,7 @@ mod tests {
     fn letters_and_digits_act() {
         check("?", Some(KeyAction::Help));
         check("t", Some(KeyAction::Axis(AxisKind::Time)));
+        check("/", Some(KeyAction::Search));
         check("9", Some(KeyAction::ShowFile(8)));
         check("0", Some(KeyAction::Timeline(TimelineCommand::Reset)));
         check("F5", None);

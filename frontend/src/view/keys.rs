@@ -10,7 +10,7 @@ pub struct KeyGroup {
 }
 
 /// All keys.
-pub const KEYS: [KeyGroup; 3] = [
+pub const KEYS: [KeyGroup; 4] = [
     KeyGroup {
         title: "Timeline",
         lines: &[
@@ -22,6 +22,14 @@ pub const KEYS: [KeyGroup; 3] = [
             (&["E"], "Axis of events"),
             (&["T"], "Axis of time"),
             (&["Esc"], "Let the pinned allocation go"),
+        ],
+    },
+    KeyGroup {
+        title: "Allocations",
+        lines: &[
+            (&["/"], "Search allocations"),
+            (&["Enter"], "Next match, with Shift the previous one"),
+            (&["↑", "↓"], "Choose a row of the table"),
         ],
     },
     KeyGroup {

@@ -1,10 +1,13 @@
 //! Reports of the core as the words and numbers that the page shows: no yew, no browser.
 
+pub mod allocations;
 pub mod details;
 pub mod figures;
 pub mod keys;
 pub mod notices;
 pub mod progress;
+pub mod scrolling;
+pub mod selection;
 pub mod sharing;
 pub mod stack;
 pub mod timeline;

@@ -2,9 +2,11 @@
 //!
 //! Nothing here knows the browser: `platform` carries the messages.
 
+mod allocations_data;
 mod copy;
 mod picture_data;
 mod protocol;
+mod selection_data;
 mod summary;
 
 pub mod wire;
@@ -13,6 +15,10 @@ mod queue;
 
 mod engine;
 
+pub use allocations_data::{
+    AllocationRow, AllocationsAnswer, AllocationsQuestion, Column, Found, GroupRow, Sort, TablePage, TableRequest,
+    TableRows, Walk, WalkRequest,
+};
 pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange};
 pub use engine::Engine;
 pub use picture_data::{OutlineStep, PictureData};
@@ -21,4 +27,7 @@ pub use protocol::{
     Report, Span, StackRow, Stacks, View,
 };
 pub use queue::Queue;
+pub use selection_data::{
+    FilterData, GroupKeyData, GroupKind, PartKind, ScopeData, SelectionData, SelectionFacts, WeightKind,
+};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};

@@ -3,6 +3,7 @@
 //! The page numbers its questions, and an answer carries its question's number back.
 //! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
+use super::allocations_data::{AllocationsAnswer, AllocationsQuestion};
 use super::copy::{CopyOptions, CopyPreview};
 use super::picture_data::PictureData;
 use super::summary::{DeviceFigures, FileSummary, Notice};
@@ -121,6 +122,13 @@ pub enum Question {
         /// Position of the device.
         device: u32,
     },
+    /// Tables of allocations.
+    Allocations {
+        /// Position of the device.
+        device: u32,
+        /// What about them.
+        question: AllocationsQuestion,
+    },
     /// What a clean copy of the file would leave out.
     Preview(CopyOptions),
     /// A clean copy of the file, compressed; the bytes come as a `Blob`, which no message is made of.
@@ -144,6 +152,8 @@ pub enum Answer {
     Stacks(Stacks),
     /// Spans and marks.
     Marks(Marks),
+    /// Tables of allocations.
+    Allocations(AllocationsAnswer),
     /// What a copy leaves out.
     Preview(Box<CopyPreview>),
     /// A newer question of the same kind came before this one was looked at.

@@ -1,5 +1,6 @@
 //! The questions that wait while the worker computes.
 
+use super::allocations_data::AllocationsQuestion;
 use super::protocol::Question;
 
 /// Questions in the order in which they came.
@@ -42,6 +43,10 @@ fn replaces(newer: &Question, older: &Question) -> bool {
         (newer, older),
         (Question::Picture { .. }, Question::Picture { .. })
             | (Question::Hit { .. }, Question::Hit { .. })
+            | (
+                Question::Allocations { question: AllocationsQuestion::Rows(_), .. },
+                Question::Allocations { question: AllocationsQuestion::Rows(_), .. },
+            )
             | (Question::Preview(_), Question::Preview(_))
             | (Question::Copy(_), Question::Copy(_))
     )

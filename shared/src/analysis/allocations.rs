@@ -154,6 +154,14 @@ impl Allocations {
         Allocation { born, died, size_bytes, addr, stack, origin }
     }
 
+    /// The requested size of an allocation.
+    ///
+    /// # Panics
+    /// If `id` is of another table.
+    pub fn size_bytes_of(&self, id: AllocationId) -> u64 {
+        self.size_bytes[id.index()]
+    }
+
     /// Where an allocation was first seen.
     ///
     /// # Panics

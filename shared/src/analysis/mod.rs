@@ -32,6 +32,7 @@ mod growth;
 mod period;
 mod phases;
 mod segments_at;
+mod selection;
 mod stack_title;
 mod steps;
 mod study;
@@ -52,8 +53,12 @@ pub use replay::{
     Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Verification, VerifyError, recorded_settings,
     replay, verify,
 };
+pub use selection::{
+    Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, Scope, TextFilter, Totals,
+    Weigher, Weight, group, label, pool_of, select, stream_of,
+};
 pub use spans::{Span, spans};
-pub use stack_title::{place, stack_title};
+pub use stack_title::{place, stack_callers, stack_title};
 pub use steps::{Step, StepSource, Steps};
 pub use study::Study;
 pub use summary::Summary;

@@ -13,6 +13,27 @@ pub fn stack_title(trace: &Trace, stack: StackId) -> Option<String> {
     Some(operation.unwrap_or_else(|| place(name, filename, frames[position].line)))
 }
 
+/// Who called what a stack is about: up to two callers of the program, `< forward (model.py:3) < main (train.py:9)`.
+///
+/// Where our recorder made the stack, its title names the callers, and this is the operation that was called.
+pub fn stack_callers(trace: &Trace, stack: StackId) -> String {
+    const CALLERS: usize = 2;
+    let texts = |&id| {
+        let frame: &Frame = trace.frames.get(id);
+        (trace.strings.get(frame.name), trace.strings.get(frame.filename), frame.line)
+    };
+    let frames = || trace.stacks.frames(stack).iter().map(texts);
+    let operations = frames().take_while(|(_, filename, _)| *filename == frame_rules::RECORDED_OPERATOR);
+    if let Some((operation, ..)) = operations.last() {
+        return operation.to_owned();
+    }
+    let Some(title) = stack_title(trace, stack) else { return String::new() };
+    let program = frames().filter(|(_, filename, _)| !frame_rules::is_runtime(filename));
+    let places = program.map(|(name, filename, line)| place(name, filename, line));
+    let callers = places.skip_while(|place| *place == title).take(CALLERS);
+    callers.map(|caller| format!("< {caller}")).collect::<Vec<_>>().join(" ")
+}
+
 /// A function with its file and line, as far as they are known.
 pub fn place(name: &str, filename: &str, line: u64) -> String {
     let file = filename.rsplit(['/', '\\']).next().unwrap_or(filename);
@@ -35,6 +56,18 @@ mod tests {
         let stacks = trace.devices[0].events.stacks();
         assert_eq!(stack_title(&trace, stacks.at(0)).as_deref(), Some("relu (main.py:1)"));
         assert_eq!(stack_title(&trace, stacks.at(1)), None);
+    }
+
+    #[test]
+    fn callers_are_those_of_the_program() {
+        let callers = |stack: &str| {
+            let trace = text::parse(&format!("alloc a 1 {stack}")).unwrap();
+            stack_callers(&trace, trace.devices[0].events.stacks().at(0))
+        };
+        let torch = "mm@v/site-packages/torch/nn/functional.py";
+        assert_eq!(callers(&format!("@{torch}<f<{torch}<g<h<main")), "< g (main.py:1) < h (main.py:1)");
+        assert_eq!(callers("@aten::mm@operator<aten::linear@operator<head@module"), "aten::linear");
+        assert_eq!(callers(""), "");
     }
 
     #[test]

@@ -1,11 +1,17 @@
 //! The dock below the timeline: one view at a time of what the timeline shows.
 
+mod allocations;
 mod grip;
+mod long_table;
+mod scope_bar;
+mod select;
 
+use self::allocations::AllocationsView;
 use self::grip::Grip;
+pub use self::scope_bar::{SEARCH_ID, ScopeBar, ScopeBarProps};
 use super::icon::{Icon, IconName};
 use super::tab_keys::tab_keys;
-use crate::hooks::Seen;
+use crate::hooks::{Seen, SelectingHandle, use_selecting_state};
 use crate::platform::WorkerClient;
 use crate::state::{DockTab, ReadyFile, Scheme, TimelineCommand};
 use crate::worker::{DeviceFigures, Hit};
@@ -57,6 +63,7 @@ fn label(tab: DockTab) -> &'static str {
 #[component]
 pub fn Dock(props: &DockProps) -> Html {
     let dock = use_node_ref();
+    let selecting = use_selecting_state(props.device.device);
     let open = props.file.dock;
     let on_choose = props.on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
     let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
@@ -84,16 +91,17 @@ pub fn Dock(props: &DockProps) -> Html {
                 }
             </div>
             if let Some(tab) = open {
-                <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={id(tab)}>{ body(tab, props) }</div>
+                <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={id(tab)}>
+                    <ContextProvider<SelectingHandle> context={selecting}>{ body(tab, props) }</ContextProvider<SelectingHandle>>
+                </div>
             }
         </section>
     }
 }
 
-fn body(tab: DockTab, _props: &DockProps) -> Html {
+fn body(tab: DockTab, props: &DockProps) -> Html {
     match tab {
-        DockTab::Flame | DockTab::Allocations | DockTab::Segments | DockTab::WhatIf | DockTab::Compare => {
-            Html::default()
-        }
+        DockTab::Allocations => html! { <AllocationsView dock={props.clone()} /> },
+        DockTab::Flame | DockTab::Segments | DockTab::WhatIf | DockTab::Compare => Html::default(),
     }
 }

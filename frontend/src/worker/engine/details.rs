@@ -2,8 +2,8 @@
 
 use super::{Ready, marks, texts};
 use crate::worker::Details;
-use shared::analysis::{AllocationId, Origin};
-use shared::trace::{Device, EventContext, Trace};
+use shared::analysis::{AllocationId, Origin, pool_of, stream_of};
+use shared::trace::{Device, EventContext, PoolId, Trace};
 
 /// The details of an allocation, `None` if there is none at this position.
 pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
@@ -21,8 +21,8 @@ pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
         allocation: position,
         size_bytes: allocation.size_bytes,
         addr: allocation.addr,
-        stream: context.map(|context| context.stream).or_else(|| stream(device, allocation.origin)),
-        pool: pool(device, allocation.origin, context),
+        stream: stream_of(trace, device, allocation.origin),
+        pool: pool_of(trace, device, allocation.origin).map(|PoolId(capture, handle)| (capture, handle)),
         born: allocation.born,
         died,
         born_us: if is_initial { None } else { ready.time_us(allocation.born) },
@@ -47,21 +47,4 @@ fn context<'a>(trace: &'a Trace, device: &Device, origin: Origin) -> Option<&'a 
         }
         Origin::Block(_) => None,
     }
-}
-
-fn stream(device: &Device, origin: Origin) -> Option<u64> {
-    segment_of(device, origin).map(|segment| segment.stream)
-}
-
-fn pool(device: &Device, origin: Origin, context: Option<&EventContext>) -> Option<(u64, u64)> {
-    let of_event = context.and_then(|context| context.pool);
-    let pool = of_event.or_else(|| segment_of(device, origin).and_then(|segment| segment.pool))?;
-    Some((pool.0, pool.1))
-}
-
-/// The segment of an allocation that is known by its block.
-fn segment_of(device: &Device, origin: Origin) -> Option<&shared::trace::Segment> {
-    let Origin::Block(block) = origin else { return None };
-    let after = device.segments.segments.partition_point(|segment| segment.blocks.1 as usize <= block);
-    device.segments.segments.get(after)
 }

@@ -2,10 +2,12 @@
 //!
 //! It runs in the worker and knows nothing of it, so that tests ask it natively.
 
+mod allocations;
 mod copy;
 mod details;
 mod figures;
 mod marks;
+mod selection;
 mod stacks;
 #[cfg(test)]
 mod tests;
@@ -16,7 +18,8 @@ use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::summary::{DeviceOutline, FileSummary, Notice};
 use shared::analysis::{
-    AllocationId, Axis, DistinctStacks, Origin, PictureRequest, Span, Timeline, recording_diagnostics, spans,
+    AllocationId, Axis, Category, DistinctStacks, Origin, PictureRequest, Span, Study, Timeline, categories,
+    recording_diagnostics, spans,
 };
 use shared::trace::{Device, Trace};
 use std::cell::OnceCell;
@@ -30,6 +33,10 @@ pub struct Engine {
     timelines: Vec<Option<Timeline>>,
     /// The annotated spans of each device, paired when they are first asked for: every hover wants them.
     spans: Vec<OnceCell<Vec<Span>>>,
+    /// What each allocation of each device is for, found when it is first asked for.
+    categories: Vec<OnceCell<Vec<Category>>>,
+    /// The last table of each device.
+    tables: Vec<allocations::Cache>,
     /// What the page has not been told yet, the next one last.
     untold: Vec<Untold>,
 }
@@ -47,6 +54,8 @@ struct Ready<'a> {
     device: &'a Device,
     timeline: &'a Timeline,
     spans: &'a OnceCell<Vec<Span>>,
+    categories: &'a OnceCell<Vec<Category>>,
+    table: &'a allocations::Cache,
 }
 
 impl Engine {
@@ -56,7 +65,9 @@ impl Engine {
         let summary = summary_of(&trace);
         let first = summary.first_device();
         let (timelines, spans) = (vec![None; count], vec![OnceCell::new(); count]);
-        let mut engine = Self { trace, summary, timelines, spans, untold: Vec::new() };
+        let categories = vec![OnceCell::new(); count];
+        let tables = (0..count).map(|_| allocations::Cache::default()).collect();
+        let mut engine = Self { trace, summary, timelines, spans, categories, tables, untold: Vec::new() };
         let others = (0..count as u32).rev().filter(|&device| device != first);
         engine.untold.push(Untold::Notices);
         engine.untold.extend(others.chain((count > 0).then_some(first)).map(Untold::Device));
@@ -96,6 +107,9 @@ impl Engine {
         let Some(ready) = self.ready(device) else {
             return Answer::Refused(format!("there is no device at position {device}"));
         };
+        if let Question::Allocations { question, .. } = question {
+            return Answer::Allocations(allocations::answer(ready, question));
+        }
         match *question {
             Question::Picture { view, .. } => Answer::Picture(picture(ready, view)),
             Question::Outline { axis, columns, .. } => Answer::Outline(outline(ready, axis, columns)),
@@ -113,7 +127,7 @@ impl Engine {
             },
             Question::Stacks { moment, limit, .. } => Answer::Stacks(stacks::stacks(ready, moment, limit)),
             Question::Marks { .. } => Answer::Marks(marks::marks(ready)),
-            Question::Preview(_) | Question::Copy(_) => of_no_device(),
+            Question::Allocations { .. } | Question::Preview(_) | Question::Copy(_) => of_no_device(),
         }
     }
 
@@ -127,7 +141,8 @@ impl Engine {
         let trace = &self.trace;
         let device = trace.devices.get(position).or(trace.host.as_ref().filter(|_| position == trace.devices.len()))?;
         let timeline = self.timelines[position].get_or_insert_with(|| Timeline::new(trace, device));
-        Some(Ready { trace, device, timeline, spans: &self.spans[position] })
+        let (spans, categories, table) = (&self.spans[position], &self.categories[position], &self.tables[position]);
+        Some(Ready { trace, device, timeline, spans, categories, table })
     }
 }
 
@@ -156,6 +171,13 @@ impl<'a> Ready<'a> {
         self.spans.get_or_init(|| spans(self.trace, self.device))
     }
 
+    /// What each allocation is for, by its index.
+    fn categories(self) -> &'a [Category] {
+        let Self { trace, device, timeline, .. } = self;
+        let found = || categories(device, &timeline.allocations, &Study::new(trace, device, timeline).phases);
+        self.categories.get_or_init(found)
+    }
+
     /// Microseconds of a moment since the first event.
     fn time_us(&self, moment: u32) -> Option<u64> {
         let has_times = self.timeline.has_times();
@@ -177,6 +199,7 @@ fn device_of(question: &Question) -> Option<u32> {
         | Question::Find { device, .. }
         | Question::Details { device, .. }
         | Question::Stacks { device, .. }
+        | Question::Allocations { device, .. }
         | Question::Marks { device } => device,
         Question::Preview(_) | Question::Copy(_) => return None,
     })
@@ -235,14 +258,19 @@ fn find(ready: Ready<'_>, key: AllocationKey, moment: u32) -> Option<Hit> {
             (allocations.origin(id) == Origin::Event(event as usize)).then_some(id)?
         }
     };
-    let moment = moment.min(timeline.events());
-    Some(Hit {
+    Some(found_hit(ready, id, moment.min(timeline.events())))
+}
+
+/// What a click on an allocation would hit at a moment.
+fn found_hit(ready: Ready<'_>, id: AllocationId, moment: u32) -> Hit {
+    let Ready { timeline, .. } = ready;
+    Hit {
         moment,
         time_us: ready.time_us(moment),
         live_bytes: timeline.live_at(moment),
         reserved_bytes: timeline.reserved_at(moment),
         allocation: Some(hit_allocation(ready, id, below_bytes(ready, id, moment))),
-    })
+    }
 }
 
 /// Bytes below an allocation in the stack of a moment.

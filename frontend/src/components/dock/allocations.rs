@@ -1,0 +1,211 @@
+//! The view of allocations: a table of them, or of groups of them, and a way from one to the next.
+
+use super::DockProps;
+use super::long_table::LongTable;
+use super::scope_bar::ScopeBar;
+use super::select::Select;
+use crate::components::icon::{Icon, IconName};
+use crate::hooks::{SelectingHandle, use_rows, use_selecting, use_selection_facts, walk};
+use crate::state::TimelineCommand;
+use crate::view::allocations::{Target, heads, lines, match_text, sort_after, sort_for};
+use crate::view::selection::{group_text, share_text};
+use crate::worker::{
+    Column, Found, GroupKind, ScopeData, SelectionData, Sort, TablePage, TableRequest, Walk, WalkRequest,
+};
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// The rows that are asked for before the table has told which ones are on the screen.
+const FIRST_ROWS: (u32, u32) = (0, 64);
+
+/// What the [`AllocationsView`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct AllocationsViewProps {
+    /// The dock that it is in.
+    pub(super) dock: DockProps,
+}
+
+/// What was found last, and in which selection.
+type LastFound = Option<(SelectionData, Found)>;
+
+/// Scope, text and filters above a table.
+#[component]
+pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
+    let dock = &props.dock;
+    let handle = use_selecting();
+    let by = use_grouping(&handle);
+    let sort = use_state_eq(Sort::default);
+    let window = use_state_eq(|| FIRST_ROWS);
+    let last_found = use_state_eq(|| LastFound::None);
+    // The table is about bytes, whatever other views weigh.
+    let chosen = handle.data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref());
+    let selection = SelectionData { weight: Default::default(), ..chosen };
+    let request = TableRequest {
+        selection: selection.clone(),
+        by: *by,
+        sort: sort_for(*sort, by.is_some()),
+        first: window.0,
+        count: window.1,
+    };
+    let page = use_rows(&dock.client, dock.device.device, request);
+    let facts = use_selection_facts(&dock.client, dock.device.device);
+    let error = page.as_ref().and_then(|page| page.rows.as_ref().err()).cloned();
+    // While the text can't be read, the table shows what it found before.
+    let readable = use_mut_ref(|| None::<(TableRequest, Rc<TablePage>)>);
+    if let Some((request, Ok(rows))) = page.as_ref().map(|page| (&page.request, &page.rows)) {
+        *readable.borrow_mut() = Some((request.clone(), Rc::new(rows.clone())));
+    }
+    let shown = readable.borrow().clone();
+
+    let on_walk = on_walk(dock, selection.clone(), last_found.setter());
+    let on_next = {
+        let (on_walk, pinned) = (on_walk.clone(), pinned(dock));
+        Callback::from(move |is_back: bool| {
+            on_walk.emit(match (pinned, is_back) {
+                (None, _) => Walk::First,
+                (Some(allocation), false) => Walk::After(allocation),
+                (Some(allocation), true) => Walk::Before(allocation),
+            });
+        })
+    };
+    let on_search_key = {
+        let on_next = on_next.clone();
+        Callback::from(move |event: KeyboardEvent| {
+            if event.key() == "Enter" {
+                on_next.emit(event.shift_key());
+            }
+        })
+    };
+    let on_row = {
+        let (handle, by) = (handle.clone(), by.clone());
+        Callback::from(move |target: Target| match target {
+            Target::Allocation(allocation) => on_walk.emit(Walk::This(allocation)),
+            Target::Group(key, title) => {
+                by.set(None);
+                handle.choose(handle.selecting().with_group(Some((key, title))));
+            }
+        })
+    };
+    let on_sort = {
+        let (sort, shown_sort) = (sort.setter(), sort_for(*sort, by.is_some()));
+        Callback::from(move |column: Column| sort.set(sort_after(shown_sort, column)))
+    };
+    let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
+    let count = shown.as_ref().map(|(_, rows)| rows.count);
+    let place = last_found
+        .as_ref()
+        .filter(|(of, found)| *of == selection && is_pinned(dock, found))
+        .map(|(_, found)| found.position);
+    html! {
+        <div class="dock-view">
+            <ScopeBar {facts} has_pin={dock.file.pinned.is_some()} has_times={dock.device.has_times}
+                error={error.map(AttrValue::from)} lead={grouping(&by)} matches={matches(count, place, &on_next)}
+                {on_search_key} />
+            { table(shown, pinned(dock), on_sort, on_row, on_window) }
+        </div>
+    }
+}
+
+/// What the rows are; the allocations of a group lead back to the groups.
+#[hook]
+fn use_grouping(handle: &SelectingHandle) -> UseStateHandle<Option<GroupKind>> {
+    let by = use_state_eq(|| None::<GroupKind>);
+    let group = handle.selecting().filter.group;
+    let before = use_mut_ref(|| None::<GroupKind>);
+    use_effect_with(group, {
+        let by = by.setter();
+        move |group| match group {
+            Some(key) => *before.borrow_mut() = Some(key.by),
+            None => {
+                if let Some(kind) = before.borrow_mut().take() {
+                    by.set(Some(kind));
+                }
+            }
+        }
+    });
+    by
+}
+
+fn grouping(by: &UseStateHandle<Option<GroupKind>>) -> Html {
+    let groups = GroupKind::ALL.iter().map(|&kind| format!("By {}", group_text(kind).to_lowercase()));
+    let options: Vec<AttrValue> =
+        std::iter::once("Allocations".to_owned()).chain(groups).map(AttrValue::from).collect();
+    let chosen = GroupKind::ALL.iter().position(|&kind| Some(kind) == **by).map_or(0, |position| position + 1);
+    let setter = by.setter();
+    let on_choose =
+        Callback::from(move |index: usize| setter.set(index.checked_sub(1).map(|index| GroupKind::ALL[index])));
+    html! { <Select label="Rows" {options} {chosen} {on_choose} /> }
+}
+
+/// How many there are, and the way from one to the next.
+fn matches(count: Option<u64>, place: Option<u32>, on_next: &Callback<bool>) -> Html {
+    let is_empty = count.is_none_or(|count| count == 0);
+    let button = |label: &'static str, title: &'static str, name: IconName, is_back: bool| {
+        let onclick = on_next.reform(move |_: MouseEvent| is_back);
+        html! {
+            <button type="button" class="button quiet square" aria-label={label} {title} disabled={is_empty} {onclick}>
+                <Icon {name} />
+            </button>
+        }
+    };
+    html! {
+        <span class="scope-matches">
+            <span class="numbers" role="status">{ count.map(|count| match_text(place, count)).unwrap_or_default() }</span>
+            { button("Previous match", "Previous match (Shift+Enter)", IconName::Previous, true) }
+            { button("Next match", "Next match (Enter)", IconName::Next, false) }
+        </span>
+    }
+}
+
+fn table(
+    shown: Option<(TableRequest, Rc<TablePage>)>,
+    pinned: Option<u32>,
+    on_sort: Callback<Column>,
+    on_row: Callback<Target>,
+    on_window: Callback<(u32, u32)>,
+) -> Html {
+    let Some((request, page)) = shown else {
+        return html! { <p class="panel-empty" role="status">{ "Sorting allocations…" }</p> };
+    };
+    let totals = share_text(page.bytes, page.count, page.all_count);
+    let has_groups = request.by.is_some();
+    let empty = if page.all_count == 0 { "Nothing is alive here" } else { "No allocation passes the filter" };
+    html! {
+        <>
+            <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={heads(has_groups)}
+                sort={request.sort} first={page.first} lines={Rc::new(lines(&page))} row_count={page.row_count}
+                chosen={pinned.map(Target::Allocation)} {empty} {on_sort} {on_row} {on_window} />
+            <p class="table-totals numbers" role="status">{ totals }</p>
+        </>
+    }
+}
+
+fn pinned(dock: &DockProps) -> Option<u32> {
+    dock.file.pinned.as_ref()?.allocation.as_ref().map(|allocation| allocation.allocation)
+}
+
+fn is_pinned(dock: &DockProps, found: &Found) -> bool {
+    found.hit.allocation.as_ref().map(|allocation| allocation.allocation) == pinned(dock)
+}
+
+/// Pins an allocation of the selection and shows it in the timeline.
+fn on_walk(dock: &DockProps, selection: SelectionData, last_found: UseStateSetter<LastFound>) -> Callback<Walk> {
+    let DockProps { client, device, on_pin, on_command, .. } = dock.clone();
+    Callback::from(move |to: Walk| {
+        let (client, on_pin, on_command) = (client.clone(), on_pin.clone(), on_command.clone());
+        let (device, selection, last_found) = (device.device, selection.clone(), last_found.clone());
+        spawn_local(async move {
+            let request = WalkRequest { selection: selection.clone(), to };
+            // An error means that the file was closed.
+            let Ok(Some(found)) = walk(&client, device, request).await else { return };
+            let moment = found.hit.moment;
+            on_pin.emit(Some(found.hit.clone()));
+            // What is in view is in view already, and moving would change what that is.
+            if matches!(selection.scope, ScopeData::At(_)) {
+                on_command.emit(TimelineCommand::JumpTo { moment });
+            }
+            last_found.set(Some((selection, found)));
+        });
+    })
+}

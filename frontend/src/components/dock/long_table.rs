@@ -1,0 +1,207 @@
+//! A table of any length, of which only what is on the screen is in the page.
+
+use crate::platform::{ResizeListener, set_style, size_of_element};
+use crate::view::allocations::{Head, Line, Target, aria_sort};
+use crate::view::scrolling::{Scrolling, row_after};
+use crate::worker::{Column, Sort};
+use std::rc::Rc;
+use web_sys::HtmlElement;
+use yew::prelude::*;
+
+/// The height of the names of the columns in CSS pixels; the styles have the same.
+const HEAD_PX: f64 = 30.0;
+
+/// What a [`LongTable`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct LongTableProps {
+    /// What it is a table of.
+    pub(super) label: AttrValue,
+    /// Its columns.
+    pub(super) heads: &'static [Head],
+    /// The order of its rows.
+    pub(super) sort: Sort,
+    /// The position of the first line.
+    pub(super) first: u32,
+    /// The lines that have come.
+    pub(super) lines: Rc<Vec<Line>>,
+    /// How many rows there are.
+    pub(super) row_count: u32,
+    /// The line that is chosen elsewhere.
+    pub(super) chosen: Option<Target>,
+    /// What is said where there is no row.
+    pub(super) empty: AttrValue,
+    /// The name of a column was clicked.
+    pub(super) on_sort: Callback<Column>,
+    /// A row was clicked.
+    pub(super) on_row: Callback<Target>,
+    /// Other rows are wanted: the first one, and how many.
+    pub(super) on_window: Callback<(u32, u32)>,
+}
+
+/// Names of columns that sort, and rows that scroll under them.
+#[component]
+pub(super) fn LongTable(props: &LongTableProps) -> Html {
+    let (pane, spacer) = (use_node_ref(), use_node_ref());
+    let room_px = use_room(&pane);
+    let first = use_state_eq(|| 0_u32);
+    let active = use_state_eq(|| None::<u32>);
+    let scrolling = Scrolling { row_count: props.row_count, room_px };
+    // A shorter table may end above the row that was the first one.
+    let top = (*first).min(scrolling.first(f64::MAX));
+    use_spacer(&spacer, scrolling.spacer_px());
+    use_effect_with((scrolling.wanted(top), props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
+    // The scroll position that keys have set: of a very long table it is rounded to other rows.
+    let set_px = use_mut_ref(|| 0_i32);
+    let onscroll = {
+        let (first, set_px) = (first.setter(), Rc::clone(&set_px));
+        move |event: Event| {
+            let pane: HtmlElement = event.target_unchecked_into();
+            if pane.scroll_top() != *set_px.borrow() {
+                *set_px.borrow_mut() = -1;
+                first.set(scrolling.first(f64::from(pane.scroll_top())));
+            }
+        }
+    };
+    let show = {
+        let (first, active, pane) = (first.setter(), active.setter(), pane.clone());
+        move |row: u32| {
+            let next = scrolling.first_with(row, top);
+            active.set(Some(row));
+            first.set(next);
+            if let Some(pane) = pane.cast::<HtmlElement>() {
+                pane.set_scroll_top(scrolling.scrolled_px(next) as i32);
+                *set_px.borrow_mut() = pane.scroll_top();
+            }
+        }
+    };
+    let current = active.filter(|&row| row < props.row_count);
+    let onkeydown = on_key(props, current, scrolling, show);
+    let rows = top..(top + scrolling.visible() + 1).min(props.row_count);
+    html! {
+        <div class="table" ref={pane} role="grid" tabindex="0" aria-label={props.label.clone()}
+            aria-rowcount={(u64::from(props.row_count) + 1).to_string()}
+            aria-activedescendant={current.map(row_id)} data-columns={props.heads.len().to_string()}
+            {onscroll} {onkeydown}>
+            <div class="table-head" role="row" aria-rowindex="1">
+                { for props.heads.iter().map(|head| head_cell(props, *head)) }
+            </div>
+            <div class="table-rows" role="rowgroup">
+                { for rows.map(|row| table_row(props, row, current)) }
+                if props.row_count == 0 { <p class="panel-empty">{ &props.empty }</p> }
+            </div>
+            <div ref={spacer}></div>
+        </div>
+    }
+}
+
+/// The height for rows in CSS pixels, as the element changes its size.
+#[hook]
+fn use_room(pane: &NodeRef) -> f64 {
+    let room_px = use_state_eq(|| 0.0);
+    use_effect_with(pane.clone(), {
+        let room_px = room_px.setter();
+        move |pane| {
+            let pane = pane.cast::<HtmlElement>();
+            let measured = pane.clone();
+            let measure = move || {
+                let height_px = measured.as_ref().map_or(0.0, |pane| size_of_element(pane).1);
+                room_px.set((height_px - HEAD_PX).max(0.0));
+            };
+            measure();
+            let listener = pane.and_then(|pane| ResizeListener::new(&pane, measure));
+            move || drop(listener)
+        }
+    });
+    *room_px
+}
+
+#[hook]
+fn use_spacer(spacer: &NodeRef, height_px: f64) {
+    use_effect_with((spacer.clone(), height_px), |(spacer, height_px)| {
+        if let Some(spacer) = spacer.cast::<HtmlElement>() {
+            set_style(&spacer, "height", &format!("{height_px:.0}px"));
+        }
+    });
+}
+
+fn on_key(
+    props: &LongTableProps,
+    current: Option<u32>,
+    scrolling: Scrolling,
+    show: impl Fn(u32) + 'static,
+) -> Callback<KeyboardEvent> {
+    let (on_row, target) =
+        (props.on_row.clone(), current.and_then(|row| line(props, row)).map(|line| line.target.clone()));
+    Callback::from(move |event: KeyboardEvent| {
+        // The names of the columns are buttons with keys of their own.
+        if event.target() != event.current_target() || event.ctrl_key() || event.meta_key() || event.alt_key() {
+            return;
+        }
+        match (event.key().as_str(), &target) {
+            ("Enter" | " ", Some(target)) => on_row.emit(target.clone()),
+            (key, _) => match row_after(key, current, &scrolling) {
+                Some(row) => show(row),
+                None => return,
+            },
+        }
+        // The timeline would pan, and the browser scroll.
+        event.prevent_default();
+    })
+}
+
+fn line(props: &LongTableProps, row: u32) -> Option<&Line> {
+    row.checked_sub(props.first).and_then(|index| props.lines.get(index as usize))
+}
+
+fn row_id(row: u32) -> String {
+    format!("table-row-{row}")
+}
+
+fn head_cell(props: &LongTableProps, head: Head) -> Html {
+    let onclick = props.on_sort.reform(move |_: MouseEvent| head.column);
+    let sort = aria_sort(props.sort, head.column);
+    html! {
+        <span role="columnheader" aria-sort={sort} data-column={format!("{:?}", head.column)}>
+            <button type="button" class="table-sort" title={head.hint} {onclick}>
+                { head.label }
+                <span class="table-arrow" aria-hidden="true">
+                    { match sort { "ascending" => "↑", "descending" => "↓", _ => "" } }
+                </span>
+            </button>
+        </span>
+    }
+}
+
+fn table_row(props: &LongTableProps, row: u32, current: Option<u32>) -> Html {
+    let Some(line) = line(props, row) else {
+        return html! { <div key={row} class="table-row" role="row" aria-busy="true"><span role="gridcell">{ "…" }</span></div> };
+    };
+    let target = line.target.clone();
+    let is_chosen = props.chosen.as_ref() == Some(&target);
+    let onclick = props.on_row.reform(move |_: MouseEvent| target.clone());
+    let cell = |(head, text): (&Head, &String)| {
+        html! { <span class="numbers" role="gridcell" data-column={format!("{:?}", head.column)}>{ text }</span> }
+    };
+    let between = props.heads.iter().skip(1).zip(&line.cells);
+    html! {
+        <div key={row} id={row_id(row)} class="table-row" role="row" aria-rowindex={(u64::from(row) + 2).to_string()}
+            aria-selected={is_chosen.to_string()} data-active={(current == Some(row)).then_some("")} {onclick}>
+            <span class="table-size numbers" role="gridcell" data-column="Bytes">
+                <span>{ &line.size }</span>
+                <svg class="table-bar" height="4" aria-hidden="true">
+                    <rect width={format!("{:.2}%", line.bar)} height="4" rx="2" />
+                </svg>
+                <span class="table-share">{ &line.share }</span>
+            </span>
+            { for between.map(cell) }
+            <span class="table-title" role="gridcell" data-column="Title" title={full_text(line)}>
+                { &line.title }
+                if !line.detail.is_empty() { <span class="table-detail">{ " " }{ &line.detail }</span> }
+            </span>
+        </div>
+    }
+}
+
+fn full_text(line: &Line) -> String {
+    format!("{} {}", line.title, line.detail).trim_end().to_owned()
+}

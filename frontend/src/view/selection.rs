@@ -1,0 +1,139 @@
+//! Selections in words.
+
+use crate::state::When;
+use crate::worker::{GroupKind, PartKind, WeightKind};
+use shared::analysis::Category;
+use shared::base::format;
+
+/// Sizes that a filter offers as the smallest, the first for any.
+pub const MIN_BYTES: [u64; 8] = [0, 1 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20, 1 << 30, 8 << 30];
+
+/// Lifetimes in events that a filter offers as the shortest, the first for any.
+pub const MIN_LIFETIMES: [u32; 6] = [0, 10, 100, 1000, 10_000, 100_000];
+
+/// When the allocations are alive.
+pub fn when_text(when: When) -> &'static str {
+    match when {
+        When::Peak => "At the peak",
+        When::Pin => "At the pin",
+        When::View(PartKind::Any) => "In view: all",
+        When::View(PartKind::Born) => "In view: allocated",
+        When::View(PartKind::Died) => "In view: freed",
+        When::View(PartKind::Survived) => "In view: alive throughout",
+        When::View(PartKind::BornAndDied) => "In view: allocated and freed",
+        When::View(PartKind::BornAndKept) => "In view: allocated and kept",
+    }
+}
+
+/// What an allocation counts for.
+pub fn weight_text(weight: WeightKind) -> &'static str {
+    match weight {
+        WeightKind::Bytes => "Bytes",
+        WeightKind::ByteEvents => "Bytes × events",
+        WeightKind::ByteTime => "Bytes × time",
+        WeightKind::Count => "Count",
+    }
+}
+
+/// What allocations are grouped by.
+pub fn group_text(by: GroupKind) -> &'static str {
+    match by {
+        GroupKind::Stack => "Stack",
+        GroupKind::Frame => "Frame",
+        GroupKind::Function => "Function",
+        GroupKind::Module => "Module",
+        GroupKind::Category => "Category",
+        GroupKind::Stream => "Stream",
+        GroupKind::Pool => "Pool",
+        GroupKind::Size => "Size",
+    }
+}
+
+/// The name of a category by its position, which the worker sends.
+pub fn category_text(index: u8) -> String {
+    Category::ALL.get(usize::from(index)).map(|category| category.name().replace('-', " ")).unwrap_or_default()
+}
+
+/// The smallest size of a filter.
+pub fn min_bytes_text(min_bytes: u64) -> String {
+    if min_bytes == 0 { "Any size".to_owned() } else { format!("≥ {}", whole_bytes(min_bytes)) }
+}
+
+/// The sizes that are offered are powers of two: decimals would say nothing.
+fn whole_bytes(size_bytes: u64) -> String {
+    match size_bytes {
+        0x400..0x10_0000 => format!("{} KiB", size_bytes >> 10),
+        0x10_0000..0x4000_0000 => format!("{} MiB", size_bytes >> 20),
+        _ => format!("{} GiB", size_bytes >> 30),
+    }
+}
+
+/// The shortest lifetime of a filter.
+pub fn min_lifetime_text(events: u32) -> String {
+    if events == 0 { "Any lifetime".to_owned() } else { format!("≥ {} events", format::count(events.into())) }
+}
+
+/// A stream by its raw handle.
+pub fn stream_text(stream: u64) -> String {
+    if stream == 0 { "Default stream".to_owned() } else { format!("Stream {}", format::address(stream)) }
+}
+
+/// A pool by its handle.
+pub fn pool_text(pool: (u64, u64)) -> String {
+    match pool {
+        (0, 0) => "Default pool".to_owned(),
+        (0, handle) => format!("Private pool {handle}"),
+        (capture, handle) => format!("Private pool {capture}, {handle}"),
+    }
+}
+
+/// A weight with its unit.
+pub fn weighed(weight: WeightKind, value: u64) -> String {
+    match weight {
+        WeightKind::Bytes => format::bytes(value),
+        WeightKind::ByteEvents => format!("{} × events", format::bytes(value)),
+        WeightKind::ByteTime => format!("{} × s", format::bytes(value / 1000)),
+        WeightKind::Count => format::counted(value, "allocation"),
+    }
+}
+
+/// Which part of a scope a selection is: `2.10 GiB in 312 of 5,120 allocations`.
+pub fn share_text(bytes: u64, count: u64, all_count: u64) -> String {
+    let noun = if all_count == 1 { "allocation" } else { "allocations" };
+    match count == all_count {
+        true => format!("{} in {} {noun}", format::bytes(bytes), format::count(count)),
+        false => format!("{} in {} of {} {noun}", format::bytes(bytes), format::count(count), format::count(all_count)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offers_are_round_numbers() {
+        assert_eq!(MIN_BYTES.map(min_bytes_text)[1..4], ["≥ 1 KiB", "≥ 64 KiB", "≥ 1 MiB"]);
+        assert_eq!(min_bytes_text(8 << 30), "≥ 8 GiB");
+        assert_eq!((min_bytes_text(0).as_str(), min_lifetime_text(1000).as_str()), ("Any size", "≥ 1,000 events"));
+    }
+
+    #[test]
+    fn totals_say_what_they_are_of() {
+        assert_eq!(share_text(2 << 30, 312, 5120), "2.00 GiB in 312 of 5,120 allocations");
+        assert_eq!(share_text(512, 1, 1), "512 B in 1 allocation");
+        assert_eq!(share_text(0, 0, 0), "0 B in 0 allocations");
+    }
+
+    #[test]
+    fn weights_have_units() {
+        assert_eq!(weighed(WeightKind::ByteTime, 2_048_000), "2.00 KiB × s");
+        assert_eq!(weighed(WeightKind::Count, 1), "1 allocation");
+    }
+
+    #[test]
+    fn pools_and_streams_have_names() {
+        assert_eq!((stream_text(0).as_str(), stream_text(255).as_str()), ("Default stream", "Stream 0xff"));
+        assert_eq!((pool_text((0, 0)).as_str(), pool_text((2, 1)).as_str()), ("Default pool", "Private pool 2, 1"));
+        assert_eq!((category_text(2).as_str(), category_text(99).as_str()), ("optimizer state", ""));
+    }
+}

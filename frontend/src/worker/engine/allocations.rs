@@ -1,0 +1,258 @@
+//! Tables of allocations and of groups: sorted once, and then told by the page.
+
+use super::selection::{Selected, facts, group_by, group_key_data, population, scope};
+use super::{Ready, found_hit};
+use crate::worker::{
+    AllocationRow, AllocationsAnswer, AllocationsQuestion, Column, Found, GroupKind, GroupRow, SelectionData, Sort,
+    TablePage, TableRequest, TableRows, Walk, WalkRequest,
+};
+use shared::analysis::{
+    AllocationId, Filter, Group, Groups, Label, Scope, Totals, group, label, select, stack_callers, stack_title,
+};
+use shared::trace::{StackId, Trace};
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// The last table of a device: scrolling asks for page after page of it.
+pub(super) type Cache = RefCell<Option<Table>>;
+
+/// A table with the order of its rows.
+#[derive(Debug)]
+pub(super) struct Table {
+    selection: SelectionData,
+    by: Option<GroupKind>,
+    sort: Sort,
+    /// The selection, in the order of births.
+    ids: Vec<AllocationId>,
+    bytes: u64,
+    all_count: u64,
+    /// The largest bytes of a row.
+    most_bytes: u64,
+    rows: Rows,
+}
+
+#[derive(Debug)]
+enum Rows {
+    Allocations(Vec<AllocationId>),
+    Groups(Groups),
+}
+
+pub(super) fn answer(ready: Ready<'_>, question: &AllocationsQuestion) -> AllocationsAnswer {
+    let answered = match question {
+        AllocationsQuestion::Facts => Ok(AllocationsAnswer::Facts(facts(ready))),
+        AllocationsQuestion::Rows(request) => page(ready, request).map(AllocationsAnswer::Rows),
+        AllocationsQuestion::Walk(request) => walk(ready, request).map(AllocationsAnswer::Walk),
+    };
+    answered.unwrap_or_else(AllocationsAnswer::Mistyped)
+}
+
+fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
+    let mut cache = ready.table.borrow_mut();
+    let is_same = |table: &Table| table.selection == request.selection && table.by == request.by;
+    let table = match cache.take().filter(is_same) {
+        Some(table) if table.sort == request.sort => table,
+        Some(table) => sorted(ready, table, request.sort),
+        None => sorted(ready, Table::new(ready, request)?, request.sort),
+    };
+    let page = table.page(ready, request);
+    *cache = Some(table);
+    Ok(page)
+}
+
+impl Table {
+    fn new(ready: Ready<'_>, request: &TableRequest) -> Result<Self, String> {
+        let selected = Selected::new(ready, &request.selection)?;
+        let all_count = select(&selected.population, &selected.scope, &Filter::default()).len() as u64;
+        let weigher = selected.weigher();
+        let totals = Totals::of(&selected.population, &selected.ids, &weigher);
+        let (rows, most_bytes) = match request.by {
+            None => {
+                let sizes = selected.ids.iter().map(|&id| ready.timeline.allocations.size_bytes_of(id));
+                let most_bytes = sizes.max();
+                (Rows::Allocations(selected.ids.clone()), most_bytes)
+            }
+            Some(kind) => {
+                let population = population(ready, kind == GroupKind::Category);
+                let groups = group(&population, &selected.ids, &weigher, group_by(kind));
+                let most_bytes = groups.rows.iter().map(|group| group.totals.bytes).max();
+                (Rows::Groups(groups), most_bytes)
+            }
+        };
+        Ok(Self {
+            selection: request.selection.clone(),
+            by: request.by,
+            sort: request.sort,
+            ids: selected.ids,
+            bytes: totals.bytes,
+            all_count,
+            most_bytes: most_bytes.unwrap_or(0),
+            rows,
+        })
+    }
+
+    fn page(&self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
+        let (rows, row_count) = match &self.rows {
+            Rows::Allocations(ids) => {
+                let rows = window(ids, request).iter().map(|&id| allocation_row(ready, id)).collect();
+                (TableRows::Allocations(rows), ids.len())
+            }
+            Rows::Groups(groups) => {
+                let all = &groups.rows;
+                let rows = window(all, request).iter().map(|group| group_row(ready.trace, groups, group)).collect();
+                (TableRows::Groups(rows), all.len())
+            }
+        };
+        TablePage {
+            first: request.first,
+            rows,
+            row_count: row_count as u32,
+            bytes: self.bytes,
+            count: self.ids.len() as u64,
+            all_count: self.all_count,
+            most_bytes: self.most_bytes,
+        }
+    }
+}
+
+fn window<'a, T>(rows: &'a [T], request: &TableRequest) -> &'a [T] {
+    let first = (request.first as usize).min(rows.len());
+    &rows[first..(first + request.count as usize).min(rows.len())]
+}
+
+fn allocation_row(ready: Ready<'_>, id: AllocationId) -> AllocationRow {
+    let allocations = &ready.timeline.allocations;
+    let allocation = allocations.get(id, ready.device);
+    let stack = allocations.allocation_stack(id, ready.device);
+    let end = ready.timeline.events() + 1;
+    AllocationRow {
+        allocation: id.index() as u32,
+        size_bytes: allocation.size_bytes,
+        born: allocation.born,
+        lifetime: allocation.died.min(end) - allocation.born,
+        outlives: allocation.died == u32::MAX,
+        category: ready.categories()[id.index()] as u8,
+        title: title(ready.trace, stack),
+        detail: stack_callers(ready.trace, stack),
+    }
+}
+
+fn title(trace: &Trace, stack: StackId) -> String {
+    stack_title(trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
+}
+
+fn group_row(trace: &Trace, groups: &Groups, group: &Group) -> GroupRow {
+    let Label { title, detail } = label(trace, groups, group.key);
+    let (bytes, count) = (group.totals.bytes, group.totals.count);
+    GroupRow { key: group_key_data(group.key), bytes, count, title, detail }
+}
+
+/// The table in another order; equal rows keep the order of their births or of their keys.
+fn sorted(ready: Ready<'_>, mut table: Table, sort: Sort) -> Table {
+    match &mut table.rows {
+        Rows::Allocations(ids) => {
+            let key = allocation_key(ready, ids, sort.column);
+            let mut keyed: Vec<(u64, AllocationId)> = ids.iter().map(|&id| (key(id), id)).collect();
+            let by_key = |rising: Ordering| if sort.is_rising { rising } else { rising.reverse() };
+            keyed.sort_unstable_by(|a, b| by_key(a.0.cmp(&b.0)).then(a.1.cmp(&b.1)));
+            *ids = keyed.into_iter().map(|(_, id)| id).collect();
+        }
+        Rows::Groups(groups) => sort_groups(ready.trace, groups, sort),
+    }
+    table.sort = sort;
+    table
+}
+
+fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
+    let mut rows = std::mem::take(&mut groups.rows);
+    match sort.column {
+        Column::Title => rows.sort_by_cached_key(|row| label(trace, groups, row.key).title.to_lowercase()),
+        Column::Count => rows.sort_unstable_by_key(|row| (row.totals.count, row.totals.bytes, row.key)),
+        _ => rows.sort_unstable_by_key(|row| (row.totals.bytes, row.totals.count, row.key)),
+    }
+    if !sort.is_rising {
+        rows.reverse();
+    }
+    groups.rows = rows;
+}
+
+/// A number for each allocation that sorts as the column does.
+fn allocation_key<'a>(ready: Ready<'a>, ids: &[AllocationId], column: Column) -> Box<dyn Fn(AllocationId) -> u64 + 'a> {
+    let allocations = &ready.timeline.allocations;
+    match column {
+        Column::Bytes | Column::Count => Box::new(|id| allocations.size_bytes_of(id)),
+        // Handles go by births.
+        Column::Born => Box::new(|id| id.index() as u64),
+        Column::Lifetime => Box::new(move |id| {
+            let row = allocations.get(id, ready.device);
+            u64::from(row.died.min(ready.timeline.events() + 1) - row.born)
+        }),
+        Column::Category => Box::new(move |id| ready.categories()[id.index()] as u64),
+        Column::Title => {
+            let ranks = title_ranks(ready, ids);
+            Box::new(move |id| ranks[&allocations.allocation_stack(id, ready.device)])
+        }
+    }
+}
+
+/// The place of each stack's title among all titles: there are far fewer stacks than allocations.
+fn title_ranks(ready: Ready<'_>, ids: &[AllocationId]) -> HashMap<StackId, u64> {
+    let mut ranks: HashMap<StackId, u64> = HashMap::new();
+    for &id in ids {
+        ranks.insert(ready.timeline.allocations.allocation_stack(id, ready.device), 0);
+    }
+    let mut titles: Vec<(String, StackId)> =
+        ranks.keys().map(|&stack| (title(ready.trace, stack).to_lowercase(), stack)).collect();
+    titles.sort_unstable();
+    let mut rank = 0;
+    for (position, (title, stack)) in titles.iter().enumerate() {
+        rank += u64::from(position > 0 && titles[position - 1].0 != *title);
+        ranks.insert(*stack, rank);
+    }
+    ranks
+}
+
+fn walk(ready: Ready<'_>, request: &WalkRequest) -> Result<Option<Found>, String> {
+    let cache = ready.table.borrow();
+    let of_table = cache.as_ref().filter(|table| table.selection == request.selection);
+    let selected;
+    let ids = match of_table {
+        Some(table) => &table.ids,
+        None => {
+            selected = Selected::new(ready, &request.selection)?.ids;
+            &selected
+        }
+    };
+    Ok(step(ready, ids, request))
+}
+
+fn step(ready: Ready<'_>, ids: &[AllocationId], request: &WalkRequest) -> Option<Found> {
+    let count = ids.len();
+    let before = |allocation: u32| ids.partition_point(|id| id.index() < allocation as usize);
+    let position = match request.to {
+        Walk::First => 0,
+        Walk::This(allocation) => {
+            let is_there = (allocation as usize) < ready.timeline.allocations.len();
+            let id = is_there.then(|| AllocationId::from_index(allocation as usize))?;
+            return Some(found(ready, request, id, (before(allocation), count)));
+        }
+        Walk::After(allocation) => ids.partition_point(|id| id.index() <= allocation as usize) % count.max(1),
+        Walk::Before(allocation) => before(allocation).checked_sub(1).or(count.checked_sub(1))?,
+    };
+    Some(found(ready, request, *ids.get(position)?, (position, count)))
+}
+
+fn found(ready: Ready<'_>, request: &WalkRequest, id: AllocationId, (position, count): (usize, usize)) -> Found {
+    let moment = shown_moment(ready, &scope(ready, request.selection.scope), id);
+    Found { hit: found_hit(ready, id, moment), position: position as u32, count: count as u32 }
+}
+
+/// The moment to show an allocation at: the scope's, or else the first one of it in the scope.
+fn shown_moment(ready: Ready<'_>, scope: &Scope, id: AllocationId) -> u32 {
+    let allocation = ready.timeline.allocations.get(id, ready.device);
+    let last = allocation.died.saturating_sub(1).max(allocation.born);
+    match scope {
+        Scope::At(moment) => (*moment).clamp(allocation.born, last),
+        Scope::Within { moments, .. } => moments.start.clamp(allocation.born, last),
+    }
+}

@@ -1,0 +1,182 @@
+//! Selections, from what travels to allocations.
+
+use super::{Ready, axis_of};
+use crate::worker::{
+    FilterData, GroupKeyData, GroupKind, PartKind, ScopeData, SelectionData, SelectionFacts, WeightKind,
+};
+use shared::analysis::{
+    AllocationId, Category, Filter, GroupBy, GroupKey, Part, Population, Scope, TextFilter, Weigher, Weight, pool_of,
+    select, stream_of,
+};
+use shared::base::StringId;
+use shared::trace::{FrameId, PoolId, StackId};
+use std::collections::BTreeSet;
+
+/// The allocations of a selection, and what they are weighed with.
+pub(super) struct Selected<'a> {
+    pub(super) population: Population<'a>,
+    pub(super) scope: Scope,
+    pub(super) ids: Vec<AllocationId>,
+    weight: Weight,
+}
+
+impl<'a> Selected<'a> {
+    /// The allocations of a selection, in the order of their births; the error is a sentence about the filter's text.
+    pub(super) fn new(ready: Ready<'a>, data: &SelectionData) -> Result<Self, String> {
+        let scope = scope(ready, data.scope);
+        let filter = filter(&data.filter)?;
+        let population = population(ready, filter.needs_categories());
+        let ids = select(&population, &scope, &filter);
+        Ok(Self { population, scope, ids, weight: weight(data.weight) })
+    }
+
+    /// What weighs its allocations.
+    pub(super) fn weigher(&self) -> Weigher<'a> {
+        Weigher::new(&self.population, &self.scope, self.weight)
+    }
+}
+
+/// All allocations of a device; categories take longer than all the rest.
+pub(super) fn population(ready: Ready<'_>, has_categories: bool) -> Population<'_> {
+    let Ready { trace, device, timeline, .. } = ready;
+    let categories = if has_categories { ready.categories() } else { &[] };
+    Population { trace, device, timeline, spans: ready.spans(), categories }
+}
+
+pub(super) fn scope(ready: Ready<'_>, data: ScopeData) -> Scope {
+    let Ready { timeline, device, .. } = ready;
+    match data {
+        ScopeData::At(moment) => Scope::At(moment.min(timeline.events())),
+        ScopeData::Within { axis, x0, x1, part: kind } => {
+            let moment = |x| timeline.moment_at_x(device, axis_of(axis), x);
+            // A moment that is in view by a pixel is in view.
+            Scope::Within { moments: moment(x0)..moment(x1) + 1, part: part(kind) }
+        }
+    }
+}
+
+fn part(kind: PartKind) -> Part {
+    match kind {
+        PartKind::Any => Part::Any,
+        PartKind::Born => Part::Born,
+        PartKind::Died => Part::Died,
+        PartKind::Survived => Part::Survived,
+        PartKind::BornAndDied => Part::BornAndDied,
+        PartKind::BornAndKept => Part::BornAndKept,
+    }
+}
+
+fn weight(kind: WeightKind) -> Weight {
+    match kind {
+        WeightKind::Bytes => Weight::Bytes,
+        WeightKind::ByteEvents => Weight::ByteEvents,
+        WeightKind::ByteTime => Weight::ByteTime,
+        WeightKind::Count => Weight::Count,
+    }
+}
+
+fn filter(data: &FilterData) -> Result<Filter, String> {
+    let text = match (data.text.as_str(), data.is_expression) {
+        ("", _) => None,
+        (text, false) => Some(TextFilter::plain(text)),
+        (text, true) => Some(TextFilter::expression(text).map_err(|error| error.to_string())?),
+    };
+    let category = data.category.and_then(|index| Category::ALL.get(usize::from(index)).copied());
+    Ok(Filter {
+        text,
+        size_bytes: data.min_bytes..=u64::MAX,
+        lifetime_events: data.min_lifetime..=u32::MAX,
+        stream: data.stream,
+        pool: data.pool.map(|(capture, handle)| PoolId(capture, handle)),
+        categories: category.map(|category| vec![category]),
+        group: data.group.and_then(group_key),
+    })
+}
+
+pub(super) fn group_by(kind: GroupKind) -> GroupBy {
+    match kind {
+        GroupKind::Stack => GroupBy::Stack,
+        GroupKind::Frame => GroupBy::Frame,
+        GroupKind::Function => GroupBy::Function,
+        GroupKind::Module => GroupBy::Module,
+        GroupKind::Category => GroupBy::Category,
+        GroupKind::Stream => GroupBy::Stream,
+        GroupKind::Pool => GroupBy::Pool,
+        GroupKind::Size => GroupBy::SizeClass,
+    }
+}
+
+/// The key of a group, `None` for numbers that the worker never sent.
+fn group_key(data: GroupKeyData) -> Option<GroupKey> {
+    let index = data.value.and_then(|(index, _)| usize::try_from(index).ok());
+    let small = index.filter(|&index| u32::try_from(index).is_ok());
+    Some(match data.by {
+        GroupKind::Stack => GroupKey::Stack(StackId::from_index(small?)),
+        GroupKind::Frame => GroupKey::Frame(small.map(FrameId::from_index)),
+        GroupKind::Function => GroupKey::Function(small.map(FrameId::from_index)),
+        GroupKind::Module => GroupKey::Module(StringId::from_index(small?)),
+        GroupKind::Category => GroupKey::Category(*Category::ALL.get(small?)?),
+        GroupKind::Stream => GroupKey::Stream(data.value.map(|(stream, _)| stream)),
+        GroupKind::Pool => GroupKey::Pool(data.value.map(|(capture, handle)| PoolId(capture, handle))),
+        GroupKind::Size => GroupKey::SizeClass(u32::try_from(small?).ok()?),
+    })
+}
+
+pub(super) fn group_key_data(key: GroupKey) -> GroupKeyData {
+    let one = |index: usize| Some((index as u64, 0));
+    let (by, value) = match key {
+        GroupKey::Stack(stack) => (GroupKind::Stack, one(stack.index())),
+        GroupKey::Frame(frame) => (GroupKind::Frame, frame.and_then(|frame| one(frame.index()))),
+        GroupKey::Function(frame) => (GroupKind::Function, frame.and_then(|frame| one(frame.index()))),
+        GroupKey::Module(module) => (GroupKind::Module, one(module.index())),
+        GroupKey::Category(category) => (GroupKind::Category, one(category as usize)),
+        GroupKey::Stream(stream) => (GroupKind::Stream, stream.map(|stream| (stream, 0))),
+        GroupKey::Pool(pool) => (GroupKind::Pool, pool.map(|PoolId(capture, handle)| (capture, handle))),
+        GroupKey::SizeClass(power) => (GroupKind::Size, Some((u64::from(power), 0))),
+    };
+    GroupKeyData { by, value }
+}
+
+/// What the allocations of a device can be filtered by.
+pub(super) fn facts(ready: Ready<'_>) -> SelectionFacts {
+    let Ready { trace, device, timeline, .. } = ready;
+    let origins = || timeline.allocations.ids().map(|id| timeline.allocations.origin(id));
+    let streams: BTreeSet<u64> = origins().filter_map(|origin| stream_of(trace, device, origin)).collect();
+    let pools: BTreeSet<PoolId> = origins().filter_map(|origin| pool_of(trace, device, origin)).collect();
+    SelectionFacts {
+        streams: streams.into_iter().collect(),
+        pools: pools.into_iter().map(|PoolId(capture, handle)| (capture, handle)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_back() {
+        let frame = FrameId::from_index(7);
+        for key in [
+            GroupKey::Stack(StackId::NONE),
+            GroupKey::Frame(None),
+            GroupKey::Frame(Some(frame)),
+            GroupKey::Function(Some(frame)),
+            GroupKey::Module(StringId::EMPTY),
+            GroupKey::Category(Category::Workspace),
+            GroupKey::Stream(None),
+            GroupKey::Stream(Some(u64::MAX)),
+            GroupKey::Pool(Some(PoolId(3, 4))),
+            GroupKey::SizeClass(63),
+        ] {
+            assert_eq!(group_key(group_key_data(key)), Some(key));
+        }
+    }
+
+    #[test]
+    fn numbers_that_mean_nothing_are_no_key() {
+        let key = |by, value| group_key(GroupKeyData { by, value });
+        assert_eq!(key(GroupKind::Category, Some((10, 0))), None);
+        assert_eq!(key(GroupKind::Stack, Some((u64::MAX, 0))), None);
+        assert_eq!(key(GroupKind::Stack, None), None);
+    }
+}

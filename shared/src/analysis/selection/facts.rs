@@ -1,0 +1,29 @@
+//! What events and segments tell about an allocation beside its lifetime.
+
+use crate::analysis::Origin;
+use crate::trace::{Device, EventContext, PoolId, Segment, Trace};
+
+/// The raw handle of the stream that an allocation is for, where the file tells it.
+pub fn stream_of(trace: &Trace, device: &Device, origin: Origin) -> Option<u64> {
+    let of_event = context_of(trace, device, origin).map(|context| context.stream);
+    of_event.or_else(|| segment_of(device, origin).map(|segment| segment.stream))
+}
+
+/// The pool that an allocation is from, where the file tells it; `(0, 0)` is the default pool.
+pub fn pool_of(trace: &Trace, device: &Device, origin: Origin) -> Option<PoolId> {
+    let of_event = context_of(trace, device, origin).and_then(|context| context.pool);
+    of_event.or_else(|| segment_of(device, origin).and_then(|segment| segment.pool))
+}
+
+/// The context of the event that tells about an allocation; a block has none.
+pub(super) fn context_of<'a>(trace: &'a Trace, device: &Device, origin: Origin) -> Option<&'a EventContext> {
+    let (Origin::Event(event) | Origin::UnmatchedFree(event)) = origin else { return None };
+    Some(trace.contexts.get(device.events.contexts().at(event)))
+}
+
+/// The segment of an allocation that is known by its block.
+fn segment_of(device: &Device, origin: Origin) -> Option<&Segment> {
+    let Origin::Block(block) = origin else { return None };
+    let after = device.segments.segments.partition_point(|segment| segment.blocks.1 as usize <= block);
+    device.segments.segments.get(after)
+}

@@ -1,0 +1,132 @@
+//! The module of the model that each stack is in.
+
+use crate::analysis::place;
+use crate::base::frame_rules::{RECORDED_MODULE, is_runtime};
+use crate::base::{StringId, StringTable};
+use crate::trace::{Frame, FrameId, Trace};
+
+/// What stands between the path of a recorded module and the phase.
+const BEFORE_PHASE: &str = " · ";
+
+/// The names of modules, and the name of each stack's module.
+///
+/// Our recorder writes the path of the module, `layers.3.mlp.up`.
+/// Python's frames have no path: there it is the innermost function of the program that a module's call led to, and
+/// PyTorch's own module within it, `forward (model.py:88) › linear`.
+#[derive(Clone, Debug)]
+pub(super) struct ModuleNames {
+    names: StringTable,
+    /// By stack index.
+    of_stacks: Vec<StringId>,
+}
+
+/// What a frame says about the module.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Says {
+    /// Its name is the module's path.
+    Path,
+    /// It calls a module's `forward`.
+    Call,
+    /// It is a function of one of PyTorch's modules.
+    Torch,
+    /// It is a function of the program or of a library.
+    Program,
+    Nothing,
+}
+
+impl ModuleNames {
+    /// The modules of all stacks of a trace.
+    pub(super) fn of(trace: &Trace) -> Self {
+        let says: Vec<Says> = trace.frames.iter().map(|frame| says(trace, frame)).collect();
+        let mut names = StringTable::new();
+        let mut of_stacks = vec![StringId::EMPTY; trace.stacks.len()];
+        for stack in trace.stacks.ids() {
+            let name = name(trace, trace.stacks.frames(stack), &says);
+            of_stacks[stack.index()] = name.map_or(StringId::EMPTY, |name| names.intern(&name));
+        }
+        Self { names, of_stacks }
+    }
+
+    /// The module of a stack by its index, empty where none is known.
+    pub(super) fn of_stack(&self, index: usize) -> StringId {
+        self.of_stacks[index]
+    }
+
+    /// The name behind a handle.
+    pub(super) fn name(&self, id: StringId) -> &str {
+        self.names.get(id)
+    }
+}
+
+fn says(trace: &Trace, frame: &Frame) -> Says {
+    let (name, filename) = (trace.strings.get(frame.name), trace.strings.get(frame.filename));
+    if filename == RECORDED_MODULE {
+        return Says::Path;
+    }
+    match in_torch_modules(filename) {
+        Some("module") if name.ends_with("_call_impl") => Says::Call,
+        Some(_) => Says::Torch,
+        None if is_runtime(filename) => Says::Nothing,
+        None => Says::Program,
+    }
+}
+
+/// The name of one of the files in `torch/nn/modules`.
+fn in_torch_modules(filename: &str) -> Option<&str> {
+    const FOLDERS: [&str; 2] = ["torch/nn/modules/", r"torch\nn\modules\"];
+    let file = FOLDERS.iter().find_map(|folder| Some(filename.rsplit_once(folder)?.1))?;
+    file.strip_suffix(".py")
+}
+
+/// The name of the module of a stack, innermost frame first.
+fn name(trace: &Trace, stack: &[FrameId], says: &[Says]) -> Option<String> {
+    let of = |id: FrameId| says[id.index()];
+    let text = |id: FrameId| trace.strings.get(trace.frames.get(id).name);
+    if let Some(&path) = stack.iter().find(|&&id| of(id) == Says::Path) {
+        let name = text(path);
+        return Some(name.split_once(BEFORE_PHASE).map_or(name, |(path, _)| path).to_owned());
+    }
+    let mut called = stack.windows(2).filter(|pair| of(pair[1]) == Says::Call).map(|pair| pair[0]);
+    let innermost = called.clone().next()?;
+    let torch = Some(innermost).filter(|&id| of(id) == Says::Torch);
+    let torch = torch.and_then(|id| in_torch_modules(trace.strings.get(trace.frames.get(id).filename)));
+    let program = called.find(|&id| of(id) == Says::Program).map(|id| {
+        let frame = trace.frames.get(id);
+        place(text(id), trace.strings.get(frame.filename), frame.line)
+    });
+    match (program, torch) {
+        (Some(program), Some(torch)) => Some(format!("{program} › {torch}")),
+        (program, torch) => program.or_else(|| torch.map(str::to_owned)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::text;
+
+    /// Checks the module of a stack, none being empty.
+    #[track_caller]
+    fn check(stack: &str, expected: &str) {
+        let trace = text::parse(&format!("alloc a 1 {stack}")).unwrap();
+        let modules = ModuleNames::of(&trace);
+        assert_eq!(modules.name(modules.of_stack(trace.devices[0].events.stacks().at(0).index())), expected);
+    }
+
+    #[test]
+    fn a_recorded_module_has_a_path() {
+        check("@aten::mm@operator<layers.3.mlp@module<forward@phase", "layers.3.mlp");
+        check("@aten::mm@operator<forward@phase", "");
+    }
+
+    #[test]
+    fn a_module_is_what_its_call_leads_to() {
+        const CALL: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
+        let linear = "linear@v/torch/nn/functional.py<forward@v/site-packages/torch/nn/modules/linear.py";
+        check(&format!("@{linear}<{CALL}<forward@model.py<{CALL}<main"), "forward (model.py:1) › linear");
+        check(&format!("@relu<helper<forward@model.py<{CALL}<main"), "forward (model.py:1)");
+        check(&format!("@{linear}<{CALL}<main"), "linear");
+        check("@relu<main", "");
+        check("", "");
+    }
+}

@@ -1,0 +1,95 @@
+//! Which moments a selection is about.
+
+use crate::analysis::{AllocationId, Allocations, Timeline};
+use std::ops::Range;
+
+/// The moments that a selection is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// What is alive at a moment.
+    At(u32),
+    /// What is alive at some moment of a range, or a part of that.
+    Within {
+        /// The moments; one past the last event's moment is the end of the trace.
+        moments: Range<u32>,
+        /// Which of the allocations alive there.
+        part: Part,
+    },
+}
+
+/// Which of the allocations that are alive at some moment of a range.
+///
+/// An allocation is *born in* a range where its `alloc` event is at a moment of it, and *dies in* it where its free is;
+/// memory from before the trace is born in no range.
+/// [`Survived`](Self::Survived), [`BornAndKept`](Self::BornAndKept), [`BornAndDied`](Self::BornAndDied) and those that
+/// died without being born in the range are all there are, each once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// All of them.
+    #[default]
+    Any,
+    /// Those born in the range.
+    Born,
+    /// Those that die in the range.
+    Died,
+    /// Those that are older than the range and outlive it.
+    Survived,
+    /// Those born in the range that die in it.
+    BornAndDied,
+    /// Those born in the range that outlive it: what it left behind.
+    BornAndKept,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Any, Self::Born, Self::Died, Self::Survived, Self::BornAndDied, Self::BornAndKept];
+
+    fn has(self, is_born: bool, is_dying: bool) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Born => is_born,
+            Self::Died => is_dying,
+            Self::Survived => !is_born && !is_dying,
+            Self::BornAndDied => is_born && is_dying,
+            Self::BornAndKept => is_born && !is_dying,
+        }
+    }
+}
+
+impl Scope {
+    /// The whole of a trace.
+    pub fn all(timeline: &Timeline) -> Self {
+        Self::Within { moments: 0..timeline.events() + 1, part: Part::Any }
+    }
+
+    /// The allocations of the scope, in the order of their handles.
+    pub(super) fn ids<'a>(&self, timeline: &'a Timeline) -> Box<dyn Iterator<Item = AllocationId> + 'a> {
+        let allocations = &timeline.allocations;
+        match self {
+            Self::At(moment) => Box::new(allocations.alive_at(*moment).map(|(id, _)| id)),
+            Self::Within { moments, .. } if moments.is_empty() => Box::new(std::iter::empty()),
+            Self::Within { moments, part } => Box::new(within(allocations, moments.clone(), *part)),
+        }
+    }
+
+    /// The moments that weights are clipped to: all of the trace for a single moment.
+    pub(super) fn window(&self, timeline: &Timeline) -> Range<u32> {
+        let end = timeline.events() + 1;
+        match self {
+            Self::At(_) => 0..end,
+            Self::Within { moments, .. } => moments.start.min(end)..moments.end.min(end),
+        }
+    }
+}
+
+fn within(allocations: &Allocations, moments: Range<u32>, part: Part) -> impl Iterator<Item = AllocationId> {
+    let initial = allocations.initial_count() as u32;
+    let rows = 0..allocations.born_by(moments.end - 1);
+    let is_in = move |&row: &u32| {
+        let died = allocations.died[row as usize];
+        let is_born = row >= initial && allocations.born_at(row) >= moments.start;
+        died > moments.start && part.has(is_born, died < moments.end)
+    };
+    rows.filter(is_in).map(AllocationId)
+}
