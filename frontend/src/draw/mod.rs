@@ -25,3 +25,7 @@ pub mod axes;
 pub mod initial;
 pub mod lane;
 pub mod minimap;
+
+pub mod flame;
+pub mod flame_camera;
+pub mod flame_rows;

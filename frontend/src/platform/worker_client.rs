@@ -3,8 +3,8 @@
 use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
 use crate::worker::{
-    AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CopyOptions, CopyPreview, Details, Hit,
-    Marks, Order, PictureData, Question, Report, Stacks, View,
+    AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CopyOptions, CopyPreview, Details,
+    FlameAnswer, FlameQuestion, Hit, Marks, Order, PictureData, Question, Report, Stacks, View,
 };
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};
@@ -225,6 +225,17 @@ impl WorkerClient {
     pub async fn marks(&self, device: u32) -> Result<Marks, AskError> {
         match self.ask(Question::Marks { device }).await? {
             Answer::Marks(marks) => Ok(marks),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// Stacks of a device as a flame graph or a table of sites.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn flame(&self, device: u32, question: FlameQuestion) -> Result<FlameAnswer, AskError> {
+        match self.ask(Question::Flame { device, question }).await? {
+            Answer::Flame(answer) => Ok(answer),
             other => Err(refusal(other)),
         }
     }

@@ -3,6 +3,7 @@
 pub mod allocations;
 pub mod details;
 pub mod figures;
+pub mod flame;
 pub mod keys;
 pub mod notices;
 pub mod progress;

@@ -74,7 +74,7 @@ pub fn short_place(frame: &FrameText) -> String {
 pub fn callee(frames: &[FrameText]) -> Option<String> {
     let position = title_position(frames)?;
     let called = &frames[..position];
-    let is_function = |frame: &&FrameText| frame.filename.ends_with(".py") && !PLUMBING.contains(&frame.name.as_str());
+    let is_function = |frame: &&FrameText| frame.filename.ends_with(".py") && !frame_rules::is_plumbing(&frame.name);
     let function = called.iter().rev().find(is_function).map(function_title);
     let operation = || called.iter().rev().find_map(called_operation);
     function.or_else(operation).filter(|name| *name != frame_title(&frames[position]))
@@ -84,19 +84,6 @@ fn called_operation(frame: &FrameText) -> Option<String> {
     let is_recorded = frame.filename == frame_rules::RECORDED_OPERATOR;
     if is_recorded { Some(frame.name.clone()) } else { frame_rules::operation(&frame.name) }
 }
-
-/// What every call of a module or an optimizer goes through.
-const PLUMBING: [&str; 9] = [
-    "_call_impl",
-    "_wrapped_call_impl",
-    "__call__",
-    "_fn",
-    "_use_grad",
-    "decorate_context",
-    "inner",
-    "profile_hook_step",
-    "wrapper",
-];
 
 /// A module's `forward` says less than the file that the module is in.
 fn function_title(frame: &FrameText) -> String {

@@ -4,6 +4,7 @@
 
 mod allocations_data;
 mod copy;
+mod flame_data;
 mod picture_data;
 mod protocol;
 mod selection_data;
@@ -21,6 +22,10 @@ pub use allocations_data::{
 };
 pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange};
 pub use engine::Engine;
+pub use flame_data::{
+    FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,
+    FlameTally, FlameTree, SiteKey, SiteRow, SiteText,
+};
 pub use picture_data::{OutlineStep, PictureData};
 pub use protocol::{
     AllocationKey, Answer, AxisKind, Details, FrameText, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Question,

@@ -5,6 +5,7 @@
 
 use super::allocations_data::{AllocationsAnswer, AllocationsQuestion};
 use super::copy::{CopyOptions, CopyPreview};
+use super::flame_data::{FlameAnswer, FlameQuestion};
 use super::picture_data::PictureData;
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use serde::{Deserialize, Serialize};
@@ -122,6 +123,13 @@ pub enum Question {
         /// Position of the device.
         device: u32,
     },
+    /// Stacks as a flame graph or a table of sites.
+    Flame {
+        /// Position of the device.
+        device: u32,
+        /// What of it.
+        question: FlameQuestion,
+    },
     /// Tables of allocations.
     Allocations {
         /// Position of the device.
@@ -152,6 +160,8 @@ pub enum Answer {
     Stacks(Stacks),
     /// Spans and marks.
     Marks(Marks),
+    /// A flame graph, or a part of one.
+    Flame(FlameAnswer),
     /// Tables of allocations.
     Allocations(AllocationsAnswer),
     /// What a copy leaves out.

@@ -39,17 +39,18 @@ impl Queue {
 }
 
 fn replaces(newer: &Question, older: &Question) -> bool {
-    matches!(
-        (newer, older),
+    match (newer, older) {
         (Question::Picture { .. }, Question::Picture { .. })
-            | (Question::Hit { .. }, Question::Hit { .. })
-            | (
-                Question::Allocations { question: AllocationsQuestion::Rows(_), .. },
-                Question::Allocations { question: AllocationsQuestion::Rows(_), .. },
-            )
-            | (Question::Preview(_), Question::Preview(_))
-            | (Question::Copy(_), Question::Copy(_))
-    )
+        | (Question::Hit { .. }, Question::Hit { .. })
+        | (
+            Question::Allocations { question: AllocationsQuestion::Rows(_), .. },
+            Question::Allocations { question: AllocationsQuestion::Rows(_), .. },
+        )
+        | (Question::Preview(_), Question::Preview(_))
+        | (Question::Copy(_), Question::Copy(_)) => true,
+        (Question::Flame { question: newer, .. }, Question::Flame { question: older, .. }) => newer.replaces(older),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

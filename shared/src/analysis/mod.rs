@@ -23,6 +23,7 @@ mod replay;
 mod spans;
 mod summary;
 
+mod call_tree;
 mod categories;
 mod findings;
 mod flat_buffers;
@@ -38,6 +39,9 @@ mod steps;
 mod study;
 
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};
+pub use call_tree::{
+    CallNode, CallTree, Calls, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal, Tally, TreeConfig,
+};
 pub use categories::{Category, categories};
 pub use distinct::DistinctStacks;
 pub use findings::{Confidence, Evidence, Finding, FindingsConfig, findings};

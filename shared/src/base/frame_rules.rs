@@ -46,6 +46,11 @@ pub fn operation(name: &str) -> Option<String> {
     (!operator.is_empty()).then(|| format!("aten::{operator}"))
 }
 
+/// Whether every call of a module or an optimizer goes through a function of this name, so that it says nothing.
+pub fn is_plumbing(name: &str) -> bool {
+    PLUMBING.contains(&name)
+}
+
 /// The position of the frame that says best what a stack is about, of frames given innermost first.
 ///
 /// That is the innermost frame that is not the runtime's, else one that names an operation, else the innermost one.
@@ -60,6 +65,19 @@ pub fn title_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clo
         .or_else(|| frames.clone().position(|frame| named(frame).is_some()))
         .or_else(|| frames.clone().next().map(|_| 0))
 }
+
+/// What every call of a module or an optimizer goes through.
+const PLUMBING: [&str; 9] = [
+    "_call_impl",
+    "_wrapped_call_impl",
+    "__call__",
+    "_fn",
+    "_use_grad",
+    "decorate_context",
+    "inner",
+    "profile_hook_step",
+    "wrapper",
+];
 
 /// Packages that carry the user's program out rather than being a part of it.
 const RUNTIME_PACKAGES: [&str; 11] = [

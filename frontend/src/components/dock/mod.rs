@@ -1,12 +1,14 @@
 //! The dock below the timeline: one view at a time of what the timeline shows.
 
 mod allocations;
+mod flame;
 mod grip;
 mod long_table;
 mod scope_bar;
 mod select;
 
 use self::allocations::AllocationsView;
+use self::flame::FlameView;
 use self::grip::Grip;
 pub use self::scope_bar::{SEARCH_ID, ScopeBar, ScopeBarProps};
 use super::icon::{Icon, IconName};
@@ -101,7 +103,8 @@ pub fn Dock(props: &DockProps) -> Html {
 
 fn body(tab: DockTab, props: &DockProps) -> Html {
     match tab {
+        DockTab::Flame => html! { <FlameView dock={props.clone()} /> },
         DockTab::Allocations => html! { <AllocationsView dock={props.clone()} /> },
-        DockTab::Flame | DockTab::Segments | DockTab::WhatIf | DockTab::Compare => Html::default(),
+        DockTab::Segments | DockTab::WhatIf | DockTab::Compare => Html::default(),
     }
 }

@@ -6,6 +6,7 @@ mod legend;
 mod shown;
 mod stage;
 
+pub(super) use self::shown::theme_of;
 use self::{director::Director, legend::Legend, stage::Stage};
 use crate::draw::camera::View;
 use crate::hooks::Seen;

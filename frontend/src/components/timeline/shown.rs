@@ -37,7 +37,7 @@ impl Shown {
 }
 
 /// The colours of a scheme.
-pub(super) fn theme_of(scheme: Scheme) -> &'static Theme {
+pub(in crate::components) fn theme_of(scheme: Scheme) -> &'static Theme {
     static LIGHT: Theme = Theme::light();
     static DARK: Theme = Theme::dark();
     match scheme {

@@ -6,6 +6,7 @@ mod allocations;
 mod copy;
 mod details;
 mod figures;
+mod flame;
 mod marks;
 mod selection;
 mod stacks;
@@ -13,6 +14,7 @@ mod stacks;
 mod tests;
 mod texts;
 
+use self::flame::{Flame, FlameCache};
 use super::copy::CopyOptions;
 use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
@@ -33,6 +35,8 @@ pub struct Engine {
     timelines: Vec<Option<Timeline>>,
     /// The annotated spans of each device, paired when they are first asked for: every hover wants them.
     spans: Vec<OnceCell<Vec<Span>>>,
+    /// What the last flame graphs were made from.
+    flames: FlameCache,
     /// What each allocation of each device is for, found when it is first asked for.
     categories: Vec<OnceCell<Vec<Category>>>,
     /// The last table of each device.
@@ -54,6 +58,7 @@ struct Ready<'a> {
     device: &'a Device,
     timeline: &'a Timeline,
     spans: &'a OnceCell<Vec<Span>>,
+    flames: &'a FlameCache,
     categories: &'a OnceCell<Vec<Category>>,
     table: &'a allocations::Cache,
 }
@@ -67,7 +72,8 @@ impl Engine {
         let (timelines, spans) = (vec![None; count], vec![OnceCell::new(); count]);
         let categories = vec![OnceCell::new(); count];
         let tables = (0..count).map(|_| allocations::Cache::default()).collect();
-        let mut engine = Self { trace, summary, timelines, spans, categories, tables, untold: Vec::new() };
+        let (flames, untold) = (FlameCache::default(), Vec::new());
+        let mut engine = Self { trace, summary, timelines, spans, categories, tables, flames, untold };
         let others = (0..count as u32).rev().filter(|&device| device != first);
         engine.untold.push(Untold::Notices);
         engine.untold.extend(others.chain((count > 0).then_some(first)).map(Untold::Device));
@@ -127,6 +133,7 @@ impl Engine {
             },
             Question::Stacks { moment, limit, .. } => Answer::Stacks(stacks::stacks(ready, moment, limit)),
             Question::Marks { .. } => Answer::Marks(marks::marks(ready)),
+            Question::Flame { device, ref question } => Answer::Flame(Flame { ready, device }.answer(question)),
             Question::Allocations { .. } | Question::Preview(_) | Question::Copy(_) => of_no_device(),
         }
     }
@@ -142,7 +149,7 @@ impl Engine {
         let device = trace.devices.get(position).or(trace.host.as_ref().filter(|_| position == trace.devices.len()))?;
         let timeline = self.timelines[position].get_or_insert_with(|| Timeline::new(trace, device));
         let (spans, categories, table) = (&self.spans[position], &self.categories[position], &self.tables[position]);
-        Some(Ready { trace, device, timeline, spans, categories, table })
+        Some(Ready { trace, device, timeline, spans, categories, table, flames: &self.flames })
     }
 }
 
@@ -199,6 +206,7 @@ fn device_of(question: &Question) -> Option<u32> {
         | Question::Find { device, .. }
         | Question::Details { device, .. }
         | Question::Stacks { device, .. }
+        | Question::Flame { device, .. }
         | Question::Allocations { device, .. }
         | Question::Marks { device } => device,
         Question::Preview(_) | Question::Copy(_) => return None,

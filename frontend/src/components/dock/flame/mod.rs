@@ -1,0 +1,109 @@
+//! The stacks of what the timeline shows: a flame graph, and each function between its callers and callees.
+
+mod bar;
+mod canvas;
+mod footer;
+mod input;
+mod sites;
+mod sites_table;
+mod stage;
+
+use self::bar::{Bar, Controls, view_switch};
+use self::canvas::{Chosen, FlameCanvas, Told};
+use self::footer::Footer;
+use self::sites::Sites;
+use super::DockProps;
+use super::scope_bar::ScopeBar;
+use crate::hooks::{use_selecting, use_selection_facts};
+use crate::platform::WorkerClient;
+use crate::state::TimelineCommand;
+use crate::worker::{FlameAnswer, FlameQuestion, FlameShape, FlameSource, FlameTree, Hit, SiteKey};
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// What the [`FlameView`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct FlameViewProps {
+    /// The dock that it is in.
+    pub(super) dock: DockProps,
+}
+
+/// The flame graph, or the table of all functions, of what is chosen above it.
+#[component]
+pub(super) fn FlameView(props: &FlameViewProps) -> Html {
+    let dock = &props.dock;
+    let controls = use_state_eq(Controls::default);
+    let search = use_state_eq(AttrValue::default);
+    let told = use_state_eq(Told::default);
+    let chosen = use_state_eq(|| None::<Chosen>);
+    let site = use_state_eq(|| None::<SiteKey>);
+    let facts = use_selection_facts(&dock.client, dock.device.device);
+    let source = FlameSource {
+        selection: use_selecting().data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref()),
+        by_line: controls.by_line,
+        with_runtime: controls.with_runtime,
+    };
+    let on_chosen = use_callback(chosen.setter(), |next: Option<Chosen>, chosen| chosen.set(next));
+    let on_told = use_callback(told.setter(), |next: Told, told| told.set(next));
+    let on_search = use_callback(search.setter(), |text: AttrValue, search| search.set(text));
+    let on_controls = use_callback((controls.setter(), chosen.setter()), |next: Controls, (controls, chosen)| {
+        controls.set(next);
+        chosen.set(None);
+    });
+    let on_site = use_callback(site.setter(), |key: SiteKey, site| site.set(Some(key)));
+    let on_sandwich = {
+        let (now, on_controls, on_site) = (*controls, on_controls.clone(), on_site.clone());
+        Callback::from(move |key: SiteKey| {
+            on_site.emit(key);
+            on_controls.emit(Controls { is_table: true, ..now });
+        })
+    };
+    let on_show = show_largest(dock);
+    let (client, device, scheme) = (dock.client.clone(), dock.device.device, dock.scheme);
+    html! {
+        <div class="dock-view flame">
+            <ScopeBar {facts} has_pin={dock.file.pinned.is_some()} has_times={dock.device.has_times} has_weight={true}
+                error={told.error.clone()} lead={view_switch(*controls, &on_controls)} />
+            <Bar controls={*controls} {on_controls} search={(*search).clone()} {on_search}
+                found={told.found.clone().filter(|_| !controls.is_table)} />
+            if controls.is_table {
+                <Sites {client} {device} {scheme} {source} search={(*search).clone()} site={*site} {on_site}
+                    on_chosen={on_chosen.clone()} {on_told} />
+            } else {
+                <FlameCanvas {client} {device} {scheme} tree={controls.tree(source)} search={(*search).clone()}
+                    rootward={controls.rootward} label="Flame graph of the allocations" {on_chosen} {on_told} />
+            }
+            <Footer chosen={(*chosen).clone()} {on_show} {on_sandwich} />
+        </div>
+    }
+}
+
+impl Controls {
+    fn tree(self, source: FlameSource) -> FlameTree {
+        let shape = if self.is_inverted { FlameShape::Inverted } else { FlameShape::Whole };
+        FlameTree { source, shape, by_appearance: self.by_appearance }
+    }
+}
+
+/// Pins the largest allocation of a box and brings it into view.
+fn show_largest(dock: &DockProps) -> Callback<(FlameTree, u32)> {
+    let (client, device) = (dock.client.clone(), dock.device.device);
+    let (on_pin, on_command) = (dock.on_pin.clone(), dock.on_command.clone());
+    Callback::from(move |(tree, node): (FlameTree, u32)| {
+        let (client, on_pin, on_command) = (client.clone(), on_pin.clone(), on_command.clone());
+        spawn_local(async move {
+            if let Some(hit) = largest(&client, device, tree, node).await {
+                on_command.emit(TimelineCommand::JumpTo { moment: hit.moment });
+                on_pin.emit(Some(hit));
+            }
+        });
+    })
+}
+
+/// A point on the largest allocation; `None` also where the file was closed in the meantime.
+async fn largest(client: &WorkerClient, device: u32, tree: FlameTree, node: u32) -> Option<Hit> {
+    match client.flame(device, FlameQuestion::Largest { tree, node }).await {
+        Ok(FlameAnswer::Largest(hit)) => hit,
+        _ => None,
+    }
+}

@@ -1,0 +1,76 @@
+//! All functions as a table, and one of them between its callers and callees.
+
+use super::canvas::{Chosen, FlameCanvas, Told};
+use super::sites_table::SitesTable;
+use crate::draw::flame_camera::Rootward;
+use crate::hooks::use_flame_sites;
+use crate::platform::WorkerClient;
+use crate::state::Scheme;
+use crate::worker::{FlameShape, FlameSites, FlameSource, FlameTree, SiteKey};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// What the [`Sites`] show and tell.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct SitesProps {
+    /// The worker of the file.
+    pub(super) client: WorkerClient,
+    /// The device, by position.
+    pub(super) device: u32,
+    /// The colours.
+    pub(super) scheme: Scheme,
+    /// The allocations.
+    pub(super) source: FlameSource,
+    /// What is looked for, or nothing.
+    pub(super) search: AttrValue,
+    /// The chosen site.
+    pub(super) site: Option<SiteKey>,
+    /// A site was chosen.
+    pub(super) on_site: Callback<SiteKey>,
+    /// A box was chosen, or none any more.
+    pub(super) on_chosen: Callback<Option<Chosen>>,
+    /// What came of the question.
+    pub(super) on_told: Callback<Told>,
+}
+
+/// The table, and the callers above the callees beside it.
+#[component]
+pub(super) fn Sites(props: &SitesProps) -> Html {
+    let answer = use_flame_sites(&props.client, props.device, &props.source);
+    let readable = use_mut_ref(|| None::<Rc<FlameSites>>);
+    // While the text of the filter can't be read, the table shows what it found before.
+    if let Some(Ok(sites)) = answer.as_deref() {
+        *readable.borrow_mut() = Some(sites.clone());
+    }
+    use_effect_with((props.on_told.clone(), answer), |(on_told, answer)| {
+        let error = answer.as_deref().and_then(|answer| answer.as_ref().err()).cloned();
+        on_told.emit(Told { found: None, error: error.map(AttrValue::from) });
+    });
+    let Some(sites) = readable.borrow().clone() else {
+        return html! { <p class="panel-empty flame-sites">{ "Summing up…" }</p> };
+    };
+    let half = |shape: FlameShape, rootward: Rootward, title: &'static str| {
+        let tree = FlameTree { source: props.source.clone(), shape, by_appearance: false };
+        html! {
+            <section class="flame-half" aria-label={title}>
+                <h3>{ title }</h3>
+                <FlameCanvas client={props.client.clone()} device={props.device} scheme={props.scheme} {tree}
+                    search="" {rootward} label={title} on_chosen={props.on_chosen.clone()} />
+            </section>
+        }
+    };
+    html! {
+        <div class="flame-sites">
+            <SitesTable {sites} weight={props.source.selection.weight} search={props.search.clone()}
+                chosen={props.site} on_choose={props.on_site.clone()} />
+            <div class="flame-sandwich">
+                if let Some(key) = props.site {
+                    { half(FlameShape::Callers(key), Rootward::Down, "Callers") }
+                    { half(FlameShape::Callees(key), Rootward::Up, "Callees") }
+                } else {
+                    <p class="panel-empty">{ "Choose a function to see what calls it and what it calls" }</p>
+                }
+            </div>
+        </div>
+    }
+}

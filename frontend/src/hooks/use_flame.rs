@@ -1,0 +1,51 @@
+//! Flame graphs and tables of sites, as the worker answers them.
+
+use super::use_answer::use_answer;
+use crate::platform::{AskError, WorkerClient};
+use crate::worker::{FlameAnswer, FlameBoxes, FlameQuestion, FlameSites, FlameSource, FlameTree};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// The boxes of a tree in a range, with the tree that they are of; or what is wrong with the text of the filter.
+///
+/// Those of the last question stay until the new ones are there.
+#[hook]
+pub fn use_flame_boxes(
+    client: &WorkerClient,
+    device: u32,
+    tree: &FlameTree,
+    range: Option<(f64, f64)>,
+    search: &str,
+) -> Option<Rc<Result<Rc<(FlameTree, FlameBoxes)>, String>>> {
+    let asked = (client.clone(), device, tree.clone(), range, search.to_owned());
+    use_answer(asked, |(client, device, tree, range, search)| async move {
+        let question = FlameQuestion::Boxes { tree: tree.clone(), range, search };
+        match client.flame(device, question).await? {
+            FlameAnswer::Boxes(boxes) => Ok(Ok(Rc::new((tree, boxes)))),
+            FlameAnswer::Mistyped(message) => Ok(Err(message)),
+            other => Err(unexpected(&other)),
+        }
+    })
+}
+
+/// All sites of some stacks, or what is wrong with the text of the filter.
+///
+/// Those of the last question stay until the new ones are there.
+#[hook]
+pub fn use_flame_sites(
+    client: &WorkerClient,
+    device: u32,
+    source: &FlameSource,
+) -> Option<Rc<Result<Rc<FlameSites>, String>>> {
+    use_answer((client.clone(), device, source.clone()), |(client, device, source)| async move {
+        match client.flame(device, FlameQuestion::Sites(source)).await? {
+            FlameAnswer::Sites(sites) => Ok(Ok(Rc::new(sites))),
+            FlameAnswer::Mistyped(message) => Ok(Err(message)),
+            other => Err(unexpected(&other)),
+        }
+    })
+}
+
+fn unexpected(answer: &FlameAnswer) -> AskError {
+    AskError::Refused(format!("{answer:?} answers another question"))
+}

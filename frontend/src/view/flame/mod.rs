@@ -1,0 +1,225 @@
+//! The flame graph in words.
+
+mod sites;
+
+pub use sites::{SiteColumn, SiteLine, SiteOrder, lines, shown};
+
+use super::stack::short_place;
+use crate::draw::flame::hue_of;
+use crate::draw::flame_rows::{FlameBox, FlameKind, FlameLabel, FlameRows};
+use crate::draw::span::Span;
+use crate::worker::{FlameBoxData, FlameBoxKind, FlameBoxes, FlameTally, FrameText, SiteKey, SiteText, WeightKind};
+use shared::base::{format, frame_rules};
+
+/// A box in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BoxText {
+    /// What it stands for.
+    pub name: String,
+    /// Where that is, or empty.
+    pub place: String,
+    /// Its weight, and its share of everything.
+    pub total: String,
+    /// The weight that is of none of its parts, with its share; empty where that is all of it or nothing.
+    pub own: String,
+    /// How many allocations.
+    pub count: String,
+}
+
+impl BoxText {
+    /// One sentence that says all of it.
+    pub fn spoken(&self) -> String {
+        let parts = [&self.name, &self.place, &self.total, &self.own, &self.count];
+        parts.iter().filter(|part| !part.is_empty()).map(|part| part.as_str()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The boxes as they are drawn.
+pub fn rows(data: &FlameBoxes, weight: WeightKind) -> FlameRows {
+    let mut labels: Vec<FlameLabel> = data.sites.iter().map(label).collect();
+    let boxes = data.boxes.iter().map(|found| {
+        let label = match found.kind {
+            FlameBoxKind::Site(site) => site,
+            FlameBoxKind::All | FlameBoxKind::Merged(_) => {
+                labels.push(label_of_no_site(found, weight));
+                labels.len() as u32 - 1
+            }
+        };
+        let span = Span::new(found.start as f64, (found.start + found.total.weight) as f64);
+        FlameBox { parent: found.parent, depth: found.depth, span, label }
+    });
+    let boxes = boxes.collect();
+    FlameRows::new(boxes, labels)
+}
+
+/// A box in words; `None` if there is no such one.
+pub fn box_text(data: &FlameBoxes, index: u32, weight: WeightKind) -> Option<BoxText> {
+    let (found, all) = (data.boxes.get(index as usize)?, data.boxes.first()?.total.weight);
+    let share = |part: u64| format!("{} ({})", weight_text(part, weight), format::percent(part, all));
+    let (name, place) = match found.kind {
+        FlameBoxKind::All => ("All".to_owned(), String::new()),
+        FlameBoxKind::Merged(count) => (merged(count), String::new()),
+        FlameBoxKind::Site(site) => {
+            let site = data.sites.get(site as usize)?;
+            (site_name(site), site_place(site))
+        }
+    };
+    let own = found.own.weight;
+    Some(BoxText {
+        name,
+        place,
+        total: share(found.total.weight),
+        own: if own == 0 || own == found.total.weight { String::new() } else { format!("itself {}", share(own)) },
+        count: format::counted(found.total.count, "allocation"),
+    })
+}
+
+/// The site of a box, `None` for boxes that are of none.
+pub fn site_of(data: &FlameBoxes, index: u32) -> Option<SiteKey> {
+    match data.boxes.get(index as usize)?.kind {
+        FlameBoxKind::Site(site) => data.sites.get(site as usize).map(|site| site.key),
+        FlameBoxKind::All | FlameBoxKind::Merged(_) => None,
+    }
+}
+
+/// What a search finds, in words.
+pub fn found_text(found: FlameTally, all: FlameTally, weight: WeightKind) -> String {
+    match found.count {
+        0 => "Not found".to_owned(),
+        _ => format!("{} found, {}", weight_text(found.weight, weight), format::percent(found.weight, all.weight)),
+    }
+}
+
+/// A sum of weights with its unit.
+pub fn weight_text(value: u64, weight: WeightKind) -> String {
+    match weight {
+        WeightKind::Bytes => format::bytes(value),
+        WeightKind::ByteEvents => format!("{} × events", format::bytes(value)),
+        WeightKind::ByteTime => format!("{} × s", format::bytes(value / 1000)),
+        WeightKind::Count => format::counted(value, "allocation"),
+    }
+}
+
+/// What a site is called.
+pub fn site_name(site: &SiteText) -> String {
+    if site.key.is_none() { "No stack recorded".to_owned() } else { site.name.clone() }
+}
+
+/// Where a site is, with the last two folders of its path, or empty.
+pub fn site_place(site: &SiteText) -> String {
+    let SiteText { name, filename, line, .. } = site;
+    short_place(&FrameText { name: name.clone(), filename: filename.clone(), line: *line, fx: None })
+}
+
+fn label(site: &SiteText) -> FlameLabel {
+    let place = site_place(site);
+    let file = place.rsplit('/').next().unwrap_or_default().to_owned();
+    let kind = if site.key.is_none() { FlameKind::NoStack } else { FlameKind::Site(hue_of(&family(site))) };
+    FlameLabel { name: site_name(site), place: file, kind, is_match: site.is_match }
+}
+
+fn label_of_no_site(found: &FlameBoxData, weight: WeightKind) -> FlameLabel {
+    let (name, place, kind) = match found.kind {
+        FlameBoxKind::Merged(count) => (merged(count), String::new(), FlameKind::Merged),
+        _ => ("All".to_owned(), weight_text(found.total.weight, weight), FlameKind::All),
+    };
+    FlameLabel { name, place, kind, is_match: false }
+}
+
+fn merged(count: u32) -> String {
+    format::counted(u64::from(count), "small part")
+}
+
+/// What has one colour: a package, a file of the program, a module whatever its layer's number, a kind of operation.
+fn family(site: &SiteText) -> String {
+    let (name, filename) = (site.name.as_str(), site.filename.replace('\\', "/"));
+    if frame_rules::is_recorded(&filename) {
+        let module = name.split(" · ").next().unwrap_or(name);
+        return module.chars().filter(|c| !c.is_ascii_digit()).collect();
+    }
+    if let Some((_, package)) = filename.rsplit_once("-packages/") {
+        return package.split('/').next().unwrap_or(package).to_owned();
+    }
+    match filename.rsplit('/').next().unwrap_or_default() {
+        "" | "??" => name.split("::").next().unwrap_or(name).to_owned(),
+        file => file.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(name: &str, filename: &str, line: u64) -> SiteText {
+        SiteText { key: Some(1), name: name.into(), filename: filename.into(), line, is_match: false }
+    }
+
+    fn data() -> FlameBoxes {
+        let tally = |weight, count| FlameTally { weight, count };
+        let found = |parent, depth, kind, start, total, own| FlameBoxData {
+            node: start as u32,
+            parent,
+            depth,
+            kind,
+            start,
+            total,
+            own,
+        };
+        FlameBoxes {
+            boxes: vec![
+                found(0, 0, FlameBoxKind::All, 0, tally(4096, 5), tally(0, 0)),
+                found(0, 1, FlameBoxKind::Site(0), 0, tally(3072, 2), tally(1024, 1)),
+                found(0, 1, FlameBoxKind::Site(1), 3072, tally(512, 1), tally(512, 1)),
+                found(0, 1, FlameBoxKind::Merged(2), 3584, tally(512, 2), tally(0, 0)),
+            ],
+            sites: vec![site("forward", "/srv/app/model.py", 12), SiteText::default()],
+            depth: 2,
+            found: None,
+        }
+    }
+
+    #[test]
+    fn boxes_are_named_by_their_sites() {
+        let rows = rows(&data(), WeightKind::Bytes);
+        let label = |index| rows.label(index).expect("it is there");
+        assert_eq!((label(0).name.as_str(), label(0).place.as_str()), ("All", "4.00 KiB"));
+        assert_eq!((label(1).name.as_str(), label(1).place.as_str()), ("forward", "model.py:12"));
+        assert_eq!((label(2).name.as_str(), label(2).kind), ("No stack recorded", FlameKind::NoStack));
+        assert_eq!((label(3).name.as_str(), label(3).kind), ("2 small parts", FlameKind::Merged));
+    }
+
+    #[test]
+    fn a_box_says_what_it_holds_itself() {
+        let text = |index| box_text(&data(), index, WeightKind::Bytes).expect("it is there");
+        let forward = text(1);
+        assert_eq!((forward.name.as_str(), forward.place.as_str()), ("forward", "app/model.py:12"));
+        assert_eq!((forward.total.as_str(), forward.own.as_str()), ("3.00 KiB (75.0 %)", "itself 1.00 KiB (25.0 %)"));
+        assert_eq!(text(2).own, "", "all of it is its own");
+        assert_eq!(text(3).spoken(), "2 small parts, 512 B (12.5 %), 2 allocations");
+        assert_eq!(box_text(&data(), 9, WeightKind::Bytes), None);
+        assert_eq!((site_of(&data(), 1), site_of(&data(), 3)), (Some(Some(1)), None));
+    }
+
+    #[test]
+    fn what_belongs_together_has_one_colour() {
+        let same = |a: SiteText, b: SiteText| family(&a) == family(&b);
+        assert!(same(
+            site("f", "/a/site-packages/transformers/x.py", 1),
+            site("g", "/b/dist-packages/transformers/y/z.py", 2)
+        ));
+        assert!(same(site("layers.3.mlp · forward", "module", 0), site("layers.11.mlp · backward", "module", 0)));
+        assert!(same(site("f", "/srv/model.py", 1), site("g", r"C:\work\model.py", 9)));
+        assert!(!same(site("f", "model.py", 1), site("f", "train.py", 1)));
+        assert!(same(site("aten::mm", "??", 0), site("aten::add", "", 0)));
+    }
+
+    #[test]
+    fn weights_have_their_unit() {
+        let tally = |weight, count| FlameTally { weight, count };
+        assert_eq!(weight_text(2048, WeightKind::ByteEvents), "2.00 KiB × events");
+        assert_eq!(weight_text(2_048_000, WeightKind::ByteTime), "2.00 KiB × s");
+        assert_eq!(weight_text(1, WeightKind::Count), "1 allocation");
+        assert_eq!(found_text(tally(1024, 1), tally(4096, 3), WeightKind::Bytes), "1.00 KiB found, 25.0 %");
+        assert_eq!(found_text(tally(0, 0), tally(4096, 3), WeightKind::Bytes), "Not found");
+    }
+}

@@ -1,0 +1,158 @@
+//! The table of all sites: sorted, filtered, and as much of it as is in view.
+
+use super::{site_name, site_place, weight_text};
+use crate::worker::{FlameSites, SiteKey, SiteRow, WeightKind};
+use shared::base::format;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// A column of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteColumn {
+    /// The function.
+    Name,
+    /// Everything that the site is in.
+    Total,
+    /// What it allocates itself.
+    Own,
+    /// The allocations of the total.
+    Count,
+}
+
+impl SiteColumn {
+    /// All of them in their order.
+    pub const ALL: [Self; 4] = [Self::Total, Self::Own, Self::Count, Self::Name];
+}
+
+/// What the table is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteOrder {
+    /// The column.
+    pub column: SiteColumn,
+    /// Whether the largest comes first.
+    pub is_descending: bool,
+}
+
+impl Default for SiteOrder {
+    fn default() -> Self {
+        Self { column: SiteColumn::Total, is_descending: true }
+    }
+}
+
+impl SiteOrder {
+    /// The order after a click on a column's head: the other way round where it is sorted by it already.
+    pub fn clicked(self, column: SiteColumn) -> Self {
+        match column == self.column {
+            true => Self { is_descending: !self.is_descending, ..self },
+            false => Self { column, is_descending: column != SiteColumn::Name },
+        }
+    }
+}
+
+/// A line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SiteLine {
+    /// The site.
+    pub key: SiteKey,
+    /// The function.
+    pub name: String,
+    /// Where it is, or empty.
+    pub place: String,
+    /// Its total.
+    pub total: String,
+    /// The share of the total, as a percentage.
+    pub share: f64,
+    /// What it allocates itself.
+    pub own: String,
+    /// How many allocations the total has.
+    pub count: String,
+}
+
+/// The rows that have a text in their names or places, in order, by position; capitals count if there are any.
+pub fn shown(sites: &FlameSites, order: SiteOrder, text: &str) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..sites.rows.len()).filter(|&row| has_text(&sites.rows[row], text)).collect();
+    let compare = |&a: &usize, &b: &usize| {
+        let found = compare(&sites.rows[a], &sites.rows[b], order.column);
+        if order.is_descending { found.reverse() } else { found }
+    };
+    // Equal rows stay as the worker sorted them, the largest total first.
+    shown.sort_by(compare);
+    shown
+}
+
+/// Some rows in words.
+pub fn lines(sites: &FlameSites, rows: &[usize], range: Range<usize>, weight: WeightKind) -> Vec<SiteLine> {
+    let all = sites.total.weight.max(1) as f64;
+    let line = |&row: &usize| {
+        let SiteRow { site, total, own } = &sites.rows[row];
+        SiteLine {
+            key: site.key,
+            name: site_name(site),
+            place: site_place(site),
+            total: weight_text(total.weight, weight),
+            share: total.weight as f64 * 100.0 / all,
+            own: if own.weight == 0 { String::new() } else { weight_text(own.weight, weight) },
+            count: format::count(total.count),
+        }
+    };
+    rows[range.start.min(rows.len())..range.end.min(rows.len())].iter().map(line).collect()
+}
+
+fn has_text(row: &SiteRow, text: &str) -> bool {
+    let texts = [site_name(&row.site), row.site.filename.clone()];
+    match text.chars().any(char::is_uppercase) {
+        true => texts.iter().any(|found| found.contains(text)),
+        false => texts.iter().any(|found| found.to_lowercase().contains(text)),
+    }
+}
+
+fn compare(a: &SiteRow, b: &SiteRow, column: SiteColumn) -> Ordering {
+    match column {
+        SiteColumn::Name => site_name(&a.site).cmp(&site_name(&b.site)),
+        SiteColumn::Total => a.total.weight.cmp(&b.total.weight),
+        SiteColumn::Own => a.own.weight.cmp(&b.own.weight),
+        SiteColumn::Count => a.total.count.cmp(&b.total.count),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::{FlameTally, SiteText};
+
+    fn sites() -> FlameSites {
+        let row = |key, name: &str, total, own| SiteRow {
+            site: SiteText { key, name: name.into(), filename: "/srv/train.py".into(), ..SiteText::default() },
+            total: FlameTally { weight: total, count: total / 10 },
+            own: FlameTally { weight: own, count: 1 },
+        };
+        FlameSites {
+            rows: vec![row(Some(1), "main", 100, 0), row(Some(2), "Step", 80, 30), row(None, "", 20, 20)],
+            total: FlameTally { weight: 120, count: 12 },
+        }
+    }
+
+    #[test]
+    fn a_click_sorts_and_another_turns_round() {
+        let order = SiteOrder::default().clicked(SiteColumn::Own);
+        assert_eq!(shown(&sites(), order, ""), [1, 2, 0]);
+        assert_eq!(shown(&sites(), order.clicked(SiteColumn::Own), ""), [0, 2, 1]);
+        assert_eq!(shown(&sites(), order.clicked(SiteColumn::Name), ""), [2, 1, 0], "names begin with the first");
+        assert_eq!(shown(&sites(), SiteOrder::default(), ""), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_filter_looks_at_names_and_files() {
+        let shown = |text| shown(&sites(), SiteOrder::default(), text);
+        assert_eq!((shown("step"), shown("Step"), shown("STEP")), (vec![1], vec![1], vec![]));
+        assert_eq!((shown("train.py").len(), shown("no stack")), (3, vec![2]));
+    }
+
+    #[test]
+    fn lines_are_of_what_is_in_view() {
+        let lines = lines(&sites(), &[0, 1, 2], 1..9, WeightKind::Bytes);
+        assert_eq!(lines.len(), 2);
+        assert_eq!((lines[0].name.as_str(), lines[0].own.as_str(), lines[0].count.as_str()), ("Step", "30 B", "8"));
+        assert!((lines[0].share - 66.666).abs() < 0.01);
+    }
+}

@@ -1,0 +1,69 @@
+//! Sites in words, and the search among them.
+
+use super::boxes::tally;
+use crate::worker::{FlameSites, SiteRow, SiteText};
+use shared::analysis::{Calls, Site, SiteTotal, TextFilter, place};
+use shared::base::frame_rules;
+use shared::trace::{Frame, Trace};
+
+/// All sites of some stacks.
+pub(super) fn all(trace: &Trace, calls: &Calls, by_line: bool) -> FlameSites {
+    let row = |row: &SiteTotal| SiteRow {
+        site: text(trace, row.site, by_line),
+        total: tally(row.total),
+        own: tally(row.own),
+    };
+    FlameSites { rows: calls.by_site().iter().map(row).collect(), total: tally(calls.total()) }
+}
+
+/// A site in words; nothing is said of what has no frame.
+pub(super) fn text(trace: &Trace, site: Site, by_line: bool) -> SiteText {
+    let Site::Frame(id) = site else { return SiteText::default() };
+    let frame = trace.frames.get(id);
+    SiteText {
+        key: Some(id.index() as u32),
+        name: name(trace, frame),
+        filename: trace.strings.get(frame.filename).to_owned(),
+        line: if by_line { frame.line } else { 0 },
+        is_match: false,
+    }
+}
+
+/// The function, or the operation behind a symbol of PyTorch's C++.
+fn name(trace: &Trace, frame: &Frame) -> String {
+    let (name, filename) = (trace.strings.get(frame.name), trace.strings.get(frame.filename));
+    let operation = if frame_rules::is_runtime(filename) { frame_rules::operation(name) } else { None };
+    operation.unwrap_or_else(|| name.to_owned())
+}
+
+/// A text that is looked for, found once in each frame of the trace.
+#[derive(Debug)]
+pub(super) struct Search {
+    /// Whether each frame has the text; `None` without one.
+    frames: Option<Vec<bool>>,
+}
+
+impl Search {
+    /// Looks for a text in names and places; capitals count if there are any.
+    pub(super) fn new(trace: &Trace, text: &str) -> Self {
+        let filter = TextFilter::plain(text);
+        let has_text = |frame: &Frame| {
+            let (name, filename) = (name(trace, frame), trace.strings.get(frame.filename));
+            filter.is_in(&place(&name, filename, frame.line)) || filter.is_in(filename)
+        };
+        Self { frames: (!text.is_empty()).then(|| trace.frames.iter().map(has_text).collect()) }
+    }
+
+    /// Whether there is something to look for.
+    pub(super) fn is_given(&self) -> bool {
+        self.frames.is_some()
+    }
+
+    /// Whether a site has the text.
+    pub(super) fn finds(&self, site: Site) -> bool {
+        match (site, &self.frames) {
+            (Site::Frame(frame), Some(frames)) => frames[frame.index()],
+            _ => false,
+        }
+    }
+}

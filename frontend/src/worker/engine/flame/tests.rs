@@ -1,0 +1,154 @@
+//! The worker asked for flame graphs as the page asks it.
+
+use crate::worker::{
+    Answer, AxisKind, Engine, FilterData, FlameAnswer, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites,
+    FlameSource, FlameTally, FlameTree, PartKind, Question, ScopeData, SelectionData, WeightKind,
+};
+use shared::trace::text;
+
+const TRACE: &str = "
+    alloc a 30 @relu<step<main
+    alloc b 20 @load<main
+    alloc c 50 @mm<step<main
+    free_completed b 20
+    alloc d 10
+    segment s 2KiB
+    block a 512 requested=30
+    block c 512 requested=50
+    block d 512 requested=10
+    block w 512 requested=5
+";
+
+fn source(moment: u32) -> FlameSource {
+    let selection = SelectionData { scope: ScopeData::At(moment), ..SelectionData::default() };
+    FlameSource { selection, by_line: false, with_runtime: true }
+}
+
+fn tree(moment: u32) -> FlameTree {
+    FlameTree { source: source(moment), shape: FlameShape::Whole, by_appearance: false }
+}
+
+#[track_caller]
+fn ask(engine: &mut Engine, question: FlameQuestion) -> FlameAnswer {
+    match engine.answer(&Question::Flame { device: 0, question }) {
+        Answer::Flame(answer) => answer,
+        other => panic!("{other:?} is of no flame graph"),
+    }
+}
+
+fn engine() -> Engine {
+    Engine::new(text::parse(TRACE).unwrap())
+}
+
+fn boxes(engine: &mut Engine, tree: FlameTree, search: &str) -> FlameBoxes {
+    match ask(engine, FlameQuestion::Boxes { tree, range: None, search: search.to_owned() }) {
+        FlameAnswer::Boxes(boxes) => boxes,
+        other => panic!("{other:?} are no boxes"),
+    }
+}
+
+/// Each box as its name and weight.
+fn drawn(boxes: &FlameBoxes) -> Vec<String> {
+    let name = |kind| match kind {
+        FlameBoxKind::All => "all",
+        FlameBoxKind::Site(site) => match boxes.sites[site as usize].name.as_str() {
+            "" => "-",
+            name => name,
+        },
+        FlameBoxKind::Merged(_) => "…",
+    };
+    let mut drawn: Vec<_> =
+        boxes.boxes.iter().map(|found| (found.depth, found.start, name(found.kind), found.total.weight)).collect();
+    drawn.sort_unstable();
+    drawn.iter().map(|(_, _, name, weight)| format!("{name} {weight}")).collect()
+}
+
+#[test]
+fn a_graph_is_of_what_is_alive() {
+    let mut engine = engine();
+    let all = boxes(&mut engine, tree(3), "");
+    assert_eq!(drawn(&all), ["all 105", "main 100", "- 5", "step 80", "load 20", "mm 50", "relu 30"]);
+    assert_eq!((all.depth, all.found), (4, None));
+    assert_eq!(drawn(&boxes(&mut engine, tree(5), ""))[..3], ["all 95", "main 80", "- 15"]);
+}
+
+#[test]
+fn the_same_allocations_have_many_shapes() {
+    let mut engine = engine();
+    let shaped = |shape| FlameTree { shape, ..tree(3) };
+    let inverted = boxes(&mut engine, shaped(FlameShape::Inverted), "");
+    assert_eq!(drawn(&inverted)[..5], ["all 105", "mm 50", "relu 30", "load 20", "- 5"]);
+    let step = inverted.sites.iter().find(|site| site.name == "step").expect("it is there").key;
+    assert_eq!(drawn(&boxes(&mut engine, shaped(FlameShape::Callees(step)), "")), ["step 80", "mm 50", "relu 30"]);
+    assert_eq!(drawn(&boxes(&mut engine, shaped(FlameShape::Callers(step)), "")), ["step 80", "main 80"]);
+    let in_order = FlameTree { by_appearance: true, ..tree(3) };
+    assert_eq!(drawn(&boxes(&mut engine, in_order, ""))[1..3], ["- 5", "main 100"], "older memory comes first");
+}
+
+#[test]
+fn a_search_says_how_much_it_finds() {
+    let mut engine = engine();
+    let found = boxes(&mut engine, tree(3), "STEP");
+    assert_eq!(found.found, Some(FlameTally::default()), "capitals count");
+    let found = boxes(&mut engine, tree(3), "main.py:1");
+    assert_eq!(found.found.map(|found| found.weight), Some(100), "places are looked at too");
+    let found = boxes(&mut engine, tree(3), "step");
+    assert_eq!(found.found, Some(FlameTally { weight: 80, count: 2 }));
+    let names: Vec<_> = found.sites.iter().filter(|site| site.is_match).map(|site| site.name.as_str()).collect();
+    assert_eq!(names, ["step"]);
+}
+
+#[test]
+fn a_range_of_the_trace_counts_all_that_live_in_it() {
+    let scope = ScopeData::Within { axis: AxisKind::Events, x0: 0.0, x1: 6.0, part: PartKind::Any };
+    let within = |weight| SelectionData { scope, weight, ..SelectionData::default() };
+    let total = |selection| {
+        let source = FlameSource { selection, ..source(0) };
+        boxes(&mut engine(), FlameTree { source, ..tree(0) }, "").boxes[0].total
+    };
+    assert_eq!(total(within(WeightKind::Bytes)), FlameTally { weight: 115, count: 5 });
+    assert_eq!(total(within(WeightKind::Count)).weight, 5);
+    let byte_events = 30 * 5 + 20 * 2 + 50 * 3 + 10 + 5 * 6;
+    assert_eq!(total(within(WeightKind::ByteEvents)).weight, byte_events);
+}
+
+#[test]
+fn sites_count_each_stack_once() {
+    let FlameAnswer::Sites(FlameSites { rows, total }) = ask(&mut engine(), FlameQuestion::Sites(source(3))) else {
+        panic!("sites are answered with sites")
+    };
+    let row = |name: &str| rows.iter().find(|row| row.site.name == name).expect("it is there");
+    assert_eq!((row("main").total.weight, row("main").own.weight, row("mm").own.count), (100, 0, 1));
+    assert_eq!(rows.iter().map(|row| row.own.weight).sum::<u64>(), total.weight);
+}
+
+#[test]
+fn the_largest_allocation_of_a_node_is_found() {
+    let mut engine = engine();
+    let all = boxes(&mut engine, tree(3), "");
+    let node_of = |name: &str| {
+        let is_named = |kind| matches!(kind, FlameBoxKind::Site(site) if all.sites[site as usize].name == name);
+        all.boxes.iter().find(|found| is_named(found.kind)).expect("it is there").node
+    };
+    let mut largest = |node| match ask(&mut engine, FlameQuestion::Largest { tree: tree(3), node }) {
+        FlameAnswer::Largest(hit) => hit.and_then(|hit| hit.allocation.map(|found| (hit.moment, found.size_bytes))),
+        other => panic!("{other:?} is no hit"),
+    };
+    assert_eq!(largest(node_of("main")), Some((3, 50)));
+    assert_eq!(largest(node_of("load")), Some((3, 20)));
+    assert_eq!(largest(node_of("")), Some((3, 5)), "memory from before the trace too");
+    assert_eq!(largest(99), None);
+}
+
+#[test]
+fn a_graph_follows_the_filter() {
+    let ask = |text: &str, is_expression| {
+        let filter = FilterData { text: text.to_owned(), is_expression, ..FilterData::default() };
+        let selection = SelectionData { filter, ..source(3).selection };
+        let tree = FlameTree { source: FlameSource { selection, ..source(3) }, ..tree(3) };
+        ask(&mut engine(), FlameQuestion::Boxes { tree, range: None, search: String::new() })
+    };
+    let FlameAnswer::Boxes(boxes) = ask("re|load", true) else { panic!("boxes are answered with boxes") };
+    assert_eq!(drawn(&boxes)[0], "all 50");
+    assert!(matches!(ask("(", true), FlameAnswer::Mistyped(message) if !message.is_empty()));
+}

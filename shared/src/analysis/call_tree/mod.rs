@@ -1,0 +1,29 @@
+//! Allocations by the calls that led to them: trees for flame graphs, and each frame with its callers and callees.
+//!
+//! Idea: allocations are summed by stack first, since a million of them have some thousand stacks; the stacks become
+//! paths of sites, and a tree is what paths have in common.
+//!
+//! ```text
+//! stacks, outermost frame first       tree                 the same, inverted
+//! main > step > relu   30             all 100              all 100
+//! main > step > mm     50             └ main 100           ├ mm 50
+//! main > load          20               ├ step 80          │ └ step 50
+//!                                       │ ├ mm 50          │   └ main 50
+//!                                       │ └ relu 30        ├ relu 30 …
+//!                                       └ load 20          └ load 20 …
+//! ```
+//!
+//! Cost: linear in the allocations and in the frames of their stacks, of which a path that begins as the one before it
+//! looks up only the rest.
+
+mod calls;
+mod paths;
+mod sandwich;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use calls::{Calls, SiteTotal, Tally};
+pub use paths::{MergeBy, PathConfig, Site};
+pub use sandwich::Sandwich;
+pub use tree::{CallNode, CallTree, NodeOrder, TreeConfig};
