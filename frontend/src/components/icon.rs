@@ -50,8 +50,12 @@ pub enum IconName {
     /// A looking glass.
     Search,
     /// An arrow head up.
-    Previous,
+    Up,
     /// An arrow head down.
+    Down,
+    /// A point to the left.
+    Previous,
+    /// A point to the right.
     Next,
 }
 
@@ -89,8 +93,10 @@ impl IconName {
             Self::Add => "M8 3v10M3 8h10",
             Self::Again => "M13.2 8a5.2 5.2 0 1 1-1.6-3.8M13.3 2v3h-3",
             Self::Stop => "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8zM6 6h4v4H6z",
-            Self::Previous => "M4 10l4-4 4 4",
-            Self::Next => "M4 6l4 4 4-4",
+            Self::Up => "M4 10l4-4 4 4",
+            Self::Down => "M4 6l4 4 4-4",
+            Self::Previous => "M10 3.5L5.5 8l4.5 4.5",
+            Self::Next => "M6 3.5L10.5 8L6 12.5",
             Self::Search => "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3l3.4 3.4",
         }
     }

@@ -11,6 +11,9 @@ pub const MAX_PICTURE_PX: f64 = 8192.0;
 /// Fewest bytes that the plot shows from bottom to top: half of the smallest block of the allocator.
 const MIN_BYTES: f64 = 256.0;
 
+/// Room on each side of what is shown whole, as a share of it.
+const ROOM: f64 = 0.08;
+
 /// A part of the plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct View {
@@ -180,6 +183,15 @@ impl Camera {
         self.confined(View { x: Span::around(position, len), y: self.view.y })
     }
 
+    /// All between two positions and some room around them, as high as the content.
+    ///
+    /// Where they are close together it is as long as [`view_around`](Self::view_around) them.
+    pub fn view_between(&self, first: f64, last: f64) -> View {
+        let x = Span::new(first.min(last), first.max(last)).grown(ROOM);
+        let around = self.view_around(x.center()).x;
+        self.confined(View { x: if x.len() > around.len() { x } else { around }, y: self.content.whole().y })
+    }
+
     // Stopping the factor at the minimum keeps the anchor exact there.
     fn zoomed(&self, span: Span, anchor: f64, factor: f64, min_len: f64) -> Span {
         span.scaled(anchor, factor.max(min_len.min(span.len()) / span.len()))
@@ -212,6 +224,14 @@ mod tests {
     fn bytes_grow_upwards() {
         assert_eq!(camera().y_from_bytes(0.0), 200.0);
         assert!(camera().y_from_bytes(1_000_000.0) > 0.0);
+    }
+
+    #[test]
+    fn what_lies_between_two_places_is_shown_whole() {
+        let camera = camera();
+        assert_eq!(camera.view_between(500.0, 200.0).x, Span::new(176.0, 524.0));
+        assert_eq!(camera.view_between(500.0, 510.0).x, Span::new(455.0, 555.0));
+        assert_eq!(camera.view_between(0.0, 1000.0), camera.view());
     }
 
     #[test]

@@ -72,7 +72,10 @@ impl InitialBands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{draw::camera::Content, worker::AxisKind};
+    use crate::{
+        draw::camera::Content,
+        worker::{AxisKind, ColorBy},
+    };
 
     fn stage() -> (Camera, Layout, Asked) {
         let layout = Layout::new(1086.0, 524.0, 1.0, 0);
@@ -88,6 +91,7 @@ mod tests {
             width_px: 1000,
             height_px: 500,
             pixel_ratio: 1.0,
+            color: ColorBy::Stack,
         };
         (camera, layout, asked)
     }

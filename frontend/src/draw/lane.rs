@@ -1,12 +1,16 @@
-//! Annotated spans above the plot, at most a few operations a pixel however many there are.
+//! Rows of spans above the plot: annotations, and the steps and phases that were found.
+//!
+//! At most a few operations a pixel are drawn, however many spans there are.
 
 use super::{
     camera::Camera,
     layout::{LANE_ROW, LANE_ROWS, Layout, Rect},
     overlay::{Align, Font, Op, fitted},
+    rows::{Kind, Row},
+    span::Span,
     theme::Theme,
 };
-use crate::worker::{AxisKind, Span as Annotated};
+use crate::worker::{AxisKind, Parts, Span as Annotated};
 
 /// Spans narrower than this are drawn together, in CSS pixels.
 const DENSE: f64 = 2.0;
@@ -14,92 +18,133 @@ const DENSE: f64 = 2.0;
 /// The narrowest span with a label, in CSS pixels.
 const LABELLED: f64 = 28.0;
 
-/// A span on one axis.
-#[derive(Clone, Debug, PartialEq)]
-struct Placed {
-    start: f64,
-    end: f64,
-    name: String,
-}
+/// Between a row's name and the row, in CSS pixels.
+const NAME_GAP: f64 = 8.0;
 
-/// The rows of annotated spans on one axis.
+/// The rows of spans on one axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lane {
-    rows: Vec<Vec<Placed>>,
+    rows: Vec<Row>,
+    /// How many rows are to come; they have their room already.
+    awaited: usize,
+}
+
+/// A span that was pointed at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pointed {
+    /// What it is, and how it was found.
+    pub text: String,
+    /// Where it is.
+    pub span: Span,
+}
+
+/// Neighbours that are drawn as one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Crowd {
+    /// The place of the first one in its row.
+    first: usize,
+    count: usize,
+    start: f64,
+    end: f64,
 }
 
 impl Lane {
-    /// Sorts spans into rows by depth; deeper ones than there are rows are left out.
-    pub fn new(spans: &[Annotated], axis: AxisKind) -> Self {
-        let mut rows: Vec<Vec<Placed>> = Vec::new();
-        for span in spans.iter().filter(|span| (span.depth as usize) < LANE_ROWS) {
-            let depth = span.depth as usize;
-            rows.resize_with(rows.len().max(depth + 1), Vec::new);
-            let (start, end) = match axis {
-                AxisKind::Events => (f64::from(span.start_moment), f64::from(span.end_moment)),
-                AxisKind::Time => (span.start_us as f64, span.end_us as f64),
-            };
-            rows[depth].push(Placed { start, end: end.max(start), name: span.name.clone() });
-        }
-        rows.iter_mut().for_each(|row| row.sort_by(|a, b| a.start.total_cmp(&b.start)));
-        Self { rows }
+    /// Rows of annotated spans by depth, as many as there is room for, above the rows of what was found.
+    ///
+    /// Where `parts` are still to come, `awaited` rows are left free for them.
+    pub fn new(spans: &[Annotated], parts: Option<&Parts>, awaited: usize, axis: AxisKind) -> Self {
+        let found = parts.map_or_else(Vec::new, |parts| Row::found(parts, awaited, axis));
+        let awaited = if parts.is_some() { 0 } else { awaited };
+        let mut rows = Row::annotated(spans, LANE_ROWS - found.len().max(awaited), axis);
+        rows.extend(found);
+        Self { rows, awaited }
     }
 
     /// The number of rows.
     pub fn row_count(&self) -> usize {
-        self.rows.len()
+        self.rows.len() + self.awaited
     }
 
     /// The operations that draw what is in view.
     pub fn ops(&self, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
         let mut ops = Vec::new();
-        for (depth, row) in self.rows.iter().enumerate() {
-            for (rect, name) in boxes(row, depth, camera, layout) {
-                ops.push(Op::Fill { rect, radius: 3.0f64.min(rect.width / 2.0), color: theme.spans[depth] });
-                ops.extend(name.and_then(|name| label(rect, name, theme)));
+        for (number, row) in self.rows.iter().enumerate() {
+            let y = layout.lane.y + number as f64 * LANE_ROW;
+            ops.extend(margin_name(row, y, layout, theme));
+            ops.extend(remark(row, y, layout, theme));
+            for crowd in crowds(&row.spans, camera, layout) {
+                push_box(row, &crowd, (y, camera, layout), theme, &mut ops);
             }
         }
         ops
     }
 
-    /// The name of the span at a point of the element.
-    pub fn name_at(&self, (x, y): (f64, f64), camera: &Camera, layout: &Layout) -> Option<&str> {
+    /// The span at a point of the element.
+    pub fn span_at(&self, (x, y): (f64, f64), camera: &Camera, layout: &Layout) -> Option<Pointed> {
         if !layout.lane.contains(x, y) {
             return None;
         }
         let row = self.rows.get(((y - layout.lane.y) / LANE_ROW) as usize)?;
         let position = camera.position_from_x(x - layout.plot.x);
-        let after = row.partition_point(|span| span.start <= position);
-        row[..after].last().filter(|span| position < span.end).map(|span| span.name.as_str())
+        let index = row.spans.partition_point(|span| span.start <= position).checked_sub(1)?;
+        let span = row.spans[index];
+        (position < span.end).then(|| Pointed { text: row.description(index), span })
     }
 }
 
-/// The rectangles of a row; neighbours that are too narrow to be told apart share one without a name.
-fn boxes<'a>(row: &'a [Placed], depth: usize, camera: &Camera, layout: &Layout) -> Vec<(Rect, Option<&'a str>)> {
-    let (view, lane) = (camera.view().x, layout.lane);
-    let pixel = view.len() / lane.width;
-    let left_of = |position: f64| lane.x + camera.x_from_position(position.clamp(view.start, view.end));
-    let mut boxes = Vec::new();
+/// The spans in view; neighbours that are too narrow to be told apart go together.
+fn crowds(row: &[Span], camera: &Camera, layout: &Layout) -> Vec<Crowd> {
+    let view = camera.view().x;
+    let pixel = view.len() / layout.lane.width;
+    let mut crowds: Vec<Crowd> = Vec::new();
     let mut next = row.partition_point(|span| span.start < view.start).saturating_sub(1);
     while let Some(first) = row.get(next).filter(|span| span.start < view.end) {
-        let (mut end, mut name) = (first.end, Some(first.name.as_str()));
-        next += 1;
-        if first.end - first.start < DENSE * pixel {
+        let mut crowd = Crowd { first: next, count: 1, start: first.start, end: first.end };
+        if first.len() < DENSE * pixel {
             // Skipping by search and not one by one keeps the cost at the width of the plot.
             let until = first.start + DENSE * pixel;
-            let skipped = row[next..].partition_point(|span| span.end < until);
-            if skipped > 0 {
-                (next, end, name) = (next + skipped, row[next + skipped - 1].end, None);
-            }
+            crowd.count += row[next + 1..].partition_point(|span| span.end < until);
+            crowd.end = row[next + crowd.count - 1].end;
         }
-        let (x0, x1) = (left_of(first.start), left_of(end));
-        if end > view.start || first.start >= view.start {
-            let width = (x1 - x0 - 1.0).max(1.0);
-            let rect = Rect { x: x0, y: lane.y + depth as f64 * LANE_ROW, width, height: LANE_ROW - 2.0 };
-            boxes.push((rect, name));
+        next += crowd.count;
+        if crowd.end <= view.start && crowd.start < view.start {
+            continue;
+        }
+        match crowds.last_mut().filter(|last| is_one_crowd(last, &crowd, pixel)) {
+            Some(last) => {
+                last.count += crowd.count;
+                last.end = crowd.end;
+            }
+            None => crowds.push(crowd),
         }
     }
-    boxes
+    crowds
+}
+
+/// Whether two neighbours are both of spans too narrow to be told apart, with no gap to be seen between them.
+fn is_one_crowd(last: &Crowd, next: &Crowd, pixel: f64) -> bool {
+    let is_narrow = |crowd: &Crowd| (crowd.end - crowd.start) / (crowd.count as f64) < DENSE * pixel;
+    is_narrow(last) && is_narrow(next) && next.start - last.end < DENSE * pixel
+}
+
+fn push_box(row: &Row, crowd: &Crowd, (y, camera, layout): (f64, &Camera, &Layout), theme: &Theme, ops: &mut Vec<Op>) {
+    let (view, lane) = (camera.view().x, layout.lane);
+    let x_of = |position: f64| lane.x + camera.x_from_position(position.clamp(view.start, view.end));
+    let x = x_of(crowd.start);
+    let rect = Rect { x, y, width: (x_of(crowd.end) - x - 1.0).max(1.0), height: LANE_ROW - 2.0 };
+    let radius = 3.0_f64.min(rect.width / 2.0);
+    let is_single = crowd.count == 1;
+    match row.kind {
+        Kind::Steps(_) if rect.width > 3.0 => {
+            ops.push(Op::Fill { rect, radius, color: theme.step_edge });
+            let inner = Rect { x: x + 1.0, y: y + 1.0, width: rect.width - 2.0, height: rect.height - 2.0 };
+            ops.push(Op::Fill { rect: inner, radius: radius - 1.0, color: theme.step });
+        }
+        _ if is_single => ops.push(Op::Fill { rect, radius, color: row.color(crowd.first, theme) }),
+        _ => ops.push(Op::Fill { rect, radius, color: row.crowd_color(theme) }),
+    }
+    let name = if is_single { row.name(crowd.first) } else { row.crowd_name(crowd.count) };
+    ops.extend(label(rect, &name, theme));
 }
 
 fn label(rect: Rect, name: &str, theme: &Theme) -> Option<Op> {
@@ -115,10 +160,38 @@ fn label(rect: Rect, name: &str, theme: &Theme) -> Option<Op> {
     })
 }
 
+/// The name of a row of what was found, left of it.
+fn margin_name(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
+    Some(Op::Text {
+        x: layout.lane.x - NAME_GAP,
+        y: y + LANE_ROW / 2.0 - 0.5,
+        text: row.kind.margin_name()?.to_owned(),
+        align: Align::Right,
+        font: Font::Label,
+        color: theme.text_muted,
+        halo: None,
+    })
+}
+
+/// What stands in a row in which nothing was found.
+fn remark(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
+    let text = row.kind.remark().filter(|_| row.spans.is_empty())?;
+    Some(Op::Text {
+        x: layout.lane.x + 5.0,
+        y: y + LANE_ROW / 2.0 - 0.5,
+        text: fitted(text, Font::Label, layout.lane.width - 10.0),
+        align: Align::Left,
+        font: Font::Label,
+        color: theme.text_muted,
+        halo: None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::draw::camera::Content;
+    use crate::worker::{Part, PhaseName, PhasesBasis, StepsBasis};
 
     fn span(name: &str, start: u32, end: u32, depth: u32) -> Annotated {
         Annotated { name: name.to_owned(), start_moment: start, end_moment: end, depth, ..Annotated::default() }
@@ -130,26 +203,55 @@ mod tests {
         (Camera::new(content, layout.plot_size()), layout)
     }
 
+    fn annotated(spans: &[Annotated]) -> Lane {
+        Lane::new(spans, None, 0, AxisKind::Events)
+    }
+
+    fn part(start_moment: u32, end_moment: u32) -> Part {
+        Part { start_moment, end_moment, ..Part::default() }
+    }
+
+    /// So many steps of one length each, with a forward and a backward half.
+    fn parts(steps: u32, len: u32) -> Parts {
+        let steps = (0..steps).map(|index| part(index * len, (index + 1) * len));
+        let halves = |step: Part| {
+            let middle = u32::midpoint(step.start_moment, step.end_moment);
+            [
+                (PhaseName::Forward, part(step.start_moment, middle)),
+                (PhaseName::Backward, part(middle, step.end_moment)),
+            ]
+        };
+        Parts {
+            steps_basis: StepsBasis::Repetition,
+            phases_basis: PhasesBasis::Functions,
+            phases: steps.clone().flat_map(halves).collect(),
+            steps: steps.collect(),
+            ..Parts::default()
+        }
+    }
+
     fn texts(ops: &[Op]) -> Vec<&str> {
         ops.iter().filter_map(|op| if let Op::Text { text, .. } = op { Some(text.as_str()) } else { None }).collect()
     }
 
+    fn pointed(lane: &Lane, x: f64, row: usize) -> Option<Pointed> {
+        let (camera, layout) = stage(lane.row_count());
+        lane.span_at((layout.plot.x + x, layout.lane.y + row as f64 * LANE_ROW + 2.0), &camera, &layout)
+    }
+
     #[test]
     fn wide_spans_are_labelled_in_their_row() {
-        let lane = Lane::new(&[span("step 1", 0, 500_000, 0), span("forward", 0, 200_000, 1)], AxisKind::Events);
+        let lane = annotated(&[span("step 1", 0, 500_000, 0), span("forward", 0, 200_000, 1)]);
         let (camera, layout) = stage(lane.row_count());
         let ops = lane.ops(&camera, &layout, &Theme::light());
         assert_eq!(texts(&ops), ["step 1", "forward"]);
-        assert_eq!(
-            lane.name_at((layout.plot.x + 10.0, layout.lane.y + LANE_ROW + 2.0), &camera, &layout),
-            Some("forward")
-        );
-        assert_eq!(lane.name_at((layout.plot.x + 900.0, layout.lane.y + 2.0), &camera, &layout), None);
+        assert_eq!(pointed(&lane, 10.0, 1).map(|pointed| pointed.text).as_deref(), Some("forward"));
+        assert_eq!(pointed(&lane, 900.0, 0), None);
     }
 
     #[test]
     fn a_span_longer_than_the_view_is_labelled_in_view() {
-        let lane = Lane::new(&[span("whole run", 0, 1_000_000, 0)], AxisKind::Events);
+        let lane = annotated(&[span("whole run", 0, 1_000_000, 0)]);
         let (mut camera, layout) = stage(1);
         camera.zoom_x(500.0, 0.01);
         let ops = lane.ops(&camera, &layout, &Theme::light());
@@ -158,18 +260,70 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_costs_pixels_and_not_spans() {
+    fn a_crowd_is_one_box_that_is_counted() {
         let crowd: Vec<Annotated> = (0..400_000).map(|i| span("op", i * 2, i * 2 + 1, 0)).collect();
-        let lane = Lane::new(&crowd, AxisKind::Events);
         let (camera, layout) = stage(1);
-        let ops = lane.ops(&camera, &layout, &Theme::light());
-        assert!(ops.len() as f64 <= layout.plot.width, "{}", ops.len());
-        assert!(!ops.is_empty());
+        let ops = annotated(&crowd).ops(&camera, &layout, &Theme::light());
+        assert_eq!(texts(&ops), ["400,000 spans"]);
+        assert_eq!(ops.len(), 2);
+    }
+
+    #[test]
+    fn a_crowd_ends_where_a_gap_is_seen() {
+        let of = |first: u32| (first..first + 40).map(|i| span("op", i * 100, i * 100 + 50, 0));
+        let crowds: Vec<Annotated> = of(0).chain(of(5000)).chain([span("long", 600_000, 900_000, 0)]).collect();
+        let (camera, layout) = stage(1);
+        let ops = annotated(&crowds).ops(&camera, &layout, &Theme::light());
+        assert_eq!(ops.iter().filter(|op| matches!(op, Op::Fill { .. })).count(), 3);
+        assert_eq!(texts(&ops), ["long"]);
+    }
+
+    #[test]
+    fn what_is_drawn_is_bounded_by_the_pixels() {
+        // Every other span is just wide enough to stand alone.
+        let spans: Vec<Annotated> = (0..100_000).map(|i| span("op", i * 10, i * 10 + 9 * (i % 2), 0)).collect();
+        let (camera, layout) = stage(1);
+        let ops = annotated(&spans).ops(&camera, &layout, &Theme::light());
+        assert!(!ops.is_empty() && ops.len() as f64 <= layout.plot.width, "{}", ops.len());
     }
 
     #[test]
     fn rows_beyond_the_last_are_left_out() {
-        let lane = Lane::new(&[span("a", 0, 10, 0), span("deep", 0, 5, 7)], AxisKind::Events);
-        assert_eq!(lane.row_count(), 1);
+        assert_eq!(annotated(&[span("a", 0, 10, 0), span("deep", 0, 5, 7)]).row_count(), 1);
+        let deep: Vec<Annotated> = (0..9).map(|depth| span("a", 0, 10, depth)).collect();
+        let lane = Lane::new(&deep, Some(&parts(4, 250_000)), 2, AxisKind::Events);
+        assert_eq!(lane.row_count(), LANE_ROWS);
+    }
+
+    #[test]
+    fn what_was_found_says_how() {
+        let lane = Lane::new(&[], Some(&parts(4, 250_000)), 2, AxisKind::Events);
+        let (camera, layout) = stage(lane.row_count());
+        let ops = lane.ops(&camera, &layout, &Theme::light());
+        assert_eq!(texts(&ops)[..5], ["steps", "step 1", "step 2", "step 3", "step 4"]);
+        assert_eq!(texts(&ops)[5..8], ["phases", "forward", "backward"]);
+        let step = pointed(&lane, 300.0, 0).expect("a step");
+        assert_eq!(step, Pointed { text: "step 2, found by repetition".into(), span: Span::new(250_001.0, 500_001.0) });
+        let phase = pointed(&lane, 200.0, 1).expect("a phase");
+        assert_eq!(phase.text, "backward, told by functions in the stacks");
+    }
+
+    #[test]
+    fn many_steps_are_counted() {
+        let lane = Lane::new(&[], Some(&parts(5000, 200)), 2, AxisKind::Events);
+        let (camera, layout) = stage(lane.row_count());
+        let ops = lane.ops(&camera, &layout, &Theme::light());
+        assert_eq!(texts(&ops), ["steps", "5,000 steps", "phases", "10,000 phases"]);
+        assert_eq!(pointed(&lane, 500.0, 0).expect("the step there").span.len(), 200.0);
+    }
+
+    #[test]
+    fn rows_have_their_room_before_they_come() {
+        let count = |parts| Lane::new(&[], parts, 2, AxisKind::Events).row_count();
+        assert_eq!((count(None), count(Some(&parts(4, 9))), count(Some(&Parts::default()))), (2, 2, 2));
+        let nothing = Lane::new(&[], Some(&Parts::default()), 2, AxisKind::Events);
+        let (camera, layout) = stage(2);
+        let ops = nothing.ops(&camera, &layout, &Theme::light());
+        assert_eq!(texts(&ops), ["steps", "none that repeat", "phases", "nothing in the trace tells them"]);
     }
 }

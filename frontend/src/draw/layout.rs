@@ -32,11 +32,11 @@ impl Rect {
     }
 }
 
-/// Height of one row of annotated spans, its gap included.
+/// Height of one row of spans, its gap included.
 pub const LANE_ROW: f64 = 18.0;
 
-/// The most rows of annotated spans.
-pub const LANE_ROWS: usize = 3;
+/// The most rows of spans, steps and phases among them.
+pub const LANE_ROWS: usize = 4;
 
 /// Height of the x axis with its labels.
 const X_AXIS: f64 = 24.0;
@@ -52,7 +52,7 @@ const NARROW: f64 = 560.0;
 pub struct Layout {
     /// The whole element.
     pub outer: Rect,
-    /// Rows of annotated spans above the plot; no height without spans.
+    /// Rows of spans above the plot; no height without any.
     pub lane: Rect,
     /// The plot itself.
     pub plot: Rect,

@@ -29,3 +29,5 @@ pub mod minimap;
 pub mod flame;
 pub mod flame_camera;
 pub mod flame_rows;
+mod rows;
+pub mod steps;

@@ -85,7 +85,7 @@ fn weaken_crowds(pieces: &mut [Piece]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::AxisKind;
+    use crate::worker::{AxisKind, ColorBy};
 
     const ASKED: Asked = Asked {
         axis: AxisKind::Events,
@@ -96,6 +96,7 @@ mod tests {
         width_px: 10,
         height_px: 10,
         pixel_ratio: 1.0,
+        color: ColorBy::Stack,
     };
 
     fn steps(all: impl IntoIterator<Item = (f32, f64)>) -> Vec<OutlineStep> {

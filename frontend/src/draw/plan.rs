@@ -7,7 +7,7 @@ use super::{
     camera::{Camera, MAX_PICTURE_PX, View},
     span::Span,
 };
-use crate::worker::{AxisKind, View as Asked};
+use crate::worker::{AxisKind, ColorBy, View as Asked};
 
 /// How much of the view is drawn beyond each of its sides, so that panning shows no holes.
 const MARGIN_X: f64 = 0.5;
@@ -46,21 +46,27 @@ pub struct Plan {
     overview: Option<Asked>,
     detail: Option<Asked>,
     in_flight: bool,
+    color: ColorBy,
 }
 
 impl Plan {
+    /// Asks for other colours from now on; what is in flight is answered first.
+    pub fn color_by(&mut self, color: ColorBy) {
+        self.color = color;
+    }
+
     /// The next question, none while one is open or when the pictures do.
     pub fn next(&mut self, camera: &Camera, axis: AxisKind) -> Option<(Layer, Asked)> {
         if self.in_flight {
             return None;
         }
-        let whole = overview_of(camera, axis);
+        let whole = overview_of(camera, axis, self.color);
         let question = if self.overview != Some(whole) {
             Some((Layer::Overview, whole))
-        } else if camera.is_whole() || self.detail.is_some_and(|detail| suits(&detail, camera, axis)) {
+        } else if camera.is_whole() || self.detail.is_some_and(|detail| suits(&detail, camera, axis, self.color)) {
             None
         } else {
-            Some((Layer::Detail, detail_of(camera, axis)))
+            Some((Layer::Detail, detail_of(camera, axis, self.color)))
         };
         self.in_flight = question.is_some();
         question
@@ -87,18 +93,18 @@ impl Plan {
 }
 
 /// The whole trace on the plot.
-fn overview_of(camera: &Camera, axis: AxisKind) -> Asked {
+fn overview_of(camera: &Camera, axis: AxisKind, color: ColorBy) -> Asked {
     let View { x, y } = camera.content().whole();
     let plot = camera.plot();
-    asked(axis, x, y, [plot.device_width(), plot.device_height(), plot.pixel_ratio])
+    asked((axis, color), x, y, [plot.device_width(), plot.device_height(), plot.pixel_ratio])
 }
 
 /// The view and its surroundings, at the scale of the plot.
-fn detail_of(camera: &Camera, axis: AxisKind) -> Asked {
+fn detail_of(camera: &Camera, axis: AxisKind, color: ColorBy) -> Asked {
     let (View { x, y }, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
     let (wide, width) = surroundings(x, whole.x, plot.device_width(), MARGIN_X);
     let (high, height) = surroundings(y, whole.y, plot.device_height(), MARGIN_Y);
-    asked(axis, wide, high, [width, height, plot.pixel_ratio])
+    asked((axis, color), wide, high, [width, height, plot.pixel_ratio])
 }
 
 /// A range and its margins, and the device pixels across.
@@ -111,20 +117,21 @@ fn surroundings(view: Span, whole: Span, pixels: f64, margin: f64) -> (Span, f64
     (Span::new(view.start - before * pixel, view.end + after * pixel), pixels + before + after)
 }
 
-fn asked(axis: AxisKind, x: Span, y: Span, [width, height, pixel_ratio]: [f64; 3]) -> Asked {
+fn asked((axis, color): (AxisKind, ColorBy), x: Span, y: Span, [width, height, pixel_ratio]: [f64; 3]) -> Asked {
     let pixels = |length: f64| length.round().clamp(1.0, MAX_PICTURE_PX) as u32;
     let (width_px, height_px) = (pixels(width), pixels(height));
-    Asked { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px, pixel_ratio }
+    Asked { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px, pixel_ratio, color }
 }
 
-/// Whether a detail shows the view at its scale and with room to pan.
-fn suits(detail: &Asked, camera: &Camera, axis: AxisKind) -> bool {
+/// Whether a detail shows the view at its scale and in its colours, with room to pan.
+fn suits(detail: &Asked, camera: &Camera, axis: AxisKind, color: ColorBy) -> bool {
     let (view, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
-    let wanted = detail_of(camera, axis);
+    let wanted = detail_of(camera, axis, color);
     let same = |a: f64, b: f64| (a / b - 1.0).abs() < SAME_SCALE;
     let scale_x = |asked: &Asked| f64::from(asked.width_px) / (asked.x1 - asked.x0);
     let scale_y = |asked: &Asked| f64::from(asked.height_px) / (asked.y1 - asked.y0);
     detail.axis == axis
+        && detail.color == color
         && same(scale_x(detail), scale_x(&wanted))
         && same(scale_y(detail), scale_y(&wanted))
         && reaches(Span::new(detail.x0, detail.x1), view.x, whole.x, plot.device_width())
@@ -218,6 +225,16 @@ mod tests {
         assert!(!plan.is_settled(&camera, AxisKind::Time));
         let larger = camera.resized(PlotSize { width: 800.0, ..camera.plot() });
         assert_eq!(settle(&mut plan, &larger), [Layer::Overview]);
+    }
+
+    #[test]
+    fn other_colours_are_asked_for_where_the_view_is() {
+        let (mut plan, mut camera) = (Plan::default(), camera());
+        camera.zoom_x(250.0, 0.1);
+        settle(&mut plan, &camera);
+        plan.color_by(ColorBy::Category);
+        assert_eq!(settle(&mut plan, &camera), [Layer::Overview, Layer::Detail]);
+        assert!(plan.is_settled(&camera, AXIS));
     }
 
     #[test]

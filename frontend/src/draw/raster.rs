@@ -14,7 +14,7 @@ use super::{
     shade,
     theme::{HUES, Theme},
 };
-use crate::worker::{PictureData, View as Asked};
+use crate::worker::{ColorBy, PictureData, View as Asked};
 
 const FILLS: u8 = HUES as u8 * shade::SHADES as u8;
 const BACKGROUND: u8 = 0;
@@ -85,12 +85,12 @@ fn stripe_row(asked: &Asked) -> Stripes {
     Stripes { period: whole, values: (0..asked.width_px as usize + whole).map(value).collect() }
 }
 
-/// The colours that a theme gives the pixel values.
-pub fn palette(theme: &Theme) -> Palette {
+/// The colours that a theme gives the pixel values of a picture that tells stacks or categories apart.
+pub fn palette(theme: &Theme, by: ColorBy) -> Palette {
     let mut colors = [theme.background; 128];
     for number in 0..FILLS {
-        colors[usize::from(FIRST_FILL + number)] = shade::fill(number.into(), theme);
-        colors[usize::from(FIRST_MERGED + number)] = shade::merged_fill(number.into(), theme);
+        colors[usize::from(FIRST_FILL + number)] = shade::fill(number.into(), by, theme);
+        colors[usize::from(FIRST_MERGED + number)] = shade::merged_fill(number.into(), by, theme);
     }
     for step in 0..STRIPE_STEPS {
         let share = f32::from(step) / f32::from(STRIPE_STEPS - 1);
@@ -129,9 +129,11 @@ fn opaque(color: Color) -> [u8; 4] {
 mod tests {
     use super::*;
     use crate::worker::AxisKind;
+    use shared::analysis::Category;
 
     fn asked(width_px: u32, height_px: u32) -> Asked {
-        Asked { axis: AxisKind::Events, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px, height_px, pixel_ratio: 1.0 }
+        let (axis, color) = (AxisKind::Events, ColorBy::Stack);
+        Asked { axis, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px, height_px, pixel_ratio: 1.0, color }
     }
 
     fn row(edges: [f32; 4], owner: u32, color: u32) -> Vec<u8> {
@@ -178,13 +180,14 @@ mod tests {
 
     #[test]
     fn every_value_has_a_colour() {
-        for theme in [Theme::light(), Theme::dark()] {
-            let palette = palette(&theme);
+        for (theme, by) in [(Theme::light(), ColorBy::Stack), (Theme::dark(), ColorBy::Category)] {
+            let palette = palette(&theme, by);
             assert_eq!(palette[usize::from(BACKGROUND)], opaque(theme.background));
-            assert_eq!(palette[usize::from(FIRST_FILL)], opaque(shade::fill(0, &theme)));
+            assert_eq!(palette[usize::from(FIRST_FILL)], opaque(shade::fill(0, by, &theme)));
             assert_ne!(palette[usize::from(FIRST_FILL | SEPARATOR)], palette[usize::from(FIRST_FILL)]);
-            assert_eq!(colored(&[FIRST_MERGED], &palette), opaque(shade::merged_fill(0, &theme)));
+            assert_eq!(colored(&[FIRST_MERGED], &palette), opaque(shade::merged_fill(0, by, &theme)));
         }
+        const { assert!(Category::ALL.len() < FILLS as usize) };
         const { assert!(FIRST_INITIAL + STRIPE_STEPS <= SEPARATOR) };
     }
 }

@@ -3,6 +3,7 @@
 //! `raster` makes a palette of it.
 
 use super::{color::Color, theme::Theme};
+use crate::worker::ColorBy;
 
 /// How many shades a hue is drawn in.
 pub const SHADES: u32 = 3;
@@ -33,8 +34,16 @@ pub const DIM_SHARE: f32 = 0.42;
 
 /// The fill of an allocation with this colour number.
 ///
-/// The hue comes first, so that neighbouring numbers look as different as can be.
-pub fn fill(color: u32, theme: &Theme) -> Color {
+/// Among stacks the hue comes first, so that neighbouring numbers look as different as can be; the number of a category
+/// is one more than its place.
+pub fn fill(color: u32, by: ColorBy, theme: &Theme) -> Color {
+    match by {
+        ColorBy::Stack => stack_fill(color, theme),
+        ColorBy::Category => theme.categories[(color as usize).saturating_sub(1) % theme.categories.len()],
+    }
+}
+
+fn stack_fill(color: u32, theme: &Theme) -> Color {
     let hue = theme.hues[color as usize % theme.hues.len()];
     match color / theme.hues.len() as u32 % SHADES {
         0 => hue,
@@ -44,8 +53,8 @@ pub fn fill(color: u32, theme: &Theme) -> Color {
 }
 
 /// The fill of merged allocations most of which have this colour number.
-pub fn merged_fill(color: u32, theme: &Theme) -> Color {
-    fill(color, theme).mixed(theme.merged, MERGED_SHARE)
+pub fn merged_fill(color: u32, by: ColorBy, theme: &Theme) -> Color {
+    fill(color, by, theme).mixed(theme.merged, MERGED_SHARE)
 }
 
 #[cfg(test)]
@@ -56,8 +65,16 @@ mod tests {
     #[test]
     fn numbers_give_three_shades_of_every_hue() {
         for theme in [Theme::light(), Theme::dark()] {
-            let all: HashSet<u32> = (0..1000).map(|number| fill(number, &theme).rgb).collect();
+            let all: HashSet<u32> = (0..1000).map(|number| fill(number, ColorBy::Stack, &theme).rgb).collect();
             assert_eq!(all.len(), theme.hues.len() * SHADES as usize);
+        }
+    }
+
+    #[test]
+    fn every_category_has_a_colour_of_its_own() {
+        for theme in [Theme::light(), Theme::dark()] {
+            let all: Vec<Color> = (1..=10).map(|number| fill(number, ColorBy::Category, &theme)).collect();
+            assert_eq!(all, theme.categories);
         }
     }
 }

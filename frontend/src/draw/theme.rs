@@ -5,10 +5,17 @@ use super::color::Color;
 /// How many hues bands are drawn in.
 pub const HUES: usize = 12;
 
+/// How many categories of allocations have a colour.
+pub const CATEGORIES: usize = 10;
+
+/// How many phases of a step have a colour.
+pub const PHASES: usize = 8;
+
 /// Every colour that the timeline is drawn with.
 ///
 /// The hues lie evenly around the OKLCH circle and neighbours differ in lightness too:
 /// who can't tell the hues apart can tell the lightness.
+/// The colours of categories stand apart for those too, and from the background by 3:1, since a legend names them.
 /// Red at full strength is kept for out-of-memory events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Theme {
@@ -22,6 +29,8 @@ pub struct Theme {
     pub text_muted: Color,
     /// Bands of single allocations.
     pub hues: [Color; HUES],
+    /// Bands of single allocations by what they are for, in the order of `shared::analysis::Category::ALL`.
+    pub categories: [Color; CATEGORIES],
     /// What is from before the trace.
     pub initial: Color,
     /// The stripes on it.
@@ -46,6 +55,14 @@ pub struct Theme {
     pub crosshair: Color,
     /// Spans of annotations, by depth.
     pub spans: [Color; 3],
+    /// Steps that no annotation names.
+    pub step: Color,
+    /// Around those steps.
+    pub step_edge: Color,
+    /// Phases, in the order of [`PhaseName`](crate::worker::PhaseName).
+    pub phases: [Color; PHASES],
+    /// Neighbouring phases too short to be told apart.
+    pub mixed: Color,
     /// Text on a span.
     pub span_text: Color,
 }
@@ -58,9 +75,12 @@ impl Theme {
             grid: Color::new(0x1c2430).with_alpha(0.10),
             text: Color::new(0x3d4757),
             text_muted: Color::new(0x5b6678),
-            hues: hues([
+            hues: colors([
                 0x689bdb, 0xf4a579, 0x53ad81, 0xc5aaf7, 0xb3953f, 0x64ccde, 0xcb7ba2, 0xa3c97d, 0xd47c76, 0xa6b5ff,
                 0x40aca0, 0xe8ae69,
+            ]),
+            categories: colors([
+                0x1f6edf, 0xa23801, 0x52339b, 0x308b5e, 0x019ecd, 0xe75c9c, 0x632a01, 0x03464a, 0x9a9810, 0x5c6067,
             ]),
             initial: Color::new(0xd5dae2),
             initial_hatch: Color::new(0xb4bdca),
@@ -74,6 +94,10 @@ impl Theme {
             oom: Color::new(0xd3121f),
             crosshair: Color::new(0x1c2430).with_alpha(0.45),
             spans: [Color::new(0xd7e3fb), Color::new(0xe4dcfa), Color::new(0xd8efe4)],
+            step: Color::new(0xf4f7fc),
+            step_edge: Color::new(0xa9b6cc),
+            phases: colors([0xdadee5, 0xb8e9eb, 0xc6e1ff, 0xfdd5b7, 0xeadfaa, 0xe3d7fb, 0xc5e9cb, 0xf9d1e3]),
+            mixed: Color::new(0xdfe3e8),
             span_text: Color::new(0x26314a),
         }
     }
@@ -85,9 +109,12 @@ impl Theme {
             grid: Color::new(0xdfe7f5).with_alpha(0.11),
             text: Color::new(0xc3cbd8),
             text_muted: Color::new(0x98a3b4),
-            hues: hues([
+            hues: colors([
                 0x4876b1, 0xd0875e, 0x2f875f, 0xa58cd3, 0x8c711a, 0x48abbc, 0xa2597d, 0x86a861, 0xa95a55, 0x8896dc,
                 0x14867c, 0xc58f4e,
+            ]),
+            categories: colors([
+                0x1daafe, 0xf19e03, 0x8545c2, 0x4e9759, 0x3edffe, 0xfeafbf, 0x985400, 0x187075, 0xdae255, 0x989ca4,
             ]),
             initial: Color::new(0x333b48),
             initial_hatch: Color::new(0x4a5465),
@@ -101,15 +128,19 @@ impl Theme {
             oom: Color::new(0xff5c62),
             crosshair: Color::new(0xe7ecf5).with_alpha(0.5),
             spans: [Color::new(0x243352), Color::new(0x35294f), Color::new(0x1d3d31)],
+            step: Color::new(0x1a202a),
+            step_edge: Color::new(0x4b5a73),
+            phases: colors([0x3c4047, 0x01494d, 0x214263, 0x5c3510, 0x4a4002, 0x45385c, 0x224a2c, 0x583144]),
+            mixed: Color::new(0x363c46),
             span_text: Color::new(0xdbe4f5),
         }
     }
 }
 
-const fn hues(rgb: [u32; HUES]) -> [Color; HUES] {
-    let mut colors = [Color::new(0); HUES];
+const fn colors<const COUNT: usize>(rgb: [u32; COUNT]) -> [Color; COUNT] {
+    let mut colors = [Color::new(0); COUNT];
     let mut i = 0;
-    while i < HUES {
+    while i < COUNT {
         colors[i] = Color::new(rgb[i]);
         i += 1;
     }
@@ -122,15 +153,18 @@ mod tests {
 
     #[track_caller]
     fn check(theme: Theme) {
-        let Theme { background, text, text_muted, live, reserved, accent, peak, oom, spans, span_text, hues, .. } =
-            theme;
+        let Theme { background, text, text_muted, live, reserved, accent, peak, oom, hues, .. } = theme;
         for (name, color) in [("text", text), ("muted", text_muted), ("peak", peak), ("oom", oom)] {
             assert!(color.contrast(background) >= 4.5, "{name} is text: {}", color.contrast(background));
         }
         for (name, color) in [("live", live), ("reserved", reserved), ("accent", accent)] {
             assert!(color.contrast(background) >= 3.0, "{name} is a line: {}", color.contrast(background));
         }
-        assert!(spans.iter().all(|span| span_text.contrast(*span) >= 4.5), "text on spans");
+        let spans = theme.spans.iter().chain(&theme.phases).chain([&theme.step, &theme.mixed]);
+        assert!(spans.into_iter().all(|span| theme.span_text.contrast(*span) >= 4.5), "text on spans");
+        for (place, category) in theme.categories.iter().enumerate() {
+            assert!(category.contrast(background) >= 3.0, "{place}: {}", category.contrast(background));
+        }
         for pair in hues.windows(2) {
             assert!(pair[0].contrast(pair[1]) >= 1.15, "neighbouring hues differ in lightness");
         }

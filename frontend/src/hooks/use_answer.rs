@@ -1,7 +1,7 @@
 //! Answers of a file's worker, as they come.
 
 use crate::platform::{AskError, WorkerClient};
-use crate::worker::{Details, Stacks};
+use crate::worker::{CategoryBytes, Details, Stacks};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -27,6 +27,18 @@ pub fn use_stacks(client: &WorkerClient, device: u32, moment: u32) -> Option<Rc<
     use_answer((client.clone(), device, moment), |(client, device, moment)| async move {
         client.stacks(device, moment, STACK_ROWS).await
     })
+}
+
+/// What the live bytes of a moment are for; nothing is asked without a moment.
+#[hook]
+pub fn use_categories(client: &WorkerClient, device: u32, moment: Option<u32>) -> Option<Rc<CategoryBytes>> {
+    let categories = use_answer((client.clone(), device, moment), |(client, device, moment)| async move {
+        match moment {
+            Some(moment) => client.categories(device, moment).await.map(|bytes| Some(Rc::new(bytes))),
+            None => Ok(None),
+        }
+    });
+    categories.and_then(|categories| categories.as_ref().clone())
 }
 
 /// Asks whenever `question` changes, and drops answers that come after it has changed again.

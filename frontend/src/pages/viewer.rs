@@ -8,8 +8,8 @@ use crate::components::origin_bar::OriginBar;
 use crate::components::panel::Panel;
 use crate::components::timeline::Timeline;
 use crate::components::toolbar::Toolbar;
-use crate::hooks::{Seen, use_settled};
-use crate::platform::WorkerClient;
+use crate::hooks::{Seen, Shown, use_settled};
+use crate::platform::{WorkerClient, bring_into_view};
 use crate::state::{FileAction, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
 use crate::view::figures::device_name;
 use crate::worker::{DeviceFigures, Hit};
@@ -86,6 +86,15 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
     let on_axis = use_callback(on_action.clone(), |axis, on_action| on_action.emit(FileAction::ChooseAxis(axis)));
     let on_tab = on_action.reform(FileAction::ChooseTab);
     let on_dock = on_action.reform(FileAction::ChooseDock);
+    let on_device = on_action.reform(FileAction::ChooseDevice);
+    let on_color = use_callback(on_action.clone(), |color, on_action| on_action.emit(FileAction::ChooseColor(color)));
+    let on_show = use_callback((on_action.clone(), on_command.clone()), |shown: Shown, (on_action, on_command)| {
+        let Shown { device, hit, between: (first, last) } = shown;
+        on_action.emit(FileAction::PinFound { device, hit });
+        on_command.emit(TimelineCommand::Between { first, last });
+        // On a phone the timeline is a screen away from the panel.
+        bring_into_view("[data-timeline]");
+    });
     let (seen, on_seen) = use_settled();
     let on_view = use_callback((on_view.clone(), on_seen), |view: Seen, (on_view, on_seen)| {
         on_view.emit(view);
@@ -101,16 +110,22 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
             <div class="workspace">
                 <div class="stage">
                     <Timeline client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
-                        command={*command} {pinned} start={file.start_range} {on_view} {on_hover}
+                        color={file.color} parts={file.shown_parts().cloned()} legend_moment={legend_moment(file, device)}
+                        {on_color} command={*command} {pinned} start={file.start_range} {on_view} {on_hover}
                         on_pin={on_pin.clone()} />
                     <Dock client={client.clone()} file={file.clone()} device={device.clone()} scheme={*scheme}
                         seen={*seen} {on_dock} {on_pin} on_command={on_command.clone()} />
                 </div>
                 <Panel client={client.clone()} file={file.clone()} device={device.clone()}
-                    hovered={(*hovered).clone()} {on_unpin} {on_tab} />
+                    hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} />
             </div>
         </>
     }
+}
+
+/// The moment that the legend's bytes are of, and whether it is that of the pin: the peak's otherwise.
+fn legend_moment(file: &ReadyFile, device: &DeviceFigures) -> (u32, bool) {
+    file.pinned.as_ref().map_or((device.peak_moment, false), |hit| (hit.moment, true))
 }
 
 /// What a screen reader says when a device comes into view.

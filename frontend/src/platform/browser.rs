@@ -43,6 +43,16 @@ pub fn search_param(name: &str) -> Option<String> {
     UrlSearchParams::new_with_str(&search).ok()?.get(name)
 }
 
+/// Scrolls to the first element that fits a selector, unless all of it is in view.
+pub fn bring_into_view(selector: &str) {
+    let found = window().document().and_then(|document| document.query_selector(selector).ok().flatten());
+    let Some(element) = found else { return };
+    let (rect, height) = (element.get_bounding_client_rect(), window().inner_height().ok().and_then(|px| px.as_f64()));
+    if rect.top() < 0.0 || height.is_some_and(|height| rect.bottom() > height) {
+        element.scroll_into_view();
+    }
+}
+
 /// Sets the title of the tab.
 pub fn set_title(title: &str) {
     if let Some(document) = window().document() {

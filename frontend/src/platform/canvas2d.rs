@@ -169,7 +169,7 @@ fn painted(sibling: &HtmlCanvasElement, picture: &PictureData, theme: &Theme) ->
     canvas.set_width(asked.width_px);
     canvas.set_height(asked.height_px);
     let rows = raster::top_down(&picture.pixels, asked.width_px as usize);
-    let colored = raster::colored(&rows, &raster::palette(theme));
+    let colored = raster::colored(&rows, &raster::palette(theme, asked.color));
     let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&colored), asked.width_px, asked.height_px).ok()?;
     context_of(&canvas, true)?.put_image_data(&image, 0.0, 0.0).ok()?;
     Some(canvas)

@@ -130,7 +130,7 @@ impl Painter for WebGlPainter {
         uploaded.reserved.fill(gl, &piece_bytes(&pieces(&picture.reserved, &asked)));
         uploaded.hovered.forget(gl);
         uploaded.pinned.forget(gl);
-        let colored = raster::colored(&picture.pixels, &raster::palette(frame.theme));
+        let colored = raster::colored(&picture.pixels, &raster::palette(frame.theme, asked.color));
         uploaded.image.fill(gl, [asked.width_px, asked.height_px], &colored);
     }
 

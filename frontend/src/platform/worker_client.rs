@@ -3,8 +3,8 @@
 use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
 use crate::worker::{
-    AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CopyOptions, CopyPreview, Details,
-    FlameAnswer, FlameQuestion, Hit, Marks, Order, PictureData, Question, Report, Stacks, View,
+    AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CopyOptions, CopyPreview,
+    Details, FlameAnswer, FlameQuestion, Hit, Marks, Order, PictureData, Question, Report, Stacks, View,
 };
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};
@@ -236,6 +236,17 @@ impl WorkerClient {
     pub async fn flame(&self, device: u32, question: FlameQuestion) -> Result<FlameAnswer, AskError> {
         match self.ask(Question::Flame { device, question }).await? {
             Answer::Flame(answer) => Ok(answer),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// What the live bytes of a moment are for.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn categories(&self, device: u32, moment: u32) -> Result<CategoryBytes, AskError> {
+        match self.ask(Question::Categories { device, moment }).await? {
+            Answer::Categories(categories) => Ok(categories),
             other => Err(refusal(other)),
         }
     }

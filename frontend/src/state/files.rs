@@ -3,7 +3,7 @@
 use super::origin::Origin;
 use super::view_state::{DockTab, PanelTab, PinKey, ViewState};
 use crate::draw::camera::View;
-use crate::worker::{AxisKind, DeviceFigures, FileSummary, Hit, Report};
+use crate::worker::{AxisKind, ColorBy, DeviceFigures, FileSummary, Findings, Hit, Parts, Report};
 use std::rc::Rc;
 
 /// A number for an open file, never used twice in one visit.
@@ -48,6 +48,13 @@ pub enum FileAction {
     ChooseAxis(AxisKind),
     /// An allocation of the shown device was clicked, or none.
     Pin(Option<Hit>),
+    /// An allocation is shown that something else than a click led to, on a device by position: the tab stays.
+    PinFound {
+        /// The device.
+        device: u32,
+        /// The allocation, `None` if there is none to pin.
+        hit: Option<Hit>,
+    },
     /// The allocation that the view to begin with has pinned was found.
     PinStart {
         /// The file.
@@ -59,6 +66,8 @@ pub enum FileAction {
     ChooseTab(PanelTab),
     /// A view below the timeline was opened, or closed.
     ChooseDock(Option<DockTab>),
+    /// What the colours of the timeline tell apart.
+    ChooseColor(ColorBy),
     /// The notice about the view to begin with was read.
     DismissNotice,
 }
@@ -138,6 +147,10 @@ pub struct ReadyFile {
     pub summary: Rc<FileSummary>,
     /// The figures of each device, as far as they have come.
     pub figures: Vec<Option<Rc<DeviceFigures>>>,
+    /// The steps and phases of each device, as far as they have come.
+    pub parts: Vec<Option<Rc<Parts>>>,
+    /// What was found, once it has come.
+    pub findings: Option<Rc<Findings>>,
     /// The shown device, by position.
     pub device: u32,
     /// What runs along x.
@@ -152,6 +165,8 @@ pub struct ReadyFile {
     pub tab: PanelTab,
     /// What is open below the timeline.
     pub dock: Option<DockTab>,
+    /// What the colours of the timeline tell apart.
+    pub color: ColorBy,
     /// What is to be said about the view.
     pub notice: Option<Rc<str>>,
 }
@@ -181,6 +196,7 @@ impl Files {
             FileAction::StepDevice(step) => files.with_shown(|file| file.step_device(step)),
             FileAction::ChooseAxis(axis) => files.with_shown(|file| file.choose_axis(axis)),
             FileAction::Pin(hit) => files.with_shown(|file| file.pin(hit)),
+            FileAction::PinFound { device, hit } => files.with_shown(|file| file.pin_found(device, hit)),
             FileAction::PinStart { id, hit } => {
                 if let Some(OpenFile { status: FileStatus::Ready(file), .. }) =
                     files.all.iter_mut().find(|file| file.id == id)
@@ -190,6 +206,7 @@ impl Files {
             }
             FileAction::ChooseTab(tab) => files.with_shown(|file| file.tab = tab),
             FileAction::ChooseDock(dock) => files.with_shown(|file| file.dock = dock),
+            FileAction::ChooseColor(color) => files.with_shown(|file| file.color = color),
             FileAction::DismissNotice => files.with_shown(|file| file.notice = None),
         }
         files
@@ -243,6 +260,12 @@ impl OpenFile {
             (Report::Failed { message, offset, hint }, _) => {
                 self.status = FileStatus::Failed(Failure { message, offset, hint });
             }
+            (Report::Parts(parts), FileStatus::Ready(ready)) => {
+                if let Some(place) = ready.parts.get_mut(parts.device as usize) {
+                    *place = Some(Rc::new(parts));
+                }
+            }
+            (Report::Findings(findings), FileStatus::Ready(ready)) => ready.findings = Some(Rc::new(findings)),
             // A report that is late by a state has nothing to say any more.
             _ => (),
         }
@@ -251,15 +274,27 @@ impl OpenFile {
 
 impl ReadyFile {
     fn new(summary: FileSummary, start: &Start) -> Self {
-        let figures = vec![None; summary.devices.len()];
+        let (figures, parts) = (vec![None; summary.devices.len()], vec![None; summary.devices.len()]);
         let of_index = |view: &ViewState| summary.devices.iter().position(|device| device.index == view.device);
         // A view of a device that this file does not have is of another file.
         let view = start.view.as_ref().and_then(|view| Some((of_index(view)? as u32, *view)));
         let (device, view) = view.unwrap_or_else(|| (summary.first_device(), ViewState::default()));
-        let ViewState { axis, range, pin, tab, dock, .. } = view;
-        let notice = start.notice.clone();
-        let summary = Rc::new(summary);
-        Self { summary, figures, device, axis, pinned: None, start_pin: pin, start_range: range, tab, dock, notice }
+        let ViewState { axis, range, pin, tab, dock, color, .. } = view;
+        Self {
+            summary: Rc::new(summary),
+            figures,
+            parts,
+            findings: None,
+            device,
+            axis,
+            pinned: None,
+            start_pin: pin,
+            start_range: range,
+            tab,
+            dock,
+            color,
+            notice: start.notice.clone(),
+        }
     }
 
     /// What is on the screen, where `range` is the part in view.
@@ -269,7 +304,13 @@ impl ReadyFile {
             Some(PinKey { allocation, moment: hit.moment })
         });
         let device = self.summary.devices.get(self.device as usize).map_or(0, |device| device.index);
-        ViewState { device, axis: self.axis, range, pin: pinned.or(self.start_pin), tab: self.tab, dock: self.dock }
+        let Self { axis, tab, dock, color, .. } = *self;
+        ViewState { device, axis, range, pin: pinned.or(self.start_pin), tab, dock, color }
+    }
+
+    /// The steps and phases of the shown device, once they have come.
+    pub fn shown_parts(&self) -> Option<&Rc<Parts>> {
+        self.parts.get(self.device as usize)?.as_ref()
     }
 
     /// The figures of the shown device, once they have come.
@@ -292,6 +333,12 @@ impl ReadyFile {
         if hit.is_some() {
             self.tab = PanelTab::Allocation;
         }
+        self.pinned = hit.map(Rc::new);
+        self.start_pin = None;
+    }
+
+    fn pin_found(&mut self, device: u32, hit: Option<Hit>) {
+        self.choose_device(device);
         self.pinned = hit.map(Rc::new);
         self.start_pin = None;
     }
@@ -415,10 +462,31 @@ mod tests {
         assert_eq!(ready(&files).axis, AxisKind::Time);
         assert_eq!(ready(&files.after(FileAction::ChooseDevice(1))).axis, AxisKind::Events);
     }
+
+    #[test]
+    fn what_was_found_is_kept_by_device() {
+        let parts = Parts { device: 1, ..Parts::default() };
+        let files = after([add(1), hear(1, opened(&[5, 5])), hear(1, Report::Parts(parts.clone()))]);
+        assert_eq!(ready(&files).shown_parts(), None);
+        assert_eq!(ready(&files.after(FileAction::ChooseDevice(1))).shown_parts(), Some(&Rc::new(parts)));
+        let files = files.after(hear(1, Report::Findings(Findings::default())));
+        assert_eq!(ready(&files).findings, Some(Rc::default()));
+    }
+
+    #[test]
+    fn what_a_finding_shows_leaves_the_tab_alone() {
+        let files =
+            after([add(1), hear(1, opened(&[5, 5])), FileAction::PinFound { device: 1, hit: Some(Hit::default()) }]);
+        let file = ready(&files);
+        assert_eq!((file.device, file.tab, file.pinned.is_some()), (1, PanelTab::Findings, true));
+        assert_eq!(ready(&files.after(FileAction::PinFound { device: 0, hit: None })).pinned, None);
+    }
+
     fn view(device: i64) -> ViewState {
         let range = View { x: Span::new(1.0, 2.0), y: Span::new(0.0, 9.0) };
         let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
-        ViewState { device, axis: AxisKind::Time, range: Some(range), pin: Some(pin), tab: PanelTab::File, dock: None }
+        let (axis, tab, color) = (AxisKind::Time, PanelTab::File, ColorBy::Category);
+        ViewState { device, axis, range: Some(range), pin: Some(pin), tab, dock: None, color }
     }
 
     fn started(device: i64) -> Files {

@@ -73,6 +73,8 @@ fn plain_action(key: &str) -> Option<KeyAction> {
         "t" | "T" => KeyAction::Axis(AxisKind::Time),
         "[" => KeyAction::StepDevice(-1),
         "]" => KeyAction::StepDevice(1),
+        "," => KeyAction::Timeline(TimelineCommand::Step { is_forward: false }),
+        "." => KeyAction::Timeline(TimelineCommand::Step { is_forward: true }),
         "p" | "P" => KeyAction::Timeline(TimelineCommand::JumpToPeak),
         "0" | "Home" => KeyAction::Timeline(TimelineCommand::Reset),
         _ => return digit(key).map(|digit| KeyAction::ShowFile(digit - 1)),
@@ -124,6 +126,7 @@ mod tests {
         check("/", Some(KeyAction::Search));
         check("9", Some(KeyAction::ShowFile(8)));
         check("0", Some(KeyAction::Timeline(TimelineCommand::Reset)));
+        check(".", Some(KeyAction::Timeline(TimelineCommand::Step { is_forward: true })));
         check("F5", None);
         check("12", None);
     }

@@ -23,6 +23,18 @@ pub enum TimelineCommand {
     Reset,
     /// Centres the peak, zoomed in enough to read what it is made of.
     JumpToPeak,
+    /// Shows the next training step, or the one before, from edge to edge.
+    Step {
+        /// Whether it is the next one.
+        is_forward: bool,
+    },
+    /// Shows all that lies between two moments, at full height.
+    Between {
+        /// The first moment.
+        first: u32,
+        /// The last one; it may be the same.
+        last: u32,
+    },
     /// Centres a moment at the current zoom.
     JumpTo {
         /// The moment.

@@ -1,7 +1,7 @@
 //! What is on the screen as a short text: in the address of a page, and in links to shared copies.
 //!
 //! ```text
-//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation;dock=flame
+//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation;dock=flame;color=category
 //! ```
 //!
 //! The text is versioned, since addresses and links outlive the page that wrote them: an older one is brought up to
@@ -10,7 +10,7 @@
 use super::fields::{Fields, FieldsError};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
-use crate::worker::{AllocationKey, AxisKind};
+use crate::worker::{AllocationKey, AxisKind, ColorBy};
 use std::fmt;
 
 /// The version of what [`ViewState::to_text`] writes.
@@ -22,8 +22,10 @@ const UPGRADES: &[fn(&mut Fields)] = &[];
 /// A part of the panel beside the timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PanelTab {
-    /// The stacks at a moment.
+    /// What was found.
     #[default]
+    Findings,
+    /// The stacks at a moment.
     Stacks,
     /// One allocation.
     Allocation,
@@ -33,10 +35,11 @@ pub enum PanelTab {
 
 impl PanelTab {
     /// All of them in their order.
-    pub const ALL: [Self; 3] = [Self::Stacks, Self::Allocation, Self::File];
+    pub const ALL: [Self; 4] = [Self::Findings, Self::Stacks, Self::Allocation, Self::File];
 
     fn name(self) -> &'static str {
         match self {
+            Self::Findings => "findings",
             Self::Stacks => "stacks",
             Self::Allocation => "allocation",
             Self::File => "file",
@@ -98,6 +101,8 @@ pub struct ViewState {
     pub tab: PanelTab,
     /// What is open below the timeline.
     pub dock: Option<DockTab>,
+    /// What colours tell apart.
+    pub color: ColorBy,
 }
 
 /// Why a text is no view.
@@ -127,7 +132,7 @@ impl fmt::Display for ViewStateError {
 impl ViewState {
     /// The text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
-        let Self { device, axis, range, pin, tab, dock } = self;
+        let Self { device, axis, range, pin, tab, dock, color } = self;
         let mut text = format!("v{VERSION};device={device};axis={}", axis_name(*axis));
         if let Some(View { x, y }) = range {
             text += &format!(";x={}..{};y={}..{}", x.start, x.end, y.start, y.end);
@@ -142,6 +147,9 @@ impl ViewState {
         text += &format!(";tab={}", tab.name());
         if let Some(dock) = dock {
             text += &format!(";dock={}", dock.name());
+        }
+        if *color == ColorBy::Category {
+            text += ";color=category";
         }
         text
     }
@@ -170,10 +178,11 @@ impl ViewState {
             None => None,
         };
         let named = |name: &str| PanelTab::ALL.into_iter().find(|tab| tab.name() == name);
-        let tab = fields.get("tab").map_or(Some(PanelTab::Stacks), named)?;
+        let tab = fields.get("tab").map_or(Some(PanelTab::default()), named)?;
         // A view that this page does not have leaves the rest as it is.
         let dock = fields.get("dock").and_then(|name| DockTab::ALL.into_iter().find(|dock| dock.name() == name));
-        Some(Self { device, axis, range, pin, tab, dock })
+        let color = if fields.get("color") == Some("category") { ColorBy::Category } else { ColorBy::Stack };
+        Some(Self { device, axis, range, pin, tab, dock, color })
     }
 }
 
@@ -219,6 +228,7 @@ mod tests {
             pin: Some(PinKey { allocation: AllocationKey::Initial(3), moment: 402 }),
             tab: PanelTab::Allocation,
             dock: None,
+            color: ColorBy::Stack,
         }
     }
 
@@ -237,6 +247,7 @@ mod tests {
             ViewState { pin: Some(event), ..view() },
             ViewState { range: Some(third), ..view() },
             ViewState { dock: Some(DockTab::WhatIf), ..view() },
+            ViewState { color: ColorBy::Category, tab: PanelTab::Findings, ..view() },
         ] {
             assert_eq!(ViewState::from_text(&view.to_text()), Ok(view));
         }
@@ -263,6 +274,9 @@ mod tests {
 
     #[test]
     fn fields_that_are_not_known_are_left_alone() {
-        assert_eq!(ViewState::from_text("v1;colour=red;device=0;;search;dock=oracle"), Ok(ViewState::default()));
+        assert_eq!(
+            ViewState::from_text("v1;colour=red;device=0;;search;dock=oracle;color=smell"),
+            Ok(ViewState::default())
+        );
     }
 }

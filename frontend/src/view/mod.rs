@@ -1,8 +1,10 @@
 //! Reports of the core as the words and numbers that the page shows: no yew, no browser.
 
 pub mod allocations;
+pub mod categories;
 pub mod details;
 pub mod figures;
+pub mod findings;
 pub mod flame;
 pub mod keys;
 pub mod notices;

@@ -1,18 +1,25 @@
 //! The table of the stacks that hold a moment's memory.
 
 use super::stack;
-use crate::worker::{StackRow, Stacks};
+use crate::worker::{FrameText, StackRow, Stacks};
 use shared::base::{format, frame_rules};
 
-/// One line of the table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TopStack {
+/// What a stack is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
     /// What the stack is about.
     pub title: String,
     /// What of the runtime it called, or empty.
     pub callee: String,
     /// Where that is, or empty.
     pub place: String,
+}
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopStack {
+    /// What the stack is called.
+    pub heading: Heading,
     /// Its bytes.
     pub size: String,
     /// Its share of the live bytes, in words.
@@ -45,18 +52,22 @@ pub fn rest(stacks: &Stacks) -> Option<String> {
     })
 }
 
-fn top_stack(row: &StackRow, live_bytes: u64, longest: u64) -> TopStack {
-    let frame = stack::title_position(&row.frames).map(|position| &row.frames[position]);
-    let callee = stack::callee(&row.frames).unwrap_or_default();
+/// What a stack is called, frames given innermost first.
+pub fn heading(frames: &[FrameText]) -> Heading {
+    let frame = stack::title_position(frames).map(|position| &frames[position]);
+    let callee = stack::callee(frames).unwrap_or_default();
     // A recorded module has no file: what it called stands there instead.
     let (place, callee) = match frame {
         Some(frame) if frame_rules::is_recorded(&frame.filename) => (callee, String::new()),
         frame => (frame.map(stack::file_place).unwrap_or_default(), callee),
     };
+    let title = frame.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title);
+    Heading { title, callee, place }
+}
+
+fn top_stack(row: &StackRow, live_bytes: u64, longest: u64) -> TopStack {
     TopStack {
-        title: frame.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title),
-        place,
-        callee,
+        heading: heading(&row.frames),
         size: format::bytes(row.bytes),
         share: format::percent(row.bytes, live_bytes),
         count: format::counted(row.count, "allocation"),
@@ -67,7 +78,6 @@ fn top_stack(row: &StackRow, live_bytes: u64, longest: u64) -> TopStack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::FrameText;
 
     #[test]
     fn a_moment_is_named_by_the_event_before_it() {
@@ -80,8 +90,8 @@ mod tests {
         let frame =
             |name: &str, filename: &str| FrameText { name: name.into(), filename: filename.into(), line: 0, fx: None };
         let frames = vec![frame("aten::mm", "operator"), frame("head · forward", "module"), frame("forward", "phase")];
-        let row = top_stack(&StackRow { bytes: 1, count: 1, frames }, 1, 1);
-        assert_eq!((row.title.as_str(), row.place.as_str(), row.callee.as_str()), ("head · forward", "aten::mm", ""));
+        let Heading { title, place, callee } = heading(&frames);
+        assert_eq!((title.as_str(), place.as_str(), callee.as_str()), ("head · forward", "aten::mm", ""));
     }
 
     #[test]
@@ -98,9 +108,9 @@ mod tests {
             other_bytes: 1024,
         };
         let rows = rows(&stacks);
-        assert_eq!((rows[0].title.as_str(), rows[0].place.as_str()), ("forward", "model.py:3"));
+        assert_eq!((rows[0].heading.title.as_str(), rows[0].heading.place.as_str()), ("forward", "model.py:3"));
         assert_eq!((rows[0].share.as_str(), rows[0].bar), ("50 %", 100.0));
-        assert_eq!((rows[1].title.as_str(), rows[1].bar), ("No stack recorded", 50.0));
+        assert_eq!((rows[1].heading.title.as_str(), rows[1].bar), ("No stack recorded", 50.0));
         assert_eq!(rest(&stacks).as_deref(), Some("1.00 KiB more in 3 other stacks"));
     }
 }

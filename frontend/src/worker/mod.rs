@@ -3,8 +3,11 @@
 //! Nothing here knows the browser: `platform` carries the messages.
 
 mod allocations_data;
+mod categories_data;
 mod copy;
+mod findings_data;
 mod flame_data;
+mod parts_data;
 mod picture_data;
 mod protocol;
 mod selection_data;
@@ -20,12 +23,15 @@ pub use allocations_data::{
     AllocationRow, AllocationsAnswer, AllocationsQuestion, Column, Found, GroupRow, Sort, TablePage, TableRequest,
     TableRows, Walk, WalkRequest,
 };
+pub use categories_data::{CategoryBytes, ColorBy};
 pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange};
 pub use engine::Engine;
+pub use findings_data::{Confidence, Finding, Findings, LookedAt, Severity};
 pub use flame_data::{
     FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,
     FlameTally, FlameTree, SiteKey, SiteRow, SiteText,
 };
+pub use parts_data::{Part, Parts, PhaseName, PhasesBasis, StepsBasis};
 pub use picture_data::{OutlineStep, PictureData};
 pub use protocol::{
     AllocationKey, Answer, AxisKind, Details, FrameText, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Question,

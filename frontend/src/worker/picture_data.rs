@@ -75,7 +75,7 @@ fn push_band(bytes: &mut Vec<u8>, band: &Band) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::AxisKind;
+    use crate::worker::{AxisKind, ColorBy};
     use shared::analysis::AllocationId;
 
     #[test]
@@ -96,6 +96,7 @@ mod tests {
             width_px: 100,
             height_px: 100,
             pixel_ratio: 1.0,
+            color: ColorBy::Stack,
         };
         let data = PictureData::new(view, &picture);
         assert_eq!(data.band_count(), 2);

@@ -4,8 +4,11 @@
 //! `device` is always a position in [`FileSummary::devices`](super::FileSummary), not a CUDA index.
 
 use super::allocations_data::{AllocationsAnswer, AllocationsQuestion};
+use super::categories_data::{CategoryBytes, ColorBy};
 use super::copy::{CopyOptions, CopyPreview};
+use super::findings_data::Findings;
 use super::flame_data::{FlameAnswer, FlameQuestion};
+use super::parts_data::Parts;
 use super::picture_data::PictureData;
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use serde::{Deserialize, Serialize};
@@ -41,6 +44,8 @@ pub struct View {
     pub height_px: u32,
     /// Device pixels to a CSS pixel.
     pub pixel_ratio: f64,
+    /// What colours tell apart.
+    pub color: ColorBy,
 }
 
 /// An allocation in every copy of a file, clean ones included: those have the same events and blocks.
@@ -137,6 +142,13 @@ pub enum Question {
         /// What about them.
         question: AllocationsQuestion,
     },
+    /// What the live bytes of a moment are for.
+    Categories {
+        /// Position of the device.
+        device: u32,
+        /// The moment.
+        moment: u32,
+    },
     /// What a clean copy of the file would leave out.
     Preview(CopyOptions),
     /// A clean copy of the file, compressed; the bytes come as a `Blob`, which no message is made of.
@@ -164,6 +176,8 @@ pub enum Answer {
     Flame(FlameAnswer),
     /// Tables of allocations.
     Allocations(AllocationsAnswer),
+    /// Bytes by category.
+    Categories(CategoryBytes),
     /// What a copy leaves out.
     Preview(Box<CopyPreview>),
     /// A newer question of the same kind came before this one was looked at.
@@ -197,6 +211,10 @@ pub enum Report {
     Figures(DeviceFigures),
     /// All that is odd about the file, once the lifetimes of all devices are known; it replaces the summary's list.
     Notices(Vec<Notice>),
+    /// The steps and phases of one device; those of all GPUs follow [`Report::Notices`].
+    Parts(Parts),
+    /// What was found on all GPUs: the last of the reports about a file.
+    Findings(Findings),
     /// The file could not be read.
     Failed {
         /// What is wrong: one sentence without its full stop.
@@ -345,6 +363,10 @@ pub struct Marks {
     pub spans: Vec<Span>,
     /// `oom` and `snapshot` events, by moment.
     pub marks: Vec<Mark>,
+    /// Whether steps are to be found, since no spans name them.
+    pub awaits_steps: bool,
+    /// Whether phases are to be found, since no spans name them.
+    pub awaits_phases: bool,
 }
 
 /// One annotated span, such as `ProfilerStep#3`.

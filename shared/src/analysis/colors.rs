@@ -1,6 +1,29 @@
 //! Numbers to choose colours by, the same for the same stack in every file.
 
-use crate::trace::{Frame, StackId, Trace};
+use super::{AllocationId, Category, Timeline};
+use crate::trace::{Device, Frame, StackId, Trace};
+
+/// What the colours of a picture tell apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coloring<'a> {
+    /// Stacks, see [`Timeline::color`].
+    #[default]
+    Stack,
+    /// Categories, those of all allocations as [`categories`](super::categories) gives them.
+    ///
+    /// The number of a category is one more than its place in [`Category::ALL`].
+    Category(&'a [Category]),
+}
+
+impl Coloring<'_> {
+    /// The number to choose a colour by, never 0.
+    pub(super) fn color(self, timeline: &Timeline, device: &Device, id: AllocationId) -> u32 {
+        match self {
+            Self::Stack => timeline.color(device, id),
+            Self::Category(categories) => categories[id.index()] as u32 + 1,
+        }
+    }
+}
 
 /// A number per stack, made of its texts, so that neither the file nor the order in it matters.
 ///

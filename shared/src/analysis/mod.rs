@@ -43,8 +43,9 @@ pub use call_tree::{
     CallNode, CallTree, Calls, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal, Tally, TreeConfig,
 };
 pub use categories::{Category, categories};
+pub use colors::Coloring;
 pub use distinct::DistinctStacks;
-pub use findings::{Confidence, Evidence, Finding, FindingsConfig, findings};
+pub use findings::{Confidence, Evidence, Finding, FindingsConfig, findings, findings_of};
 pub use forward_pass::{ForwardPass, PassRow};
 pub use fragmentation::Fragmentation;
 pub use growth::{Course, Growth, Kept};

@@ -53,17 +53,24 @@ impl Steps {
     /// Finds the steps, or `None` where there are not two of them.
     pub fn find(trace: &Trace, device: &Device, allocations: &Allocations) -> Option<Self> {
         let spans = spans(trace, device);
-        let named = |is_step: &dyn Fn(&str) -> bool| -> Vec<Span> {
-            spans.iter().filter(|span| is_step(trace.strings.get(span.name))).copied().collect()
-        };
-        let found = |source, steps: Vec<Step>| (steps.len() > 1).then_some(Self { source, steps });
-        found(StepSource::Annotations, apart(&named(&|name| name.starts_with(PROFILER_STEP))))
+        Self::annotated(trace, &spans)
             .or_else(|| {
-                let own = |word: &&str| found(StepSource::Annotations, apart(&named(&|name| is_own(name, word))));
-                OWN_WORDS.iter().find_map(own)
+                let updates = named(trace, &spans, |name| name.starts_with(OPTIMIZER_STEP));
+                Self::of(StepSource::Optimizer, ended_by(&updates))
             })
-            .or_else(|| found(StepSource::Optimizer, ended_by(&named(&|name| name.starts_with(OPTIMIZER_STEP)))))
-            .or_else(|| found(StepSource::Period, period::steps(device, allocations)))
+            .or_else(|| Self::of(StepSource::Period, period::steps(device, allocations)))
+    }
+
+    /// The steps that some of a device's spans are, or `None` where there are not two of them.
+    pub fn annotated(trace: &Trace, spans: &[Span]) -> Option<Self> {
+        let of_name =
+            |is_step: &dyn Fn(&str) -> bool| Self::of(StepSource::Annotations, apart(&named(trace, spans, is_step)));
+        of_name(&|name| name.starts_with(PROFILER_STEP))
+            .or_else(|| OWN_WORDS.iter().find_map(|word| of_name(&|name| is_own(name, word))))
+    }
+
+    fn of(source: StepSource, steps: Vec<Step>) -> Option<Self> {
+        (steps.len() > 1).then_some(Self { source, steps })
     }
 
     /// The step that the event which leads to a moment is part of.
@@ -71,6 +78,11 @@ impl Steps {
         let index = self.steps.partition_point(|step| step.end < moment);
         self.steps.get(index).is_some_and(|step| step.contains(moment)).then_some(index)
     }
+}
+
+/// The spans with names of a kind.
+fn named(trace: &Trace, spans: &[Span], is_named: impl Fn(&str) -> bool) -> Vec<Span> {
+    spans.iter().filter(|span| is_named(trace.strings.get(span.name))).copied().collect()
 }
 
 /// Whether a name is a word with the number of a step, such as `step 3`, `train_step_3` or `iteration#3`.

@@ -2,7 +2,7 @@
 
 use super::changes::SegmentChanges;
 use super::clock::Clock;
-use super::colors::StackColors;
+use super::colors::{Coloring, StackColors};
 use super::curve::{Curve, Peak};
 use super::{AllocationId, Allocations, Axis, Picture, PictureRequest, picture};
 use crate::trace::{Device, Trace};
@@ -66,7 +66,15 @@ impl Timeline {
     ///
     /// It is empty for a request without extent or beyond the trace.
     pub fn picture(&self, device: &Device, request: &PictureRequest) -> Picture {
-        picture::picture(self, device, request)
+        self.picture_colored(device, request, Coloring::Stack)
+    }
+
+    /// What a part of the timeline shows, with colours that tell something else than stacks.
+    ///
+    /// # Panics
+    /// If `coloring` has categories of another timeline, which may be fewer.
+    pub fn picture_colored(&self, device: &Device, request: &PictureRequest, coloring: Coloring<'_>) -> Picture {
+        picture::picture(self, device, request, coloring)
     }
 
     /// The allocation at a height of the stack at a moment, those from before the trace included.

@@ -2,6 +2,7 @@
 
 mod errors;
 mod files;
+mod findings;
 mod flame;
 mod jobs;
 mod journey;

@@ -127,6 +127,8 @@ fn memory_from_before_the_trace_is_there_and_said() {
 #[test]
 fn a_view_that_nobody_changes_is_not_drawn_again() {
     let page = timeline();
+    // What is found later is drawn when it comes.
+    page.wait_for("document.querySelector('.findings-lead') !== null");
     let script = "
         let frames = 0;
         const ask = window.requestAnimationFrame;

@@ -152,8 +152,8 @@ fn matches(count: Option<u64>, place: Option<u32>, on_next: &Callback<bool>) -> 
     html! {
         <span class="scope-matches">
             <span class="numbers" role="status">{ count.map(|count| match_text(place, count)).unwrap_or_default() }</span>
-            { button("Previous match", "Previous match (Shift+Enter)", IconName::Previous, true) }
-            { button("Next match", "Next match (Enter)", IconName::Next, false) }
+            { button("Previous match", "Previous match (Shift+Enter)", IconName::Up, true) }
+            { button("Next match", "Next match (Enter)", IconName::Down, false) }
         </span>
     }
 }

@@ -1,16 +1,22 @@
-//! The panel beside the timeline: one allocation, the stacks at a moment, the file.
+//! The panel beside the timeline: what was found, one allocation, the stacks at a moment, the file.
 
 mod about;
 mod allocation;
+mod finding_card;
+mod findings;
+mod stack_row;
 mod stack_view;
 mod top_stacks;
 
 use super::tab_keys::tab_keys;
+use crate::hooks::Shown;
 use crate::platform::WorkerClient;
 use crate::state::{PanelTab, ReadyFile};
+use crate::view::findings::problem_count;
 use crate::worker::{DeviceFigures, Hit};
 use about::About;
 use allocation::Allocation;
+use findings::FindingList;
 use std::rc::Rc;
 use top_stacks::TopStacks;
 use yew::prelude::*;
@@ -30,10 +36,15 @@ pub struct PanelProps {
     pub on_unpin: Callback<()>,
     /// A tab was chosen.
     pub on_tab: Callback<PanelTab>,
+    /// A finding is to be seen in the timeline.
+    pub on_show: Callback<Shown>,
+    /// A device was chosen, by position.
+    pub on_device: Callback<u32>,
 }
 
 fn id(tab: PanelTab) -> &'static str {
     match tab {
+        PanelTab::Findings => "tab-findings",
         PanelTab::Stacks => "tab-stacks",
         PanelTab::Allocation => "tab-allocation",
         PanelTab::File => "tab-file",
@@ -47,8 +58,8 @@ pub fn Panel(props: &PanelProps) -> Html {
     let pinned = props.file.pinned.clone();
     // A pinned moment is the one to explain; without one it is the peak.
     let (moment, stacks_label) = match &pinned {
-        Some(hit) => (hit.moment, "At the pin"),
-        None => (props.device.peak_moment, "At the peak"),
+        Some(hit) => (hit.moment, "At pin"),
+        None => (props.device.peak_moment, "At peak"),
     };
     let allocation = pinned.as_ref().or(props.hovered.as_ref()).and_then(|hit| hit.allocation.as_ref());
     let on_choose = props.on_tab.reform(|next: u32| PanelTab::ALL[next as usize]);
@@ -56,9 +67,10 @@ pub fn Panel(props: &PanelProps) -> Html {
     let head = |this: PanelTab| {
         let is_shown = tab == this;
         let label = match this {
-            PanelTab::Stacks => stacks_label,
-            PanelTab::Allocation => "Allocation",
-            PanelTab::File => "File",
+            PanelTab::Findings => findings_label(&props.file),
+            PanelTab::Stacks => html! { { stacks_label } },
+            PanelTab::Allocation => html! { { "Allocation" } },
+            PanelTab::File => html! { { "File" } },
         };
         let onclick = props.on_tab.reform(move |_: MouseEvent| this);
         html! {
@@ -74,6 +86,10 @@ pub fn Panel(props: &PanelProps) -> Html {
             </div>
             <div class="panel-body" id="panel-body" role="tabpanel" aria-labelledby={id(tab)}>
                 { match tab {
+                    PanelTab::Findings => html! {
+                        <FindingList client={props.client.clone()} file={props.file.clone()}
+                            on_show={props.on_show.clone()} on_device={props.on_device.clone()} />
+                    },
                     PanelTab::Allocation => html! {
                         <Allocation client={props.client.clone()} device={props.device.clone()}
                             allocation={allocation.map(|found| found.allocation)}
@@ -86,5 +102,13 @@ pub fn Panel(props: &PanelProps) -> Html {
                 } }
             </div>
         </aside>
+    }
+}
+
+/// The name of the tab with the number of problems, for which there is room before it is known.
+fn findings_label(file: &ReadyFile) -> Html {
+    let count = file.findings.as_deref().map(problem_count).filter(|&count| count > 0);
+    html! {
+        <>{ "Findings " }<span class="panel-count numbers">{ for count }</span></>
     }
 }

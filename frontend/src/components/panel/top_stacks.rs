@@ -1,10 +1,10 @@
 //! The stacks that hold the memory of a moment.
 
-use super::stack_view::StackView;
+use super::stack_row::{RowFigures, StackRow};
 use crate::hooks::use_stacks;
 use crate::platform::WorkerClient;
 use crate::view::top_stacks::{TopStack, rest, rows, when};
-use crate::worker::FrameText;
+use crate::worker;
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -36,48 +36,14 @@ pub(super) fn TopStacks(props: &TopStacksProps) -> Html {
             <p class="panel-lead numbers">
                 <strong>{ format::bytes(stacks.live_bytes) }</strong>{ format!(" live {}, by stack", when(moment)) }
             </p>
-            <ol>
-                { for lines.map(|(rank, (row, data))| html! { <Line key={format!("{moment}/{rank}")} {row} frames={Rc::new(data.frames.clone())} /> }) }
-            </ol>
+            <ol>{ for lines.map(|(rank, (row, data))| line(&format!("{moment}/{rank}"), row, data)) }</ol>
             if let Some(rest) = rest(&stacks) { <p class="panel-empty numbers">{ rest }</p> }
         </section>
     }
 }
 
-#[derive(Clone, PartialEq, Properties)]
-struct LineProps {
-    row: TopStack,
-    frames: Rc<Vec<FrameText>>,
-}
-
-/// The frames of a closed line are not in the page: fifty stacks have thousands of them.
-#[component]
-fn Line(props: &LineProps) -> Html {
-    let is_open = use_state_eq(|| false);
-    let row = &props.row;
-    let onclick = {
-        let is_open = is_open.clone();
-        move |_: MouseEvent| is_open.set(!*is_open)
-    };
-    html! {
-        <li class="top-stack">
-            <button type="button" class="top-stack-head" aria-expanded={is_open.to_string()} {onclick}>
-                <span class="top-stack-title">
-                    { &row.title }
-                    if !row.callee.is_empty() { <span class="top-stack-callee">{ " → " }{ &row.callee }</span> }
-                </span>
-                <span class="top-stack-size numbers">{ &row.size }</span>
-                <span class="top-stack-place">{ &row.place }</span>
-                <span class="top-stack-share numbers">{ format!("{}, {}", row.share, row.count) }</span>
-                <svg class="bar" height="4" aria-hidden="true"><rect width={format!("{:.2}%", row.bar)} height="4" rx="2" /></svg>
-            </button>
-            if *is_open && props.frames.is_empty() {
-                <p class="panel-empty">
-                    { "Memory from before the trace often has no stack, nor has what the autograd engine allocates" }
-                </p>
-            } else if *is_open {
-                <StackView title="Stack" frames={props.frames.clone()} />
-            }
-        </li>
-    }
+fn line(key: &str, row: TopStack, data: &worker::StackRow) -> Html {
+    let TopStack { heading, size, share, count, bar } = row;
+    let figures = RowFigures { size, note: format!("{share}, {count}"), bar };
+    html! { <StackRow {key} {heading} {figures} frames={Rc::new(data.frames.clone())} /> }
 }

@@ -255,9 +255,10 @@ impl Director {
 
     /// Does what a key or a button of the page says.
     pub(super) fn obey(&self, command: TimelineCommand) {
-        if let TimelineCommand::JumpTo { moment } = command {
-            self.jump_to(moment);
-            return;
+        match command {
+            TimelineCommand::JumpTo { moment } => return self.jump_to(moment),
+            TimelineCommand::Between { first, last } => return self.show_between(first, last),
+            _ => (),
         }
         self.with(|stage| {
             let mut camera = stage.destination();
@@ -274,7 +275,12 @@ impl Director {
                     let x = camera.view_around(peak).x;
                     camera.set_view(View { x, y: camera.content().whole().y });
                 }
-                TimelineCommand::JumpTo { .. } => (),
+                TimelineCommand::Step { is_forward } => {
+                    if let Some(x) = stage.step_beside(is_forward) {
+                        camera.set_view(View { x, y: camera.view().y });
+                    }
+                }
+                TimelineCommand::JumpTo { .. } | TimelineCommand::Between { .. } => (),
             }
             stage.go_to(camera.view());
         });
@@ -286,6 +292,18 @@ impl Director {
         self.answer(&subject, async move { client.place(device, axis, moment).await }, |director, answer| {
             if let Ok(position) = answer {
                 director.with(|stage| stage.go_to(stage.camera.view_around(position)));
+            }
+        });
+    }
+
+    fn show_between(&self, first: u32, last: u32) {
+        let subject = self.subject();
+        let Subject { client, device, axis, .. } = subject.clone();
+        let places =
+            async move { Ok((client.place(device, axis, first).await?, client.place(device, axis, last).await?)) };
+        self.answer(&subject, places, |director, answer| {
+            if let Ok((first, last)) = answer {
+                director.with(|stage| stage.go_to(stage.camera.view_between(first, last)));
             }
         });
     }

@@ -100,8 +100,9 @@ fn drag(director: &Director, event: &PointerEvent) {
     let at = point(director, event);
     let effect = director.with(|stage| {
         stage.point_at(at);
-        let title = stage.span_name_at(at).unwrap_or_default();
-        platform::set_attribute(&stage.surface.plot, "title", &title);
+        let pointed = stage.span_at(at);
+        platform::set_attribute(&stage.surface.plot, "data-over", if pointed.is_some() { "span" } else { "plot" });
+        platform::set_attribute(&stage.surface.plot, "title", &pointed.map(|span| span.text).unwrap_or_default());
         stage.gesture.drag(event.pointer_id(), at)
     });
     if let Some(effect) = effect {
@@ -159,6 +160,12 @@ fn carry_out(director: &Director, effect: Effect) {
         Effect::Click(at) => {
             if director.with(|stage| stage.is_in_plot(at)) {
                 director.pin_at(at);
+            } else {
+                director.with(|stage| {
+                    if let Some(pointed) = stage.span_at(at) {
+                        stage.go_to_span(pointed.span);
+                    }
+                });
             }
         }
     }

@@ -1,34 +1,104 @@
-//! What the lines and patterns of the timeline mean.
+//! What the lines, patterns and colours of the timeline mean, and what colours tell apart.
 
 use super::shown::theme_of;
 use crate::{
     draw::{color::Color, shade, theme::Theme},
+    hooks::use_categories,
+    platform::WorkerClient,
     state::Scheme,
+    view::categories::{CategoryLine, doubt, lines},
+    worker::{CategoryBytes, ColorBy, DeviceFigures, Parts},
 };
+use shared::base::format;
+use std::rc::Rc;
 use yew::prelude::*;
 
 /// Whose colours the legend shows, and which of its entries.
-#[derive(Clone, Debug, PartialEq, Properties)]
+#[derive(Clone, PartialEq, Properties)]
 pub(super) struct LegendProps {
+    /// The worker of the file.
+    pub(super) client: WorkerClient,
+    /// The shown device.
+    pub(super) device: Rc<DeviceFigures>,
     /// Light or dark.
     pub(super) scheme: Scheme,
-    /// Whether there is memory from before the trace.
-    pub(super) has_initial: bool,
+    /// What colours tell apart.
+    pub(super) color: ColorBy,
+    /// The steps and phases, once they are found.
+    pub(super) parts: Option<Rc<Parts>>,
+    /// The moment that bytes are of, and whether it is that of the pin.
+    pub(super) moment: (u32, bool),
+    /// What colours tell apart was chosen.
+    pub(super) on_color: Callback<ColorBy>,
 }
 
-/// A line of keys; SVG attributes carry the colours, since the page's policy forbids inline styles.
+/// A line of keys, and one of categories where colours tell them.
+///
+/// SVG attributes carry the colours, since the page's policy forbids inline styles.
 #[component]
 pub(super) fn Legend(props: &LegendProps) -> Html {
     let theme = theme_of(props.scheme);
+    let is_by_category = props.color == ColorBy::Category;
+    let bytes = use_categories(&props.client, props.device.device, is_by_category.then_some(props.moment.0));
     html! {
-        <ul class="timeline-legend" aria-label="Legend">
-            <li>{line(theme.live)}{"live"}</li>
-            <li>{line(theme.reserved)}{"reserved"}</li>
-            <li title="Neighbours too small to draw one by one, in the colour of most of their bytes">{merged(theme)}{"merged small ones"}</li>
-            if props.has_initial {
-                <li title="Allocated before the recording began">{initial(theme)}{"from before the trace"}</li>
+        <div class="timeline-legend">
+            <div class="segmented" role="group" aria-label="Colours">
+                { choice(props, ColorBy::Stack, "Stack", "One colour a stack") }
+                { choice(props, ColorBy::Category, "Category", "Colours by what memory is for") }
+            </div>
+            <ul class="timeline-keys" aria-label="Legend">
+                <li>{line(theme.live)}{"live"}</li>
+                <li>{line(theme.reserved)}{"reserved"}</li>
+                <li title="Neighbours too small to draw one by one, in the colour of most of their bytes">{merged(props.color, theme)}{"merged small ones"}</li>
+                if props.device.initial_bytes > 0 && !is_by_category {
+                    <li title="Allocated before the recording began">{initial(theme)}{"from before the trace"}</li>
+                }
+                { for props.parts.iter().flat_map(|parts| origins(parts)) }
+            </ul>
+            if is_by_category {
+                <ul class="timeline-categories numbers" aria-label="Categories">{ for bytes.iter().map(|bytes| categories(bytes, props, theme)) }</ul>
             }
-        </ul>
+        </div>
+    }
+}
+
+fn choice(props: &LegendProps, this: ColorBy, label: &'static str, title: &'static str) -> Html {
+    let onclick = props.on_color.reform(move |_: MouseEvent| this);
+    let pressed = (props.color == this).to_string();
+    html! { <button type="button" {title} aria-pressed={pressed} {onclick}>{ label }</button> }
+}
+
+/// How steps and phases were found that no annotation names.
+fn origins(parts: &Parts) -> Vec<Html> {
+    let steps = parts.steps_basis.origin().filter(|_| !parts.steps.is_empty()).map(|origin| ("steps", origin));
+    let phases = (!parts.phases.is_empty()).then(|| ("phases", parts.phases_basis.origin()));
+    let entry = |(what, origin)| {
+        let text = format!("{what} {origin}");
+        html! { <li class="origin" title={text.clone()}>{ text }</li> }
+    };
+    steps.into_iter().chain(phases).map(entry).collect()
+}
+
+fn categories(bytes: &CategoryBytes, props: &LegendProps, theme: &Theme) -> Html {
+    let when = if props.moment.1 { "At the pin:" } else { "At the peak:" };
+    let entry = |line: CategoryLine| {
+        let fill = shade::fill(line.color, ColorBy::Category, theme).css();
+        html! {
+            <li data-category={line.name}>
+                <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true"><rect width="18" height="10" fill={fill} /></svg>
+                { line.name }<strong>{ line.size }</strong>
+            </li>
+        }
+    };
+    html! {
+        <>
+            <li>{ when }</li>
+            { for lines(bytes).into_iter().map(entry) }
+            if bytes.initial_bytes > 0 {
+                <li>{initial(theme)}{"from before the trace"}<strong>{ format::bytes(bytes.initial_bytes) }</strong></li>
+            }
+            if let Some(doubt) = doubt(bytes) { <li>{ doubt }</li> }
+        </>
     }
 }
 
@@ -40,11 +110,11 @@ fn line(color: Color) -> Html {
     }
 }
 
-fn merged(theme: &Theme) -> Html {
+fn merged(by: ColorBy, theme: &Theme) -> Html {
     html! {
         <svg class="timeline-key" viewBox="0 0 18 10" aria-hidden="true">
-            { for [0u32, 1, 2].map(|number| {
-                let (y, fill) = ((number * 10) as f64 / 3.0, shade::merged_fill(number, theme).css());
+            { for [1u32, 2, 3].map(|number| {
+                let (y, fill) = (((number - 1) * 10) as f64 / 3.0, shade::merged_fill(number, by, theme).css());
                 html! { <rect y={y.to_string()} width="18" height="3.4" fill={fill} /> }
             }) }
         </svg>

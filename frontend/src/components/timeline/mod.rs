@@ -12,7 +12,7 @@ use crate::draw::camera::View;
 use crate::hooks::Seen;
 use crate::platform::{self, PainterChoice, ResizeListener, Surface, WorkerClient};
 use crate::state::{Issued, Scheme};
-use crate::worker::{AxisKind, DeviceFigures, Hit};
+use crate::worker::{AxisKind, ColorBy, DeviceFigures, Hit, Parts};
 use gloo_events::{EventListener, EventListenerOptions};
 use std::rc::Rc;
 use web_sys::{HtmlCanvasElement, HtmlElement};
@@ -29,12 +29,20 @@ pub struct TimelineProps {
     pub axis: AxisKind,
     /// Light or dark.
     pub scheme: Scheme,
+    /// What colours tell apart.
+    pub color: ColorBy,
+    /// The steps and phases, once they are found.
+    pub parts: Option<Rc<Parts>>,
     /// The page's last command, executed once per number.
     pub command: Option<Issued>,
     /// The allocation that is pinned: the page's state, so that Esc can clear it.
     pub pinned: Option<u32>,
     /// The part to begin with; `None` for all of it.
     pub start: Option<View>,
+    /// The moment that the bytes in the legend are of, and whether it is that of the pin.
+    pub legend_moment: (u32, bool),
+    /// What colours tell apart was chosen.
+    pub on_color: Callback<ColorBy>,
     /// Another part is in view.
     pub on_view: Callback<Seen>,
     /// What is under the pointer, `None` when it leaves the plot.
@@ -61,14 +69,15 @@ pub fn Timeline(props: &TimelineProps) -> Html {
     html! {
         <section class="timeline" aria-label="Timeline">
             <div ref={&nodes.plot} class="timeline-plot" data-timeline="" tabindex="0" role="application"
-                aria-roledescription="memory timeline" aria-keyshortcuts="+ - ArrowLeft ArrowRight 0 P">
+                aria-roledescription="memory timeline" aria-keyshortcuts="+ - ArrowLeft ArrowRight 0 P , .">
                 <div ref={&nodes.bands} class="timeline-bands"></div>
                 <canvas ref={&nodes.overlay} class="timeline-canvas" aria-hidden="true"></canvas>
                 <div ref={&nodes.tooltip} class="timeline-tooltip" hidden=true aria-hidden="true">
                     <strong></strong><span></span><span></span><small></small>
                 </div>
             </div>
-            <Legend scheme={props.scheme} has_initial={props.device.initial_bytes > 0} />
+            <Legend client={props.client.clone()} device={props.device.clone()} scheme={props.scheme} color={props.color}
+                parts={props.parts.clone()} moment={props.legend_moment} on_color={props.on_color.clone()} />
             <div ref={&nodes.minimap} class="timeline-minimap" data-minimap="" aria-hidden="true">
                 <canvas ref={&nodes.chart} class="timeline-canvas"></canvas>
                 <div ref={&nodes.window} class="timeline-window"></div>
@@ -139,26 +148,39 @@ impl Running {
     }
 
     fn update(&mut self, props: &TimelineProps) {
-        let (is_other, is_recolored, is_repinned) = self.director.with(|stage| {
+        let (is_other, before) = self.director.with(|stage| {
             let before = std::mem::replace(&mut stage.props, props.clone());
             let is_other = before.client != props.client
                 || before.device.device != props.device.device
                 || before.axis != props.axis;
-            (is_other, before.scheme != props.scheme, before.pinned != props.pinned)
+            (is_other, before)
         });
         if is_other {
             self.director.with(Stage::start_over);
             self.director.start();
-        } else if is_recolored {
-            self.director.with(Stage::repaint);
-        }
-        if is_repinned && !is_other {
-            self.director.with(Stage::redraw);
-            self.director.ask_pin();
+        } else {
+            self.follow_change(&before, props);
         }
         if let Some(issued) = props.command.filter(|issued| Some(issued.number) != self.obeyed) {
             self.obeyed = Some(issued.number);
             self.director.obey(issued.command);
+        }
+    }
+
+    /// What changed while device and axis stayed.
+    fn follow_change(&self, before: &TimelineProps, props: &TimelineProps) {
+        if before.scheme != props.scheme {
+            self.director.with(Stage::repaint);
+        }
+        if before.color != props.color {
+            self.director.with(Stage::take_color);
+        }
+        if before.parts != props.parts {
+            self.director.with(Stage::take_parts);
+        }
+        if before.pinned != props.pinned {
+            self.director.with(Stage::redraw);
+            self.director.ask_pin();
         }
     }
 }

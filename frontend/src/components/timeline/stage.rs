@@ -9,12 +9,13 @@ use crate::{
         gesture::{Gesture, Point},
         glide::Glide,
         history::History,
-        lane::Lane,
+        lane::{Lane, Pointed},
         layout::{Layout, Rect},
         minimap::Minimap,
         overlay::Op,
         plan::{Layer, Plan},
         span::Span,
+        steps::{step_beside, steps_along},
     },
     hooks::Seen,
     platform::{self, Painter, Surface},
@@ -97,6 +98,7 @@ impl Stage {
     pub(super) fn start_over(&mut self) {
         self.generation += 1;
         self.plan = Plan::default();
+        self.plan.color_by(self.props.color);
         self.layers = [None, None];
         self.glide = None;
         self.history.clear();
@@ -120,8 +122,22 @@ impl Stage {
         self.fit_to_element();
     }
 
+    /// Takes the steps and phases from the properties.
+    pub(super) fn take_parts(&mut self) {
+        self.place_marks();
+        self.fit_to_element();
+    }
+
+    /// Asks for the colours of the properties; the pictures at hand stay until others come.
+    pub(super) fn take_color(&mut self) {
+        self.plan.color_by(self.props.color);
+        self.bands_are_due = true;
+    }
+
     fn place_marks(&mut self) {
-        self.lane = Lane::new(&self.marks.spans, self.props.axis);
+        let Marks { spans, awaits_steps, awaits_phases, .. } = &self.marks;
+        let awaited = usize::from(*awaits_steps) + usize::from(*awaits_phases);
+        self.lane = Lane::new(spans, self.props.parts.as_deref(), awaited, self.props.axis);
         self.markers = texts::markers(&self.props.device, &self.marks, self.props.axis);
     }
 
@@ -214,9 +230,22 @@ impl Stage {
         self.layout.plot.contains(x, y)
     }
 
-    /// The name of the span at a point of the element.
-    pub(super) fn span_name_at(&self, at: Point) -> Option<String> {
-        self.lane.name_at(at, &self.camera, &self.layout).map(str::to_owned)
+    /// The span at a point of the element.
+    pub(super) fn span_at(&self, at: Point) -> Option<Pointed> {
+        self.lane.span_at(at, &self.camera, &self.layout)
+    }
+
+    /// The next step from where the camera is or is about to be, or the one before.
+    pub(super) fn step_beside(&self, is_forward: bool) -> Option<Span> {
+        let steps = steps_along(self.props.parts.as_deref()?, self.props.axis);
+        let camera = self.destination();
+        step_beside(&steps, camera.view().x, camera.content().whole().x, is_forward)
+    }
+
+    /// Shows a part of the trace from edge to edge, as high as the view is.
+    pub(super) fn go_to_span(&mut self, x: Span) {
+        let y = self.destination().view().y;
+        self.go_to(View { x, y });
     }
 
     /// The minimap as it is laid out now.

@@ -48,7 +48,7 @@ pub(super) fn answer(ready: Ready<'_>, question: &AllocationsQuestion) -> Alloca
 }
 
 fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
-    let mut cache = ready.table.borrow_mut();
+    let mut cache = ready.kept.table.borrow_mut();
     let is_same = |table: &Table| table.selection == request.selection && table.by == request.by;
     let table = match cache.take().filter(is_same) {
         Some(table) if table.sort == request.sort => table,
@@ -213,7 +213,7 @@ fn title_ranks(ready: Ready<'_>, ids: &[AllocationId]) -> HashMap<StackId, u64> 
 }
 
 fn walk(ready: Ready<'_>, request: &WalkRequest) -> Result<Option<Found>, String> {
-    let cache = ready.table.borrow();
+    let cache = ready.kept.table.borrow();
     let of_table = cache.as_ref().filter(|table| table.selection == request.selection);
     let selected;
     let ids = match of_table {

@@ -1,12 +1,20 @@
 //! Annotated spans and single marks of a device.
 
-use super::Ready;
+use super::{Ready, parts};
 use crate::worker::{Mark, MarkKind, Marks, Span};
-use shared::analysis;
+use shared::analysis::{self, Steps};
 use shared::trace::Action;
 
 pub(super) fn marks(ready: Ready<'_>) -> Marks {
-    Marks { spans: ready.spans().iter().map(|found| span(ready, found)).collect(), marks: single_marks(ready) }
+    // Only on GPUs is anything looked for, and only where something is allocated.
+    let is_studied =
+        ready.device.index >= 0 && ready.device.events.actions().iter().any(|action| action == Action::Alloc);
+    Marks {
+        spans: ready.spans().iter().map(|found| span(ready, found)).collect(),
+        marks: single_marks(ready),
+        awaits_steps: is_studied && Steps::annotated(ready.trace, ready.spans()).is_none(),
+        awaits_phases: is_studied && !parts::are_phases_annotated(ready),
+    }
 }
 
 /// The names of the spans around an allocation that is born at a moment, outermost first.

@@ -3,11 +3,16 @@
 //! It runs in the worker and knows nothing of it, so that tests ask it natively.
 
 mod allocations;
+mod categories;
 mod copy;
 mod details;
+#[cfg(test)]
+mod explain_tests;
 mod figures;
+mod findings;
 mod flame;
 mod marks;
+mod parts;
 mod selection;
 mod stacks;
 #[cfg(test)]
@@ -15,13 +20,14 @@ mod tests;
 mod texts;
 
 use self::flame::{Flame, FlameCache};
+use super::categories_data::ColorBy;
 use super::copy::CopyOptions;
 use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::summary::{DeviceOutline, FileSummary, Notice};
 use shared::analysis::{
-    AllocationId, Axis, Category, DistinctStacks, Origin, PictureRequest, Span, Study, Timeline, categories,
-    recording_diagnostics, spans,
+    AllocationId, Axis, Category, Coloring, DistinctStacks, Growth, Origin, Phases, PictureRequest, Span, Steps, Study,
+    Timeline, recording_diagnostics, spans,
 };
 use shared::trace::{Device, Trace};
 use std::cell::OnceCell;
@@ -33,22 +39,39 @@ pub struct Engine {
     summary: FileSummary,
     /// One per device of [`FileSummary::devices`], built when it is first needed.
     timelines: Vec<Option<Timeline>>,
-    /// The annotated spans of each device, paired when they are first asked for: every hover wants them.
-    spans: Vec<OnceCell<Vec<Span>>>,
+    /// What else was computed for each device.
+    kept: Vec<Kept>,
     /// What the last flame graphs were made from.
     flames: FlameCache,
-    /// What each allocation of each device is for, found when it is first asked for.
-    categories: Vec<OnceCell<Vec<Category>>>,
-    /// The last table of each device.
-    tables: Vec<allocations::Cache>,
     /// What the page has not been told yet, the next one last.
     untold: Vec<Untold>,
+}
+
+/// What is computed for a device when it is first asked for.
+#[derive(Debug, Default)]
+struct Kept {
+    /// The annotated spans: every hover wants them.
+    spans: OnceCell<Vec<Span>>,
+    studied: OnceCell<Studied>,
+    categories: OnceCell<Vec<Category>>,
+    /// The last table.
+    table: allocations::Cache,
+}
+
+/// What a [`Study`] found out.
+#[derive(Clone, Debug)]
+struct Studied {
+    steps: Option<Steps>,
+    phases: Phases,
+    growth: Growth,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Untold {
     Device(u32),
     Notices,
+    Parts(u32),
+    Findings,
 }
 
 /// One device with everything that was computed for it.
@@ -57,10 +80,8 @@ struct Ready<'a> {
     trace: &'a Trace,
     device: &'a Device,
     timeline: &'a Timeline,
-    spans: &'a OnceCell<Vec<Span>>,
+    kept: &'a Kept,
     flames: &'a FlameCache,
-    categories: &'a OnceCell<Vec<Category>>,
-    table: &'a allocations::Cache,
 }
 
 impl Engine {
@@ -69,15 +90,17 @@ impl Engine {
         let count = trace.devices.len() + usize::from(trace.host.is_some());
         let summary = summary_of(&trace);
         let first = summary.first_device();
-        let (timelines, spans) = (vec![None; count], vec![OnceCell::new(); count]);
-        let categories = vec![OnceCell::new(); count];
-        let tables = (0..count).map(|_| allocations::Cache::default()).collect();
-        let (flames, untold) = (FlameCache::default(), Vec::new());
-        let mut engine = Self { trace, summary, timelines, spans, categories, tables, flames, untold };
-        let others = (0..count as u32).rev().filter(|&device| device != first);
-        engine.untold.push(Untold::Notices);
-        engine.untold.extend(others.chain((count > 0).then_some(first)).map(Untold::Device));
-        engine
+        let gpus = trace.devices.len() as u32;
+        let (timelines, kept) = (vec![None; count], (0..count).map(|_| Kept::default()).collect());
+        let in_turn = |end: u32| {
+            let others = (0..end).rev().filter(move |&device| device != first);
+            others.chain((first < end).then_some(first))
+        };
+        let mut untold = vec![Untold::Findings];
+        untold.extend(in_turn(gpus).map(Untold::Parts));
+        untold.push(Untold::Notices);
+        untold.extend(in_turn(count as u32).map(Untold::Device));
+        Self { trace, summary, timelines, kept, flames: FlameCache::default(), untold }
     }
 
     /// What is in the file.
@@ -87,11 +110,14 @@ impl Engine {
 
     /// Computes one more thing that the page will want, `None` after the last one.
     ///
-    /// These are the figures of each device, of the one that is shown first before the others, and then the notices.
+    /// These are the figures of each device, of the one that is shown first before the others, then the notices, the
+    /// steps and phases of each GPU, and what was found: each so short that questions in between hardly wait.
     pub fn next_report(&mut self) -> Option<Report> {
         match self.untold.pop()? {
             Untold::Device(device) => Some(Report::Figures(figures::figures(device, self.ready(device)?))),
             Untold::Notices => Some(Report::Notices(self.notices())),
+            Untold::Parts(device) => Some(Report::Parts(parts::parts(device, self.ready(device)?))),
+            Untold::Findings => Some(Report::Findings(findings::findings(self))),
         }
     }
 
@@ -133,6 +159,7 @@ impl Engine {
             },
             Question::Stacks { moment, limit, .. } => Answer::Stacks(stacks::stacks(ready, moment, limit)),
             Question::Marks { .. } => Answer::Marks(marks::marks(ready)),
+            Question::Categories { moment, .. } => Answer::Categories(categories::bytes_at(ready, moment)),
             Question::Flame { device, ref question } => Answer::Flame(Flame { ready, device }.answer(question)),
             Question::Allocations { .. } | Question::Preview(_) | Question::Copy(_) => of_no_device(),
         }
@@ -144,13 +171,22 @@ impl Engine {
     }
 
     fn ready(&mut self, position: u32) -> Option<Ready<'_>> {
-        let position = position as usize;
-        let trace = &self.trace;
-        let device = trace.devices.get(position).or(trace.host.as_ref().filter(|_| position == trace.devices.len()))?;
-        let timeline = self.timelines[position].get_or_insert_with(|| Timeline::new(trace, device));
-        let (spans, categories, table) = (&self.spans[position], &self.categories[position], &self.tables[position]);
-        Some(Ready { trace, device, timeline, spans, categories, table, flames: &self.flames })
+        let device = device_at(&self.trace, position)?;
+        self.timelines[position as usize].get_or_insert_with(|| Timeline::new(&self.trace, device));
+        self.built(position)
     }
+
+    /// A device whose timeline was built.
+    fn built(&self, position: u32) -> Option<Ready<'_>> {
+        let (trace, device) = (&self.trace, device_at(&self.trace, position)?);
+        let timeline = self.timelines[position as usize].as_ref()?;
+        Some(Ready { trace, device, timeline, kept: &self.kept[position as usize], flames: &self.flames })
+    }
+}
+
+fn device_at(trace: &Trace, position: u32) -> Option<&Device> {
+    let position = position as usize;
+    trace.devices.get(position).or(trace.host.as_ref().filter(|_| position == trace.devices.len()))
 }
 
 fn summary_of(trace: &Trace) -> FileSummary {
@@ -175,14 +211,22 @@ fn summary_of(trace: &Trace) -> FileSummary {
 impl<'a> Ready<'a> {
     /// The annotated spans of the device.
     fn spans(self) -> &'a [Span] {
-        self.spans.get_or_init(|| spans(self.trace, self.device))
+        self.kept.spans.get_or_init(|| spans(self.trace, self.device))
     }
 
-    /// What each allocation is for, by its index.
-    fn categories(self) -> &'a [Category] {
+    /// What was found out about the device; the first call takes a while.
+    fn studied(self) -> &'a Studied {
+        self.kept.studied.get_or_init(|| {
+            let Study { steps, phases, growth, .. } = Study::new(self.trace, self.device, self.timeline);
+            Studied { steps, phases, growth }
+        })
+    }
+
+    /// The device with what was found out about it.
+    fn study(self) -> Study<'a> {
         let Self { trace, device, timeline, .. } = self;
-        let found = || categories(device, &timeline.allocations, &Study::new(trace, device, timeline).phases);
-        self.categories.get_or_init(found)
+        let Studied { steps, phases, growth } = self.studied().clone();
+        Study { trace, device, timeline, steps, phases, growth }
     }
 
     /// Microseconds of a moment since the first event.
@@ -208,6 +252,7 @@ fn device_of(question: &Question) -> Option<u32> {
         | Question::Stacks { device, .. }
         | Question::Flame { device, .. }
         | Question::Allocations { device, .. }
+        | Question::Categories { device, .. }
         | Question::Marks { device } => device,
         Question::Preview(_) | Question::Copy(_) => return None,
     })
@@ -226,14 +271,19 @@ fn request_of(view: View) -> PictureRequest {
 }
 
 fn picture(ready: Ready<'_>, view: View) -> PictureData {
-    PictureData::new(view, &ready.timeline.picture(ready.device, &request_of(view)))
+    let coloring = match view.color {
+        ColorBy::Stack => Coloring::Stack,
+        ColorBy::Category => Coloring::Category(ready.categories()),
+    };
+    PictureData::new(view, &ready.timeline.picture_colored(ready.device, &request_of(view), coloring))
 }
 
 /// The curves alone: one row of pixels has next to no bands.
 fn outline(ready: Ready<'_>, axis: AxisKind, columns: u32) -> PictureData {
     let x1 = ready.timeline.x_end(axis_of(axis));
     let y1 = ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1).max(1) as f64;
-    let view = View { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: columns, height_px: 1, pixel_ratio: 1.0 };
+    let (width_px, color) = (columns, ColorBy::Stack);
+    let view = View { axis, x0: 0.0, x1, y0: 0.0, y1, width_px, height_px: 1, pixel_ratio: 1.0, color };
     PictureData { bands: Vec::new(), pixels: Vec::new(), ..picture(ready, view) }
 }
 

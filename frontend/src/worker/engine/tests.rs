@@ -35,23 +35,28 @@ fn view() -> View {
         width_px: 500,
         height_px: 400,
         pixel_ratio: 1.0,
+        color: ColorBy::Stack,
     }
 }
 
 #[test]
-fn figures_of_the_first_device_come_first_and_notices_last() {
+fn figures_of_the_first_device_come_first_and_findings_last() {
     let idle_first = "segment s 1KiB\ndevice 1\nalloc a 5\ndevice 2\nalloc b 5\n";
     let mut engine = Engine::new(text::parse(idle_first).unwrap());
     let reports: Vec<_> = std::iter::from_fn(|| engine.next_report()).collect();
     let order: Vec<_> = reports
         .iter()
         .map(|report| match report {
-            Report::Figures(figures) => Some(figures.index),
-            _ => None,
+            Report::Figures(figures) => format!("figures of {}", figures.index),
+            Report::Notices(notices) => format!("notices: {}", !notices.is_empty()),
+            Report::Parts(parts) => format!("parts of {}", parts.device),
+            Report::Findings(_) => "findings".to_owned(),
+            other => panic!("{other:?} is about something else"),
         })
         .collect();
-    assert_eq!(order, [Some(1), Some(0), Some(2), None]);
-    assert!(matches!(&reports[3], Report::Notices(notices) if !notices.is_empty()));
+    let figures = ["figures of 1", "figures of 0", "figures of 2", "notices: true"];
+    assert_eq!(order[..4], figures);
+    assert_eq!(order[4..], ["parts of 1", "parts of 0", "parts of 2", "findings"]);
 }
 
 #[test]
@@ -182,7 +187,7 @@ fn stacks_beyond_the_limit_are_summed() {
 
 #[test]
 fn marks_are_spans_and_single_events() {
-    let Answer::Marks(Marks { spans, marks }) = ask(Question::Marks { device: 0 }) else {
+    let Answer::Marks(Marks { spans, marks, .. }) = ask(Question::Marks { device: 0 }) else {
         panic!("marks are answered with marks")
     };
     assert_eq!((spans.len(), spans[0].name.as_str(), spans[0].start_us), (1, "step", 5));

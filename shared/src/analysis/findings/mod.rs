@@ -90,8 +90,13 @@ pub fn findings(trace: &Trace, devices: &[(&Device, &Timeline)], config: &Findin
     let is_used = |timeline: &Timeline| timeline.reserved_peak().1 > 0 || timeline.live_peak().1 > 0;
     let used = devices.iter().filter(|(_, timeline)| is_used(timeline));
     let studies: Vec<Study<'_>> = used.map(|(device, timeline)| Study::new(trace, device, timeline)).collect();
+    findings_of(&studies, config)
+}
+
+/// The same for devices that were studied already.
+pub fn findings_of(studies: &[Study<'_>], config: &FindingsConfig) -> Vec<Finding> {
     let mut found: Vec<Finding> = studies.iter().flat_map(|study| of_device(study, config)).collect();
-    found.extend(devices::findings(&studies));
+    found.extend(devices::findings(studies));
     found.sort_by_key(|finding| (Reverse(finding.severity), Reverse(finding.bytes), finding.device));
     found
 }

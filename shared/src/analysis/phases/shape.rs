@@ -16,9 +16,9 @@
 mod hills;
 
 use super::Phase;
+use crate::analysis::Allocations;
 use crate::analysis::categories::WORKSPACES_BYTES;
 use crate::analysis::pairing::NEVER;
-use crate::analysis::Allocations;
 use crate::trace::Device;
 use hashbrown::HashSet;
 use hills::Hill;
@@ -126,9 +126,8 @@ struct Shapes<'a> {
 impl<'a> Shapes<'a> {
     fn of(events: u32, allocations: &'a Allocations) -> Self {
         let first = allocations.initial_count();
-        let stays = |row: usize| {
-            allocations.died[row] == NEVER && !WORKSPACES_BYTES.contains(&allocations.size_bytes[row])
-        };
+        let stays =
+            |row: usize| allocations.died[row] == NEVER && !WORKSPACES_BYTES.contains(&allocations.size_bytes[row]);
         let mut setup = 0;
         for position in 0..allocations.len() - first {
             if stays(first + position) {

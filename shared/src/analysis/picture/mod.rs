@@ -2,8 +2,8 @@
 //!
 //! Idea: cut the view into slices of at most a pixel ([`slices`]) and draw in each the stack at its highest moment.
 //! Allocations of more than a pixel are bands of their own; smaller neighbours are merged into groups of a few pixels
-//! at their place, each with the colour of the stack that most of it is of, so that every byte is drawn, the outline is exact
-//! and the stack shows what it is made of at every zoom.
+//! at their place, each with the colour of the stack (or the category, see [`Coloring`]) that most of it is of, so that
+//! every byte is drawn, the outline is exact and the stack shows what it is made of at every zoom.
 //! What makes a group follows from the trace and the scale of bytes alone ([`seams`]).
 //! A sweep from left to right changes the stack by what was born or died between the moments of two slices and survives
 //! ([`sweep`]), joins groups of which little is left, and a band grows from slice to slice until its place or height
@@ -37,7 +37,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use super::{AllocationId, Timeline};
+use super::{AllocationId, Coloring, Timeline};
 use crate::trace::Device;
 pub(super) use seams::Seams;
 use slices::Slices;
@@ -96,9 +96,9 @@ pub struct Band {
     pub y1: f32,
     /// What it stands for.
     pub owner: BandOwner,
-    /// A number that is the same for the same stack, to choose a colour by; 0 for the initial band.
+    /// A number that is the same for the same stack or category, to choose a colour by; 0 for the initial band.
     ///
-    /// A merged band has that of the stack with most of its group, as bytes times lifetimes of what is in view.
+    /// A merged band has that of the stack or category with most of its group, as bytes times lifetimes of what is in view.
     pub color: u32,
 }
 
@@ -123,11 +123,16 @@ pub struct Picture {
 }
 
 /// Draws a part of a timeline.
-pub(super) fn picture(timeline: &Timeline, device: &Device, request: &PictureRequest) -> Picture {
+pub(super) fn picture(
+    timeline: &Timeline,
+    device: &Device,
+    request: &PictureRequest,
+    coloring: Coloring<'_>,
+) -> Picture {
     let slices = Slices::new(timeline, device, request);
     let end = slices.edges.last().copied().unwrap_or_default();
     Picture {
-        bands: sweep::bands(timeline, device, request, &slices),
+        bands: sweep::bands(timeline, device, request, &slices, coloring),
         live: outline(&slices.edges, &slices.live_bytes, end),
         reserved: outline(&slices.edges, &slices.reserved_bytes, end),
     }

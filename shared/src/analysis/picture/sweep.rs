@@ -5,11 +5,17 @@ use super::rungs::Rungs;
 use super::scale::Scale;
 use super::slices::Slices;
 use super::{Band, PictureRequest};
-use crate::analysis::{AllocationId, Allocations, Timeline};
+use crate::analysis::{AllocationId, Allocations, Coloring, Timeline};
 use crate::trace::Device;
 
 /// All bands of a picture.
-pub(super) fn bands(timeline: &Timeline, device: &Device, request: &PictureRequest, slices: &Slices) -> Vec<Band> {
+pub(super) fn bands(
+    timeline: &Timeline,
+    device: &Device,
+    request: &PictureRequest,
+    slices: &Slices,
+    coloring: Coloring<'_>,
+) -> Vec<Band> {
     let height = request.y1 - request.y0;
     if slices.len() == 0 || !(height.is_finite() && height > 0.0) || request.height_px == 0 {
         return Vec::new();
@@ -18,6 +24,7 @@ pub(super) fn bands(timeline: &Timeline, device: &Device, request: &PictureReque
     let mut sweep = Sweep {
         timeline,
         device,
+        coloring,
         large_bytes: scale.large_bytes,
         group_bits: scale.group_bits(),
         born: 0,
@@ -38,6 +45,7 @@ pub(super) fn bands(timeline: &Timeline, device: &Device, request: &PictureReque
 struct Sweep<'a> {
     timeline: &'a Timeline,
     device: &'a Device,
+    coloring: Coloring<'a>,
     large_bytes: u64,
     group_bits: u8,
     /// Rows below this one were born by the last moment shown.
@@ -82,7 +90,7 @@ impl Sweep<'_> {
             self.rungs.grow_initial(size_bytes);
             return;
         }
-        let color = self.timeline.color(self.device, AllocationId(row));
+        let color = self.coloring.color(self.timeline, self.device, AllocationId(row));
         if size_bytes < self.large_bytes {
             self.rungs.push_small(row, size_bytes, slice, &mut self.bands);
             self.rungs.tint(color, self.area(row));
@@ -90,6 +98,7 @@ impl Sweep<'_> {
             self.rungs.push(row, size_bytes, color, slice, &mut self.bands);
         }
     }
+
     /// What a row covers of the whole timeline, in bytes times moments.
     fn area(&self, row: u32) -> u128 {
         let allocations = &self.timeline.allocations;

@@ -4,20 +4,29 @@ mod groups;
 mod naive_ladder;
 
 use super::*;
+use crate::analysis::Category;
 use crate::analysis::naive::{self, Random};
 use crate::trace::{Action, Event, EventContext, StackId, Trace, text};
 use naive_ladder::NaiveLadder;
 
-/// Compares every slice of a picture with the obvious one, bounds its bands, and compares the outlines with the curves.
+/// Checks a picture in the colours of stacks, and in those of categories.
 #[track_caller]
 fn check_picture(trace: &Trace, request: &PictureRequest) {
     let device = &trace.devices[0];
     let timeline = Timeline::new(trace, device);
-    let picture = timeline.picture(device, request);
-    let slices = Slices::new(&timeline, device, request);
+    check_coloring(device, &timeline, request, Coloring::Stack);
+    let categories: Vec<_> = timeline.allocations.ids().map(|id| Category::ALL[id.index() * 7 % 10]).collect();
+    check_coloring(device, &timeline, request, Coloring::Category(&categories));
+}
+
+/// Compares every slice of a picture with the obvious one, bounds its bands, and compares the outlines with the curves.
+#[track_caller]
+fn check_coloring(device: &Device, timeline: &Timeline, request: &PictureRequest, coloring: Coloring<'_>) {
+    let picture = timeline.picture_colored(device, request, coloring);
+    let slices = Slices::new(timeline, device, request);
     assert!(slices.len() <= 2 * request.width_px as usize + 3, "{} slices", slices.len());
     let value_at = |steps: &[CurveStep], x: f32| steps.iter().rev().find(|step| step.x <= x).unwrap().bytes;
-    let mut ladder = NaiveLadder::new(&timeline, device, request);
+    let mut ladder = NaiveLadder::new(timeline, device, request, coloring);
     let expected: Vec<_> = slices.shown.iter().map(|&moment| ladder.at(moment)).collect();
     for (slice, &moment) in slices.shown.iter().enumerate() {
         let (x0, x1) = (slices.edges[slice], slices.edges[slice + 1]);

@@ -3,7 +3,7 @@
 use crate::analysis::naive;
 use crate::analysis::picture::scale::Scale;
 use crate::analysis::picture::{BandOwner, PictureRequest};
-use crate::analysis::{AllocationId, Timeline};
+use crate::analysis::{AllocationId, Coloring, Timeline};
 use crate::trace::Device;
 use std::collections::BTreeMap;
 
@@ -23,6 +23,7 @@ pub(super) struct NaiveLadder<'a> {
     timeline: &'a Timeline,
     device: &'a Device,
     request: &'a PictureRequest,
+    coloring: Coloring<'a>,
     scale: Scale,
     rungs: Vec<Rung>,
     /// The area that each rung, by number, was given of each colour.
@@ -33,11 +34,16 @@ pub(super) struct NaiveLadder<'a> {
 }
 
 impl<'a> NaiveLadder<'a> {
-    pub(super) fn new(timeline: &'a Timeline, device: &'a Device, request: &'a PictureRequest) -> Self {
+    pub(super) fn new(
+        timeline: &'a Timeline,
+        device: &'a Device,
+        request: &'a PictureRequest,
+        coloring: Coloring<'a>,
+    ) -> Self {
         let initial = Rung { owner: BandOwner::Initial, alive: Vec::new(), number: 0, tint: 0 };
         let (rungs, colors) = (vec![initial], vec![BTreeMap::new()]);
         let scale = Scale::new(request);
-        Self { timeline, device, request, scale, rungs, colors, growing: None, born: 0 }
+        Self { timeline, device, request, coloring, scale, rungs, colors, growing: None, born: 0 }
     }
 
     /// The stack at a moment, which is not before the one asked for last.
@@ -106,7 +112,7 @@ impl<'a> NaiveLadder<'a> {
             }
             self.settle(self.rungs.len() - 2);
         }
-        let color = self.timeline.color(self.device, id);
+        let color = self.coloring.color(self.timeline, self.device, id);
         let row = self.timeline.allocations.get(id, self.device);
         let moments = (row.born..=self.timeline.events()).filter(|&moment| moment < row.died).count();
         let last = self.rungs.last_mut().unwrap();

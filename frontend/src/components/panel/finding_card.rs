@@ -1,0 +1,109 @@
+//! One finding: what is there, what to do, what shows it.
+
+use super::stack_row::StackRow;
+use crate::components::icon::{Icon, IconName};
+use crate::hooks::{Evidence, Shown, use_evidence};
+use crate::platform::WorkerClient;
+use crate::view::findings::{Prose, confidence, place, prose, severity_class, severity_word, unbroken};
+use crate::view::top_stacks::heading;
+use crate::worker::{Finding, FrameText, Severity};
+use shared::base::format;
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// What a [`FindingCard`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct FindingCardProps {
+    /// The worker of the file.
+    pub(super) client: WorkerClient,
+    /// The finding.
+    pub(super) finding: Rc<Finding>,
+    /// The name of its device, where there are several.
+    pub(super) device: Option<AttrValue>,
+    /// Something is to be seen in the timeline.
+    pub(super) on_show: Callback<Shown>,
+    /// Its device was chosen, by position.
+    pub(super) on_device: Callback<u32>,
+}
+
+/// A finding with its evidence, which one click shows in the timeline.
+#[component]
+pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
+    let FindingCardProps { client, finding, device, on_show, on_device } = props;
+    let evidence = use_evidence(client, finding, on_show);
+    let position = finding.device;
+    let onclick = on_device.reform(move |_: MouseEvent| position);
+    html! {
+        <li class={classes!("finding", severity_class(finding.severity))} data-code={finding.code.clone()}>
+            <p class="finding-head">
+                <Icon name={icon(finding.severity)} />
+                <span class="finding-severity">{ severity_word(finding.severity) }</span>
+                if let Some(device) = device {
+                    <button type="button" class="finding-device" title="Show this device" {onclick}>{ device }</button>
+                }
+                <span class="finding-bytes numbers">{ format::bytes(finding.bytes) }</span>
+            </p>
+            <h3 class="finding-title">{ sentence(&finding.title) }</h3>
+            <p>{ sentence(&finding.advice) }</p>
+            if evidence.count > 0 { { steps(&evidence) } }
+            <details>
+                <summary>{ "How this was found" }</summary>
+                <p>{ sentence(&finding.shows) }</p>
+                <p>{ confidence(finding.confidence) }</p>
+            </details>
+            if !finding.stacks.is_empty() {
+                <details>
+                    <summary>{ format::counted(finding.stacks.len() as u64, "stack") }</summary>
+                    <ol class="finding-stacks">{ for finding.stacks.iter().map(stack) }</ol>
+                </details>
+            }
+        </li>
+    }
+}
+
+/// "Show", and the way from event to event once one is shown.
+fn steps(evidence: &Evidence) -> Html {
+    let Evidence { index, count, show } = evidence;
+    let step = |target: Option<usize>, name: IconName, label: &'static str| {
+        let onclick = show.reform(move |_: MouseEvent| target.unwrap_or(0));
+        html! {
+            <button type="button" class="button quiet square" aria-label={label} title={label}
+                disabled={target.is_none()} {onclick}><Icon {name} /></button>
+        }
+    };
+    let around = index.filter(|_| *count > 1);
+    let onclick = {
+        let first = index.unwrap_or(0);
+        show.reform(move |_: MouseEvent| first)
+    };
+    html! {
+        <div class="finding-show">
+            <button type="button" class="button" {onclick}><Icon name={IconName::Search} />{ "Show" }</button>
+            if let Some(index) = around {
+                { step(index.checked_sub(1), IconName::Previous, "Previous event") }
+                <span class="numbers" role="status">{ place(index, *count) }</span>
+                { step(Some(index + 1).filter(|next| next < count), IconName::Next, "Next event") }
+            }
+        </div>
+    }
+}
+
+fn stack(frames: &Vec<FrameText>) -> Html {
+    html! { <StackRow heading={heading(frames)} frames={Rc::new(frames.clone())} /> }
+}
+
+fn sentence(text: &str) -> Html {
+    let part = |part| match part {
+        Prose::Words(words) => html! { { unbroken(words) } },
+        Prose::Code(code) => html! { <code>{ code }</code> },
+    };
+    html! { <>{ for prose(text).map(part) }</> }
+}
+
+fn icon(severity: Severity) -> IconName {
+    match severity {
+        Severity::Info => IconName::Info,
+        Severity::Warning => IconName::Warning,
+        Severity::Error => IconName::Error,
+    }
+}

@@ -1,0 +1,56 @@
+//! What was found in the file, the most important first.
+
+use super::finding_card::FindingCard;
+use crate::hooks::Shown;
+use crate::platform::WorkerClient;
+use crate::state::ReadyFile;
+use crate::view::figures::device_name;
+use crate::view::findings::{Lead, lead};
+use crate::worker::Finding;
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// What the [`FindingList`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct FindingListProps {
+    /// The worker of the file.
+    pub(super) client: WorkerClient,
+    /// The file.
+    pub(super) file: ReadyFile,
+    /// Something is to be seen in the timeline.
+    pub(super) on_show: Callback<Shown>,
+    /// A device was chosen, by position.
+    pub(super) on_device: Callback<u32>,
+}
+
+/// The findings of all devices as cards.
+#[component]
+pub(super) fn FindingList(props: &FindingListProps) -> Html {
+    let Some(findings) = &props.file.findings else {
+        return html! { <p class="panel-empty" role="status">{ "Looking for steps, growth and waste…" }</p> };
+    };
+    let Lead { title, growth, looked_for } = lead(findings);
+    let card = |(rank, finding): (usize, &Finding)| {
+        html! {
+            <FindingCard key={rank} client={props.client.clone()} finding={Rc::new(finding.clone())}
+                device={name_of(&props.file, finding)} on_show={&props.on_show} on_device={&props.on_device} />
+        }
+    };
+    html! {
+        <section class="findings">
+            <div class="findings-lead" role="status">
+                <strong>{ title }</strong>
+                <p>{ growth }</p>
+                if !looked_for.is_empty() { <p>{ looked_for }</p> }
+            </div>
+            <ol>{ for findings.rows.iter().enumerate().map(card) }</ol>
+        </section>
+    }
+}
+
+/// The name of a finding's device, where there are several.
+fn name_of(file: &ReadyFile, finding: &Finding) -> Option<AttrValue> {
+    let devices = &file.summary.devices;
+    let device = devices.get(finding.device as usize).filter(|_| devices.len() > 1)?;
+    Some(device_name(device.index).into())
+}

@@ -1,0 +1,155 @@
+//! What the rows above the plot are made of.
+
+use super::{color::Color, span::Span, theme::Theme};
+use crate::worker::{AxisKind, Part, Parts, PhaseName, PhasesBasis, Span as Annotated, StepsBasis};
+use shared::base::format;
+
+/// Spans that do not overlap, by start, and what they are.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub(super) spans: Vec<Span>,
+    pub(super) kind: Kind,
+}
+
+/// What the spans of a row are.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// Annotations of a depth, with their names.
+    Annotated(usize, Vec<String>),
+    /// Steps that no annotation names.
+    Steps(StepsBasis),
+    /// Phases.
+    Phases(PhasesBasis, Vec<PhaseName>),
+}
+
+impl Row {
+    /// Annotated spans by depth; deeper ones than there are rows are left out.
+    pub(super) fn annotated(spans: &[Annotated], rows: usize, axis: AxisKind) -> Vec<Self> {
+        let mut by_depth: Vec<Vec<(Span, &str)>> = Vec::new();
+        for span in spans.iter().filter(|span| (span.depth as usize) < rows) {
+            let depth = span.depth as usize;
+            by_depth.resize_with(by_depth.len().max(depth + 1), Vec::new);
+            by_depth[depth].push((place(span, axis), &span.name));
+        }
+        let row = |(depth, mut row): (usize, Vec<(Span, &str)>)| {
+            row.sort_by(|a, b| a.0.start.total_cmp(&b.0.start));
+            let (spans, names) = row.into_iter().map(|(span, name)| (span, name.to_owned())).unzip();
+            Self { spans, kind: Kind::Annotated(depth, names) }
+        };
+        by_depth.into_iter().enumerate().map(row).collect()
+    }
+
+    /// The steps unless annotations name them, and the phases, in `count` rows: what annotations name is not among them.
+    pub(super) fn found(parts: &Parts, count: usize, axis: AxisKind) -> Vec<Self> {
+        let steps = Self {
+            spans: parts.steps.iter().map(|step| place_of_part(step, axis)).collect(),
+            kind: Kind::Steps(parts.steps_basis),
+        };
+        let phases = Self {
+            spans: parts.phases.iter().map(|(_, part)| place_of_part(part, axis)).collect(),
+            kind: Kind::Phases(parts.phases_basis, parts.phases.iter().map(|phase| phase.0).collect()),
+        };
+        let are_annotated = !parts.steps.is_empty() && parts.steps_basis == StepsBasis::Annotations;
+        match count {
+            0 => Vec::new(),
+            1 if are_annotated => vec![phases],
+            1 => vec![steps],
+            _ => vec![steps, phases],
+        }
+    }
+
+    /// What stands on a span.
+    pub(super) fn name(&self, index: usize) -> String {
+        match &self.kind {
+            Kind::Annotated(_, names) => names[index].clone(),
+            Kind::Steps(_) => format!("step {}", format::count(index as u64 + 1)),
+            Kind::Phases(_, names) => names[index].word().to_owned(),
+        }
+    }
+
+    /// The name of a span, and how it was found unless it was annotated.
+    pub(super) fn description(&self, index: usize) -> String {
+        let name = self.name(index);
+        match self.kind.origin() {
+            Some(origin) => format!("{name}, {origin}"),
+            None => name,
+        }
+    }
+
+    /// What stands on several spans.
+    pub(super) fn crowd_name(&self, count: usize) -> String {
+        let noun = match self.kind {
+            Kind::Annotated(..) => "span",
+            Kind::Steps(_) => "step",
+            Kind::Phases(..) => "phase",
+        };
+        format::counted(count as u64, noun)
+    }
+
+    /// The colour of a span.
+    pub(super) fn color(&self, index: usize, theme: &Theme) -> Color {
+        match &self.kind {
+            Kind::Annotated(depth, _) => theme.spans[depth % theme.spans.len()],
+            Kind::Steps(_) => theme.step_edge,
+            Kind::Phases(_, names) => theme.phases[names[index] as usize],
+        }
+    }
+
+    /// The colour of several spans.
+    pub(super) fn crowd_color(&self, theme: &Theme) -> Color {
+        match self.kind {
+            Kind::Phases(..) => theme.mixed,
+            Kind::Annotated(..) | Kind::Steps(_) => self.color(0, theme),
+        }
+    }
+}
+
+impl Kind {
+    /// What stands beside the row: nothing beside annotations, which have names of their own.
+    pub(super) fn margin_name(&self) -> Option<&'static str> {
+        match self {
+            Self::Annotated(..) => None,
+            Self::Steps(_) => Some("steps"),
+            Self::Phases(..) => Some("phases"),
+        }
+    }
+
+    /// What stands in the row if nothing was found.
+    pub(super) fn remark(&self) -> Option<&'static str> {
+        match self {
+            Self::Annotated(..) => None,
+            Self::Steps(_) => Some("none that repeat"),
+            Self::Phases(..) => Some("nothing in the trace tells them"),
+        }
+    }
+
+    fn origin(&self) -> Option<&'static str> {
+        match self {
+            Self::Annotated(..) => None,
+            Self::Steps(basis) => basis.origin(),
+            Self::Phases(basis, _) => Some(basis.origin()),
+        }
+    }
+}
+
+/// Where an annotated span lies.
+///
+/// The event that leads to a moment is drawn from that moment on: the first event inside begins one later.
+fn place(span: &Annotated, axis: AxisKind) -> Span {
+    match axis {
+        AxisKind::Events => of_moments(span.start_moment, span.end_moment),
+        AxisKind::Time => Span::new(span.start_us as f64, (span.end_us as f64).max(span.start_us as f64)),
+    }
+}
+
+/// Where a step or a phase lies, likewise.
+pub(super) fn place_of_part(part: &Part, axis: AxisKind) -> Span {
+    match axis {
+        AxisKind::Events => of_moments(part.start_moment, part.end_moment),
+        AxisKind::Time => Span::new(part.start_us as f64, part.end_us as f64),
+    }
+}
+
+fn of_moments(start: u32, end: u32) -> Span {
+    Span::new(f64::from(start) + 1.0, f64::from(end.max(start)) + 1.0)
+}

@@ -1,0 +1,54 @@
+//! Categories of allocations as the legend names them.
+
+use crate::worker::{CategoryBytes, PhasesBasis};
+use shared::analysis::Category;
+use shared::base::format;
+
+/// One entry of the legend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CategoryLine {
+    /// The number that its colour is chosen by.
+    pub color: u32,
+    /// What the allocations are for.
+    pub name: &'static str,
+    /// Their bytes.
+    pub size: String,
+}
+
+/// All categories that the trace has, in an order that no moment changes.
+pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
+    let line = |&(place, size_bytes): &(u8, u64)| {
+        let category = Category::ALL.get(usize::from(place))?;
+        Some(CategoryLine { color: u32::from(place) + 1, name: name(*category), size: format::bytes(size_bytes) })
+    };
+    bytes.rows.iter().filter_map(line).collect()
+}
+
+/// What makes the categories a guess, or nothing.
+pub fn doubt(bytes: &CategoryBytes) -> Option<&'static str> {
+    (bytes.basis == PhasesBasis::Curve).then_some("guessed: no stack tells forward from backward")
+}
+
+fn name(category: Category) -> &'static str {
+    match category {
+        Category::Collective => "collectives",
+        Category::Unknown => "unknown use",
+        category => category.plural(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_legend_names_what_the_trace_has() {
+        let rows = vec![(0, 1 << 30), (3, 3 << 30), (9, 0), (200, 1)];
+        let bytes = CategoryBytes { rows, basis: PhasesBasis::Operations, ..CategoryBytes::default() };
+        let lines = lines(&bytes);
+        let names: Vec<_> = lines.iter().map(|line| (line.color, line.name, line.size.as_str())).collect();
+        assert_eq!(names, [(1, "parameters", "1.00 GiB"), (4, "activations", "3.00 GiB"), (10, "unknown use", "0 B")]);
+        assert_eq!(doubt(&bytes), None);
+        assert!(doubt(&CategoryBytes::default()).is_some(), "the curve alone is a guess");
+    }
+}

@@ -1,0 +1,191 @@
+//! What was found, as the panel says it.
+
+use crate::worker::{Confidence, Finding, Findings, LookedAt, Severity};
+use shared::base::format;
+
+/// Fewer steps than this can't show whether something grows.
+const LEAST_STEPS: u64 = 3;
+
+/// What is looked for on every device, besides growth.
+const LOOKED_FOR: &str = "Looked for as well: out-of-memory errors, tensors that outlive their step, several graphs at \
+                          once, a cache that is emptied, reserved memory that lies unused, a loss in 16 bits.";
+
+/// How many findings there are to act on: errors and warnings.
+pub fn problem_count(findings: &Findings) -> usize {
+    findings.rows.iter().filter(|finding| finding.severity > Severity::Info).count()
+}
+
+/// The panel in a few words, and what was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lead {
+    /// How many problems there are, by severity.
+    pub title: String,
+    /// Whether memory grows from step to step: a sentence.
+    pub growth: String,
+    /// What else was looked for, where nothing was found: a sentence, or empty.
+    pub looked_for: &'static str,
+}
+
+/// What stands above the findings.
+pub fn lead(findings: &Findings) -> Lead {
+    if findings.rows.is_empty() {
+        let title = "Nothing to explain".to_owned();
+        return Lead { title, growth: "No memory was in use in this trace.".to_owned(), looked_for: "" };
+    }
+    let count = |severity: Severity, noun: &str| {
+        let count = findings.rows.iter().filter(|finding| finding.severity == severity).count() as u64;
+        (count > 0).then(|| format::counted(count, noun))
+    };
+    let problems = [count(Severity::Error, "error"), count(Severity::Warning, "warning")];
+    let problems: Vec<String> = problems.into_iter().flatten().collect();
+    let growth = growth(&findings.looked_at);
+    match problems.is_empty() {
+        true => Lead { title: "Nothing stands out".to_owned(), growth, looked_for: LOOKED_FOR },
+        false => Lead { title: problems.join(", "), growth, looked_for: "" },
+    }
+}
+
+/// Whether memory grows on any device, as far as the steps of the trace can tell.
+fn growth(looked_at: &[LookedAt]) -> String {
+    let most = looked_at.iter().map(|device| device.growth_bytes).max().unwrap_or(0);
+    let steps = looked_at.iter().map(|device| device.steps).max().unwrap_or(0);
+    if most > 0 {
+        return format!("Memory grows by {} from step to step.", format::bytes(most));
+    }
+    match steps {
+        0 => "Whether memory grows can't be told: the trace shows no training steps that repeat.".to_owned(),
+        1..LEAST_STEPS => {
+            format!("Whether memory grows can't be told: {} are too few, record three.", format::counted(steps, "step"))
+        }
+        _ => format!("Nothing grows from step to step: {} were compared.", format::counted(steps, "step")),
+    }
+}
+
+/// The word for a severity.
+pub fn severity_word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "Note",
+        Severity::Warning => "Warning",
+        Severity::Error => "Error",
+    }
+}
+
+/// What a severity is called in the page's style.
+pub fn severity_class(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "info",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+/// How sure the cause is: a sentence.
+pub fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Low => "Low confidence: other causes would look the same.",
+        Confidence::Medium => {
+            "Medium confidence: the shape of the trace tells it, frames that would confirm it are missing."
+        }
+        Confidence::High => "High confidence: events and frames tell it.",
+    }
+}
+
+/// The first and the last moment of what shows a finding; `None` where no event does.
+///
+/// The moment after an event is the one that it leads to.
+pub fn moments(finding: &Finding) -> Option<(u32, u32)> {
+    let moments = || finding.events.iter().map(|event| event.saturating_add(1));
+    Some((moments().min()?, moments().max()?))
+}
+
+/// Which of the events is shown, such as `2 of 5`.
+pub fn place(index: usize, count: usize) -> String {
+    format!("{} of {}", index + 1, count)
+}
+
+/// Parts of a sentence: words and, between backticks, code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prose<'a> {
+    /// Words.
+    Words(&'a str),
+    /// Code.
+    Code(&'a str),
+}
+
+/// A sentence with its code told apart.
+pub fn prose(text: &str) -> impl Iterator<Item = Prose<'_>> {
+    let part = |(index, text)| if index % 2 == 0 { Prose::Words(text) } else { Prose::Code(text) };
+    text.split('`').enumerate().map(part).filter(|part| !matches!(part, Prose::Words("") | Prose::Code("")))
+}
+
+/// Words in which no line breaks between a figure and its unit.
+pub fn unbroken(words: &str) -> String {
+    [" %", " KiB", " MiB", " GiB", " TiB"]
+        .iter()
+        .fold(words.to_owned(), |words, unit| words.replace(unit, &unit.replace(' ', "\u{a0}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(severity: Severity) -> Finding {
+        Finding { severity, ..Finding::default() }
+    }
+
+    fn findings(severities: &[Severity], looked_at: &[(u64, u64)]) -> Findings {
+        let looked_at = looked_at.iter().map(|&(steps, growth_bytes)| LookedAt { device: 0, steps, growth_bytes });
+        Findings { rows: severities.iter().copied().map(finding).collect(), looked_at: looked_at.collect() }
+    }
+
+    #[track_caller]
+    fn check(findings: &Findings, title: &str, growth: &str) {
+        let lead = lead(findings);
+        assert_eq!((lead.title.as_str(), lead.growth.as_str()), (title, growth));
+        assert_eq!(lead.looked_for.is_empty(), title != "Nothing stands out");
+    }
+
+    #[test]
+    fn problems_are_counted() {
+        use Severity::{Error, Info, Warning};
+        let found = findings(&[Error, Warning, Warning, Info], &[(5, 1 << 20), (5, 0)]);
+        assert_eq!(problem_count(&found), 3);
+        check(&found, "1 error, 2 warnings", "Memory grows by 1.00 MiB from step to step.");
+    }
+
+    #[test]
+    fn without_problems_it_is_said_what_was_looked_for() {
+        let healthy = |steps| findings(&[Severity::Info], &[(steps, 0)]);
+        check(&healthy(12), "Nothing stands out", "Nothing grows from step to step: 12 steps were compared.");
+        check(
+            &healthy(2),
+            "Nothing stands out",
+            "Whether memory grows can't be told: 2 steps are too few, record three.",
+        );
+        check(
+            &healthy(0),
+            "Nothing stands out",
+            "Whether memory grows can't be told: the trace shows no training steps that repeat.",
+        );
+        check(&findings(&[], &[]), "Nothing to explain", "No memory was in use in this trace.");
+    }
+
+    #[test]
+    fn evidence_lies_between_its_first_and_last_event() {
+        let of = |events: &[u32]| moments(&Finding { events: events.to_vec(), ..Finding::default() });
+        assert_eq!(of(&[7, 3, 5]), Some((4, 8)));
+        assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn figures_stay_with_their_units() {
+        assert_eq!(unbroken("8.84 GiB is 66 % of it"), "8.84\u{a0}GiB is 66\u{a0}% of it");
+    }
+
+    #[test]
+    fn code_is_told_from_words() {
+        let parts: Vec<_> = prose("Call `f()` here.").collect();
+        assert_eq!(parts, [Prose::Words("Call "), Prose::Code("f()"), Prose::Words(" here.")]);
+        assert_eq!(prose("`f()`").collect::<Vec<_>>(), [Prose::Code("f()")]);
+    }
+}

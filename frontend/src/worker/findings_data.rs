@@ -1,0 +1,73 @@
+//! Findings as they travel from the worker to the page.
+
+use super::protocol::FrameText;
+use serde::{Deserialize, Serialize};
+
+/// Everything that was found in a file, and what was looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Errors first, then warnings; of the same severity what is about more bytes.
+    pub rows: Vec<Finding>,
+    /// What the GPUs with memory were looked through for, in their order.
+    pub looked_at: Vec<LookedAt>,
+}
+
+/// One diagnosis: `shared::analysis::Finding` as it travels.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// A stable name in kebab-case, such as `graphs-kept`.
+    pub code: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// How sure the cause is.
+    pub confidence: Confidence,
+    /// Position of the device.
+    pub device: u32,
+    /// The bytes that it is about: a step's for what grows.
+    pub bytes: u64,
+    /// What is there, without a full stop.
+    pub title: String,
+    /// What shows it.
+    pub shows: String,
+    /// What to do.
+    pub advice: String,
+    /// Events to look at, by index.
+    pub events: Vec<u32>,
+    /// Stacks to look at, each innermost frame first.
+    pub stacks: Vec<Vec<FrameText>>,
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Severity {
+    /// Worth knowing.
+    #[default]
+    Info,
+    /// Costs memory or will.
+    Warning,
+    /// Ends the run, or will.
+    Error,
+}
+
+/// How sure a finding is of its cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Confidence {
+    /// Other causes would look the same.
+    #[default]
+    Low,
+    /// The shape of the trace tells it.
+    Medium,
+    /// Events and frames tell it.
+    High,
+}
+
+/// What findings of one device are drawn from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookedAt {
+    /// Position of the device.
+    pub device: u32,
+    /// How many training steps were compared; 0 where none were found.
+    pub steps: u64,
+    /// By how many bytes each step ends higher than the one before.
+    pub growth_bytes: u64,
+}
