@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use server::Failure;
-use server::commands::{DiagnoseArgs, ExportArgs, FitArgs, InspectArgs, PeakArgs, ReplayArgs, ReproArgs, SweepArgs};
+use server::commands::{
+    DiagnoseArgs, ExportArgs, FitArgs, InspectArgs, PeakArgs, ReplayArgs, ReproArgs, SegmentsArgs, SweepArgs,
+};
 use server::config::SettingsArgs;
 
 /// Reads and makes PyTorch CUDA memory snapshots
@@ -47,6 +49,9 @@ enum Command {
     /// Record a training config on a virtual or a real GPU
     Repro(Box<ReproArgs>),
 
+    /// Say what the segments hold at the peak, or after any event, and what keeps them
+    Segments(SegmentsArgs),
+
     /// Serve the page, and record jobs
     Serve(Box<SettingsArgs>),
 
@@ -73,6 +78,7 @@ fn main() -> ExitCode {
         Command::Peak(args) => args.run().map(print),
         Command::Replay(args) => args.run().map(print),
         Command::Repro(args) => args.run().map(print),
+        Command::Segments(args) => args.run().map(print),
         Command::Serve(args) => server::serve::run(*args),
         Command::Worker(args) => server::worker::run_alone(*args),
         Command::Sweep(args) => args.run().map(print),

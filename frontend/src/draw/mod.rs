@@ -30,4 +30,5 @@ pub mod flame;
 pub mod flame_camera;
 pub mod flame_rows;
 mod rows;
+pub mod segment_map;
 pub mod steps;

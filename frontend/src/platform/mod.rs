@@ -44,7 +44,9 @@ pub use resize::ResizeListener;
 pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
 pub use site::{asset_url, site_url, start};
 pub use storage::{store, stored};
-pub use surface::{Surface, place_tooltip, place_window, point_in, set_attribute, set_style, size_of_element};
+pub use surface::{
+    Surface, place_tooltip, place_window, point_in, set_attribute, set_height, set_style, set_width, size_of_element,
+};
 pub use upload::Upload;
 pub use worker_client::{AskError, WorkerClient};
 pub use worker_scope::run as run_worker;

@@ -70,6 +70,16 @@ pub fn place_tooltip(tooltip: &HtmlElement, shown: Option<(Point, (f64, f64), [&
     set_style(tooltip, "transform", &format!("translate({:.0}px, {:.0}px)", x.max(2.0), y.max(2.0)));
 }
 
+/// Gives an element a width in CSS pixels.
+pub fn set_width(element: &HtmlElement, width: f64) {
+    set_style(element, "width", &format!("{width:.0}px"));
+}
+
+/// Gives an element a height in CSS pixels.
+pub fn set_height(element: &HtmlElement, height: f64) {
+    set_style(element, "height", &format!("{height:.0}px"));
+}
+
 /// Sets a property that styles read; the page's policy forbids the attribute.
 pub fn set_style(element: &HtmlElement, name: &str, value: &str) {
     // Only an unknown property is an error, and these are known.

@@ -4,7 +4,8 @@ use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
 use crate::worker::{
     AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CopyOptions, CopyPreview,
-    Details, FlameAnswer, FlameQuestion, Hit, Marks, Order, PictureData, Question, Report, Stacks, View,
+    Details, FlameAnswer, FlameQuestion, Hit, Instant, Marks, Order, PictureData, Question, Report, SegmentsData,
+    Stacks, View,
 };
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};
@@ -214,6 +215,17 @@ impl WorkerClient {
     pub async fn allocations(&self, device: u32, question: AllocationsQuestion) -> Result<AllocationsAnswer, AskError> {
         match self.ask(Question::Allocations { device, question }).await? {
             Answer::Allocations(answer) => Ok(answer),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// The segments of a moment with their blocks.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn segments(&self, device: u32, instant: Instant) -> Result<SegmentsData, AskError> {
+        match self.ask(Question::Segments { device, instant }).await? {
+            Answer::Segments(segments) => Ok(*segments),
             other => Err(refusal(other)),
         }
     }

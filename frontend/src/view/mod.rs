@@ -10,6 +10,7 @@ pub mod keys;
 pub mod notices;
 pub mod progress;
 pub mod scrolling;
+pub mod segments;
 pub mod selection;
 pub mod sharing;
 pub mod stack;

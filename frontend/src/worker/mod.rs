@@ -10,6 +10,7 @@ mod flame_data;
 mod parts_data;
 mod picture_data;
 mod protocol;
+mod segments_data;
 mod selection_data;
 mod summary;
 
@@ -38,6 +39,7 @@ pub use protocol::{
     Report, Span, StackRow, Stacks, View,
 };
 pub use queue::Queue;
+pub use segments_data::{BlockKind, BlockRow, HeldRow, Instant, Look, ReservedParts, SegmentRow, SegmentsData};
 pub use selection_data::{
     FilterData, GroupKeyData, GroupKind, PartKind, ScopeData, SelectionData, SelectionFacts, WeightKind,
 };

@@ -10,6 +10,7 @@ use super::findings_data::Findings;
 use super::flame_data::{FlameAnswer, FlameQuestion};
 use super::parts_data::Parts;
 use super::picture_data::PictureData;
+use super::segments_data::{Instant, SegmentsData};
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use serde::{Deserialize, Serialize};
 
@@ -149,6 +150,13 @@ pub enum Question {
         /// The moment.
         moment: u32,
     },
+    /// The segments of a moment; a newer one makes the worker skip those that still wait.
+    Segments {
+        /// Position of the device.
+        device: u32,
+        /// The moment.
+        instant: Instant,
+    },
     /// What a clean copy of the file would leave out.
     Preview(CopyOptions),
     /// A clean copy of the file, compressed; the bytes come as a `Blob`, which no message is made of.
@@ -178,6 +186,8 @@ pub enum Answer {
     Allocations(AllocationsAnswer),
     /// Bytes by category.
     Categories(CategoryBytes),
+    /// Segments and blocks.
+    Segments(Box<SegmentsData>),
     /// What a copy leaves out.
     Preview(Box<CopyPreview>),
     /// A newer question of the same kind came before this one was looked at.

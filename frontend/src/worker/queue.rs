@@ -46,6 +46,7 @@ fn replaces(newer: &Question, older: &Question) -> bool {
             Question::Allocations { question: AllocationsQuestion::Rows(_), .. },
             Question::Allocations { question: AllocationsQuestion::Rows(_), .. },
         )
+        | (Question::Segments { .. }, Question::Segments { .. })
         | (Question::Preview(_), Question::Preview(_))
         | (Question::Copy(_), Question::Copy(_)) => true,
         (Question::Flame { question: newer, .. }, Question::Flame { question: older, .. }) => newer.replaces(older),

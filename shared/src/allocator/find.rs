@@ -4,7 +4,7 @@ use super::block::{BlockId, BlockUse};
 use super::core::{Allocator, Request};
 use super::driver::Driver;
 use super::pool::FreeKey;
-use super::rounding::{MIN_BLOCK, SMALL_REQUEST};
+use super::rounding::MIN_BLOCK;
 
 impl<D: Driver> Allocator<D> {
     /// Takes the best free block out of the pool.
@@ -74,7 +74,7 @@ impl<D: Driver> Allocator<D> {
         if request.pool.is_small() || self.settings.expandable_segments {
             rest >= MIN_BLOCK
         } else {
-            !self.settings.is_oversize(request.block_bytes) && rest > SMALL_REQUEST
+            !self.settings.keeps_rest(request.block_bytes, rest)
         }
     }
 }

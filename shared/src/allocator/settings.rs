@@ -67,6 +67,23 @@ impl Settings {
         conf::write(self)
     }
 
+    /// The size of the block for a request.
+    pub fn block_bytes(&self, request_bytes: u64) -> u64 {
+        super::rounding::block_bytes(request_bytes.min(super::rounding::MOST_BYTES), self)
+    }
+
+    /// Whether a block of this size is of the small pool.
+    pub fn is_small(block_bytes: u64) -> bool {
+        block_bytes <= super::rounding::SMALL_REQUEST
+    }
+
+    /// Whether a block of the large pool keeps what lies behind its rounded request, instead of giving it back.
+    ///
+    /// Expandable segments split off whatever is as long as a block can be, and so does the small pool.
+    pub fn keeps_rest(&self, block_bytes: u64, rest_bytes: u64) -> bool {
+        !self.expandable_segments && (self.is_oversize(block_bytes) || rest_bytes <= super::rounding::SMALL_REQUEST)
+    }
+
     /// Whether a block of this size is too large to be split.
     pub(super) fn is_oversize(&self, size_bytes: u64) -> bool {
         self.max_split_bytes.is_some_and(|limit| size_bytes >= limit)
@@ -78,8 +95,8 @@ impl Settings {
         (fraction < 1.0).then_some((fraction * total_bytes as f64) as u64)
     }
 
-    /// The unit in which an expandable segment grows.
-    pub(super) fn unit_bytes(&self, is_small: bool) -> u64 {
+    /// The unit in which an expandable segment grows and shrinks.
+    pub fn unit_bytes(&self, is_small: bool) -> u64 {
         if is_small { super::rounding::SMALL_SEGMENT } else { self.large_segment_bytes }
     }
 }

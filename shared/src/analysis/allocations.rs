@@ -212,6 +212,26 @@ impl Allocations {
             .map(|(row, (_, &size_bytes))| (AllocationId(row as u32), size_bytes))
     }
 
+    /// The births of the trace by moment.
+    pub(super) fn births(&self) -> impl Iterator<Item = (u32, AllocationId)> + '_ {
+        (self.initial..).zip(&self.born).map(|(row, &born)| (born, AllocationId(row)))
+    }
+
+    /// The deaths by moment.
+    pub(super) fn deaths(&self) -> impl Iterator<Item = (u32, AllocationId)> + '_ {
+        self.deaths.iter().map(|&row| (self.died[row as usize], AllocationId(row)))
+    }
+
+    /// The requested size.
+    pub(super) fn size_bytes(&self, id: AllocationId) -> u64 {
+        self.size_bytes[id.index()]
+    }
+
+    /// Whether an allocation is still alive at a moment, if it has been born by then.
+    pub(super) fn dies_after(&self, id: AllocationId, moment: u32) -> bool {
+        self.died[id.index()] > moment
+    }
+
     pub(super) fn born_at(&self, row: u32) -> u32 {
         row.checked_sub(self.initial).map_or(0, |row| self.born[row as usize])
     }

@@ -7,38 +7,36 @@
 //! live 10 MiB, unsplit 1 MiB, free in used segments 9 MiB, free segments 10 MiB; largest free range 10 MiB
 //! ```
 //!
-//! Cost: linear in the events of segments after the moment, and sorting what is alive there.
+//! Cost: that of a [`SegmentMap`], and linear in its blocks.
 
-use super::segments_at::{SegmentAt, segments_at};
-use super::{Allocations, Study};
-use crate::trace::{Device, PoolId, SegmentType};
-
-/// PyTorch hands out blocks in multiples of this.
-const ROUNDING_BYTES: u64 = 512;
-
-/// In the large pool a remainder of up to this many bytes stays a part of the block.
-const LEAST_SPLIT_BYTES: u64 = 1 << 20;
+use super::{MapBlock, MapSegment, SegmentMap, Study};
+use crate::trace::{BlockState, SegmentType};
 
 /// The reserved bytes of one moment, taken apart.
 ///
-/// The parts add up to the reserved bytes, unless frees or segments are missing from the trace.
-/// Blocks are rounded to 512 bytes here; `roundup_power2_divisions`, which rounds further, counts as free.
+/// Live, rounding, unsplit and the two kinds of free bytes add up to the reserved bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fragmentation {
     /// Bytes of segments.
     pub reserved_bytes: u64,
     /// Bytes that were asked for, of allocations that lie in these segments.
     pub live_bytes: u64,
-    /// What rounding to 512 bytes has added to them.
+    /// How many of the live bytes are freed, but may still be used by another stream.
+    pub pending_bytes: u64,
+    /// What rounding has added to them, by 512 bytes or as `roundup_power2_divisions` says.
     pub rounding_bytes: u64,
     /// Remainders of up to 1 MiB in the large pool, which are never split off.
     pub unsplit_bytes: u64,
-    /// Free bytes in segments in which something is alive: CUDA can't have these back.
+    /// Free bytes in segments in which something is alive: those of a `cudaMalloc` can't go back to CUDA.
     pub free_in_used_bytes: u64,
     /// Bytes of segments in which nothing is alive: PyTorch's cache.
     pub free_segment_bytes: u64,
     /// How many of the free bytes belong to private pools, which nobody else may use.
     pub private_free_bytes: u64,
+    /// What `torch.cuda.empty_cache()` would give back: free segments, and free pages of expandable ones.
+    ///
+    /// Private pools are left out: they give nothing back while their graph or `MemPool` is there.
+    pub releasable_bytes: u64,
     /// The longest free range within a segment: more can't be given without asking CUDA.
     pub largest_free_bytes: u64,
     /// The segments in which something is alive.
@@ -50,17 +48,13 @@ pub struct Fragmentation {
 impl Fragmentation {
     /// Takes the reserved bytes of a moment apart.
     pub fn at(study: &Study<'_>, moment: u32) -> Self {
-        let pool = |event: &crate::trace::Event| -> Option<PoolId> { study.trace.contexts.get(event.context).pool };
-        let segments = segments_at(study.device, moment, pool);
-        let blocks = blocks_at(study.device, &study.timeline.allocations, moment);
-        let mut parts = Self { segments: segments.len() as u64, ..Self::default() };
-        let mut rest = blocks.as_slice();
-        for segment in &segments {
-            let first = rest.partition_point(|block| block.0 < segment.addr);
-            let end = rest.partition_point(|block| block.0 < segment.end());
-            parts.add(segment, &rest[first..end.max(first)]);
-            rest = &rest[end.max(first)..];
-        }
+        Self::of(&SegmentMap::at(study.trace, study.device, &study.timeline.allocations, moment))
+    }
+
+    /// Takes the bytes of segments apart.
+    pub fn of(map: &SegmentMap) -> Self {
+        let mut parts = Self { segments: map.segments.len() as u64, ..Self::default() };
+        map.segments.iter().for_each(|segment| parts.add(map, segment));
         parts
     }
 
@@ -69,39 +63,42 @@ impl Fragmentation {
         self.free_in_used_bytes + self.free_segment_bytes
     }
 
-    fn add(&mut self, segment: &SegmentAt, blocks: &[(u64, u64)]) {
-        self.reserved_bytes = self.reserved_bytes.saturating_add(segment.size_bytes);
-        self.used_segments += u64::from(!blocks.is_empty());
-        let end = segment.end();
-        let never_splits = segment.segment_type == SegmentType::Large && !segment.is_expandable;
-        let mut free = 0_u64;
-        let mut at = segment.addr;
-        for (index, &(addr, size_bytes)) in blocks.iter().chain(&[(end, 0)]).enumerate() {
-            let gap = addr.saturating_sub(at);
-            if index > 0 && gap <= LEAST_SPLIT_BYTES && never_splits {
-                self.unsplit_bytes += gap;
-            } else {
-                free += gap;
-                self.largest_free_bytes = self.largest_free_bytes.max(gap);
-            }
-            let rounded = size_bytes.saturating_add(ROUNDING_BYTES - 1) / ROUNDING_BYTES * ROUNDING_BYTES;
-            let within = rounded.min(end.saturating_sub(addr));
-            self.live_bytes = self.live_bytes.saturating_add(size_bytes.min(within));
-            self.rounding_bytes += within.saturating_sub(size_bytes);
-            at = at.max(addr.saturating_add(within));
+    fn add(&mut self, map: &SegmentMap, segment: &MapSegment) {
+        let size_bytes = segment.at.end() - segment.at.addr;
+        let free_bytes = size_bytes - segment.used_bytes;
+        self.reserved_bytes = self.reserved_bytes.saturating_add(size_bytes);
+        let is_used = segment.used_bytes > 0;
+        self.used_segments += u64::from(is_used);
+        let part = if is_used { &mut self.free_in_used_bytes } else { &mut self.free_segment_bytes };
+        *part = part.saturating_add(free_bytes);
+        if segment.at.is_private() {
+            self.private_free_bytes = self.private_free_bytes.saturating_add(free_bytes);
+        } else if segment.at.is_expandable {
+            let unit = map.settings.unit_bytes(segment.at.segment_type == SegmentType::Small);
+            let free = map.blocks_of(segment).iter().filter(|block| block.is_free());
+            self.releasable_bytes += free.map(|block| whole_units(block, segment.home, unit)).sum::<u64>();
+        } else if !is_used {
+            self.releasable_bytes = self.releasable_bytes.saturating_add(size_bytes);
         }
-        let part = if blocks.is_empty() { &mut self.free_segment_bytes } else { &mut self.free_in_used_bytes };
-        *part = part.saturating_add(free);
-        self.private_free_bytes += if segment.is_private { free } else { 0 };
+        self.largest_free_bytes = self.largest_free_bytes.max(segment.largest_free_bytes);
+        map.blocks_of(segment).iter().filter(|block| !block.is_free()).for_each(|block| self.add_block(block));
+    }
+
+    fn add_block(&mut self, block: &MapBlock) {
+        self.live_bytes = self.live_bytes.saturating_add(block.requested_bytes);
+        self.rounding_bytes += block.rounding_bytes();
+        self.unsplit_bytes += block.rest_bytes;
+        if block.state == BlockState::PendingFree {
+            self.pending_bytes = self.pending_bytes.saturating_add(block.requested_bytes);
+        }
     }
 }
 
-/// Address and size of what is alive at a moment, by address.
-fn blocks_at(device: &Device, allocations: &Allocations, moment: u32) -> Vec<(u64, u64)> {
-    let alive = allocations.alive_at(moment);
-    let mut blocks: Vec<_> = alive.map(|(id, size_bytes)| (allocations.get(id, device).addr, size_bytes)).collect();
-    blocks.sort_unstable();
-    blocks
+/// Bytes of the units that lie within a free block wholly; units are counted from where the expandable segment begins.
+fn whole_units(block: &MapBlock, home: u64, unit: u64) -> u64 {
+    let first = (block.addr - home).div_ceil(unit);
+    let end = (block.addr - home + block.size_bytes) / unit;
+    end.saturating_sub(first) * unit
 }
 
 #[cfg(test)]
@@ -135,7 +132,44 @@ mod tests {
         assert_eq!(parts.reserved_bytes, 30 * MIB);
         assert_eq!((parts.live_bytes, parts.rounding_bytes), (6_290_956 + 4 * MIB, 500));
         assert_eq!((parts.free_in_used_bytes, parts.free_segment_bytes), (10 * MIB, 10 * MIB));
+        assert_eq!(parts.releasable_bytes, 10 * MIB);
         assert_eq!((parts.largest_free_bytes, parts.used_segments, parts.segments), (10 * MIB, 1, 2));
+    }
+
+    #[test]
+    fn a_pending_free_is_live() {
+        let parts = at(
+            "segment_alloc 0x200000 2MiB\nalloc 0x200000 700\nfree_requested 0x200000\nalloc 0x200400 5\n\
+                        free_completed 0x200000 700\nsegment 0x200000 2MiB\nblock 0x200400 512 requested=5",
+            4,
+        );
+        assert_eq!((parts.live_bytes, parts.pending_bytes, parts.rounding_bytes), (705, 700, 324 + 507));
+    }
+
+    #[test]
+    fn rounding_follows_the_recorded_divisions() {
+        let mut trace = text::parse(
+            "segment_alloc 0x10000000 20MiB\nalloc 0x10000000 5242881\nfree 0x10000000\nsegment 0x10000000 20MiB",
+        )
+        .unwrap();
+        let table = crate::trace::Setting::Table(vec![("4".to_owned(), 4)]);
+        trace.settings.entries.push(("roundup_power2_divisions".to_owned(), table));
+        let allocations = super::super::Allocations::pair(&trace.devices[0]);
+        let parts = Fragmentation::of(&SegmentMap::at(&trace, &trace.devices[0], &allocations, 2));
+        assert_eq!((parts.rounding_bytes, parts.unsplit_bytes), (MIB - 1, 0));
+    }
+
+    #[test]
+    fn only_whole_pages_of_expandable_segments_go_back() {
+        let mut trace = text::parse(
+            "segment_map 0x40000000 40MiB\nsegment_map 0x42800000 20MiB\nalloc 0x40000000 3MiB\nsegment 0x40000000 60MiB\n\
+             block 0x40000000 3MiB",
+        )
+        .unwrap();
+        trace.devices[0].segments.segments[0].is_expandable = Some(true);
+        let allocations = super::super::Allocations::pair(&trace.devices[0]);
+        let parts = Fragmentation::of(&SegmentMap::at(&trace, &trace.devices[0], &allocations, 3));
+        assert_eq!((parts.releasable_bytes, parts.free_in_used_bytes), (40 * MIB, 57 * MIB));
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod fragmentation;
 mod growth;
 mod period;
 mod phases;
+mod segment_map;
 mod segments_at;
 mod selection;
 mod stack_title;
@@ -58,6 +59,8 @@ pub use replay::{
     Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Verification, VerifyError, recorded_settings,
     replay, verify,
 };
+pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
+pub use segments_at::SegmentAt;
 pub use selection::{
     Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, Scope, TextFilter, Totals,
     Weigher, Weight, group, label, pool_of, select, stream_of,

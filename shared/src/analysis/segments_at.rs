@@ -11,113 +11,163 @@
 //! Cost: a step of a search tree for each event of a segment after the moment.
 
 use super::size_limit::SizeLimit;
-use crate::trace::{Action, Device, Event, PoolId, SegmentType};
+use crate::trace::{Action, Device, Event, PoolId, SegmentType, Trace};
 use std::collections::BTreeMap;
 
 /// The size of segments of the small pool: PyTorch asks CUDA for no large one of this size.
 const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
 
-/// A range of addresses that was reserved.
+/// A range of addresses that was reserved: memory of one `cudaMalloc`, or a mapped range of an expandable segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SegmentAt {
+pub struct SegmentAt {
     /// The first address.
-    pub(super) addr: u64,
+    pub addr: u64,
     /// The length.
-    pub(super) size_bytes: u64,
-    /// Whether it is of the small pool, as far as its size tells.
-    pub(super) segment_type: SegmentType,
+    pub size_bytes: u64,
+    /// The raw stream handle.
+    pub stream: u64,
+    /// The pool, where the file names one.
+    pub pool: Option<PoolId>,
+    /// Small or large pool; of a segment that is gone by the end as far as its size tells.
+    pub segment_type: SegmentType,
     /// Whether it is a mapped range of an expandable segment.
-    pub(super) is_expandable: bool,
-    /// Whether it belongs to a CUDA graph's pool or to a `MemPool`.
-    pub(super) is_private: bool,
+    pub is_expandable: bool,
 }
 
 impl SegmentAt {
     /// One past the last address.
-    pub(super) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.addr.saturating_add(self.size_bytes)
+    }
+
+    /// Whether it belongs to a CUDA graph's pool or to a `MemPool`.
+    pub fn is_private(&self) -> bool {
+        self.pool.is_some_and(|pool| pool != PoolId::default())
+    }
+
+    /// Whether both are of one pool and stream, as far as is known: before torch 2.8 events name no pool.
+    fn is_kin(&self, other: &Self) -> bool {
+        let same_pool = self.pool.is_none() || other.pool.is_none() || self.pool == other.pool;
+        self.is_expandable && other.is_expandable && self.stream == other.stream && same_pool
     }
 }
 
-/// The segments at a moment, by address; `pool_of` looks up the pool of an event.
-pub(super) fn segments_at(device: &Device, moment: u32, pool_of: impl Fn(&Event) -> Option<PoolId>) -> Vec<SegmentAt> {
-    let limit = SizeLimit::of(device);
-    let mut held: BTreeMap<u64, SegmentAt> = BTreeMap::new();
-    for segment in &device.segments.segments {
-        held.insert(
-            segment.addr,
-            SegmentAt {
-                addr: segment.addr,
-                size_bytes: limit.cap(segment.size_bytes),
-                segment_type: segment.segment_type,
-                is_expandable: segment.is_expandable == Some(true),
-                is_private: is_private(segment.pool),
-            },
-        );
+/// Whether an action changes which addresses are reserved.
+pub(super) fn is_of_segment(action: Action) -> bool {
+    matches!(action, Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap)
+}
+
+/// The segments at a moment, by address.
+pub(super) fn segments_at(trace: &Trace, device: &Device, moment: u32) -> Vec<SegmentAt> {
+    let mut winder = Winder::of_end(device);
+    let later = (moment as usize..device.events.len()).rev();
+    for index in later.filter(|&index| is_of_segment(device.events.actions().at(index))) {
+        winder.undo(trace, device.events.at(index));
     }
-    for index in (moment as usize..device.events.len()).rev() {
-        let mut event = device.events.at(index);
-        event.size_bytes = limit.cap(event.size_bytes);
+    winder.segments()
+}
+
+/// The segments of a moment, on the way back through the trace.
+#[derive(Clone, Debug)]
+pub(super) struct Winder {
+    limit: SizeLimit,
+    held: BTreeMap<u64, SegmentAt>,
+}
+
+impl Winder {
+    /// The final segments of a device.
+    pub(super) fn of_end(device: &Device) -> Self {
+        let limit = SizeLimit::of(device);
+        let segment_at = |segment: &crate::trace::Segment| SegmentAt {
+            addr: segment.addr,
+            size_bytes: limit.cap(segment.size_bytes),
+            stream: segment.stream,
+            pool: segment.pool,
+            segment_type: segment.segment_type,
+            is_expandable: segment.is_expandable == Some(true),
+        };
+        let held = device.segments.segments.iter().map(|segment| (segment.addr, segment_at(segment))).collect();
+        Self { limit, held }
+    }
+
+    /// The segments that were there at a moment, to go back from it.
+    pub(super) fn resume(segments: &[SegmentAt], limit: SizeLimit) -> Self {
+        Self { limit, held: segments.iter().map(|&segment| (segment.addr, segment)).collect() }
+    }
+
+    /// The number of segments.
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// The segments, by address.
+    pub(super) fn segments(&self) -> Vec<SegmentAt> {
+        self.held.values().copied().collect()
+    }
+
+    /// Goes back over one event.
+    pub(super) fn undo(&mut self, trace: &Trace, mut event: Event) {
+        event.size_bytes = self.limit.cap(event.size_bytes);
         match event.action {
-            Action::SegmentAlloc => {
-                held.remove(&event.addr);
-            }
-            Action::SegmentFree => {
-                held.insert(event.addr, segment_of(&event, false, is_private(pool_of(&event))));
-            }
-            Action::SegmentMap => cut(&mut held, event.addr, event.addr.saturating_add(event.size_bytes)),
-            Action::SegmentUnmap => join(&mut held, segment_of(&event, true, is_private(pool_of(&event)))),
+            Action::SegmentAlloc => drop(self.held.remove(&event.addr)),
+            Action::SegmentFree => drop(self.held.insert(event.addr, segment_of(trace, &event, false))),
+            Action::SegmentMap => self.cut(event.addr, event.addr.saturating_add(event.size_bytes)),
+            Action::SegmentUnmap => self.join(segment_of(trace, &event, true)),
             _ => {}
         }
     }
-    held.into_values().collect()
+
+    /// Takes a range out of what is held.
+    fn cut(&mut self, start: u64, end: u64) {
+        let held = &mut self.held;
+        let before = held.range(..start).next_back().map(|(&addr, _)| addr);
+        let within: Vec<u64> = before.into_iter().chain(held.range(start..end).map(|(&addr, _)| addr)).collect();
+        for addr in within {
+            let whole = held[&addr];
+            if whole.end() <= start {
+                continue;
+            }
+            held.remove(&addr);
+            if whole.addr < start {
+                held.insert(whole.addr, SegmentAt { size_bytes: start - whole.addr, ..whole });
+            }
+            if whole.end() > end {
+                held.insert(end, SegmentAt { addr: end, size_bytes: whole.end() - end, ..whole });
+            }
+        }
+    }
+
+    /// Puts a mapped range back, joined with the ones that it touches.
+    fn join(&mut self, range: SegmentAt) {
+        let held = &mut self.held;
+        let mut joined = range;
+        let before = held.range(..range.addr).next_back().map(|(_, &before)| before);
+        if let Some(before) = before.filter(|before| before.is_kin(&range) && before.end() == range.addr) {
+            held.remove(&before.addr);
+            let size_bytes = before.size_bytes.saturating_add(range.size_bytes);
+            joined = SegmentAt { size_bytes, pool: before.pool.or(range.pool), ..before };
+        }
+        if let Some(after) = held.get(&range.end()).copied().filter(|after| after.is_kin(&joined)) {
+            held.remove(&after.addr);
+            joined.size_bytes = joined.size_bytes.saturating_add(after.size_bytes);
+            joined.segment_type = after.segment_type;
+            joined.pool = joined.pool.or(after.pool);
+        }
+        held.insert(joined.addr, joined);
+    }
 }
 
-fn is_private(pool: Option<PoolId>) -> bool {
-    pool.is_some_and(|pool| pool != PoolId::default())
-}
-
-fn segment_of(event: &Event, is_expandable: bool, is_private: bool) -> SegmentAt {
+fn segment_of(trace: &Trace, event: &Event, is_expandable: bool) -> SegmentAt {
+    let context = trace.contexts.get(event.context);
     let is_small = event.size_bytes == SMALL_SEGMENT_BYTES;
-    let segment_type = if is_small { SegmentType::Small } else { SegmentType::Large };
-    SegmentAt { addr: event.addr, size_bytes: event.size_bytes, segment_type, is_expandable, is_private }
-}
-
-/// Takes a range out of what is held.
-fn cut(held: &mut BTreeMap<u64, SegmentAt>, start: u64, end: u64) {
-    let before = held.range(..start).next_back().map(|(&addr, _)| addr);
-    let within: Vec<u64> = before.into_iter().chain(held.range(start..end).map(|(&addr, _)| addr)).collect();
-    for addr in within {
-        let whole = held[&addr];
-        if whole.end() <= start {
-            continue;
-        }
-        held.remove(&addr);
-        if whole.addr < start {
-            held.insert(whole.addr, SegmentAt { size_bytes: start - whole.addr, ..whole });
-        }
-        if whole.end() > end {
-            held.insert(end, SegmentAt { addr: end, size_bytes: whole.end() - end, ..whole });
-        }
+    SegmentAt {
+        addr: event.addr,
+        size_bytes: event.size_bytes,
+        stream: context.stream,
+        pool: context.pool,
+        segment_type: if is_small { SegmentType::Small } else { SegmentType::Large },
+        is_expandable,
     }
-}
-
-/// Puts a mapped range back, joined with the ones that it touches.
-fn join(held: &mut BTreeMap<u64, SegmentAt>, range: SegmentAt) {
-    let mut joined = range;
-    let touches = |other: &SegmentAt| other.is_expandable && other.is_private == range.is_private;
-    let before = held.range(..range.addr).next_back().map(|(_, &before)| before);
-    if let Some(before) = before.filter(|before| touches(before) && before.end() == range.addr) {
-        held.remove(&before.addr);
-        let size_bytes = before.size_bytes.saturating_add(range.size_bytes);
-        joined = SegmentAt { size_bytes, ..before };
-    }
-    if let Some(after) = held.get(&range.end()).copied().filter(|after| touches(after)) {
-        held.remove(&after.addr);
-        joined.size_bytes = joined.size_bytes.saturating_add(after.size_bytes);
-        joined.segment_type = after.segment_type;
-    }
-    held.insert(joined.addr, joined);
 }
 
 #[cfg(test)]
@@ -133,7 +183,7 @@ mod tests {
         for segment in &mut trace.devices[0].segments.segments {
             segment.is_expandable = Some(segment.addr >= 0x1000_0000);
         }
-        let found = segments_at(&trace.devices[0], moment, |_| None);
+        let found = segments_at(&trace, &trace.devices[0], moment);
         let found: Vec<String> =
             found.iter().map(|segment| format!("{}+{}", segment.addr >> 20, segment.size_bytes >> 20)).collect();
         assert_eq!(found, expected);
@@ -188,7 +238,7 @@ mod tests {
             let mut trace = text::parse(&lines).unwrap();
             trace.devices[0].segments.segments.iter_mut().for_each(|segment| segment.is_expandable = Some(true));
             for (moment, &expected) in courses.iter().enumerate() {
-                let found = segments_at(&trace.devices[0], moment as u32, |_| None);
+                let found = segments_at(&trace, &trace.devices[0], moment as u32);
                 let places = found.iter().flat_map(|segment| {
                     let first = (segment.addr >> 20) - 256;
                     first..first + (segment.size_bytes >> 20)

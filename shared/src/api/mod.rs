@@ -10,6 +10,7 @@ mod job;
 mod peak;
 mod recording;
 mod replay;
+mod segments;
 mod share;
 mod sweep;
 
@@ -23,5 +24,6 @@ pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingReport, Started, Written,
 };
 pub use replay::{ReplayDifference, ReplayDocument, ReplayOomRow, ReplayVerification, SegmentEventRow};
+pub use segments::{HeldRow, HolderRow, PoolRow, ReservedParts, SegmentRow, SegmentsReport};
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

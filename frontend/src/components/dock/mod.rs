@@ -5,12 +5,14 @@ mod flame;
 mod grip;
 mod long_table;
 mod scope_bar;
+mod segments;
 mod select;
 
 use self::allocations::AllocationsView;
 use self::flame::FlameView;
 use self::grip::Grip;
 pub use self::scope_bar::{SEARCH_ID, ScopeBar, ScopeBarProps};
+use self::segments::Segments;
 use super::icon::{Icon, IconName};
 use super::tab_keys::tab_keys;
 use crate::hooks::{Seen, SelectingHandle, use_selecting_state};
@@ -105,6 +107,7 @@ fn body(tab: DockTab, props: &DockProps) -> Html {
     match tab {
         DockTab::Flame => html! { <FlameView dock={props.clone()} /> },
         DockTab::Allocations => html! { <AllocationsView dock={props.clone()} /> },
-        DockTab::Segments | DockTab::WhatIf | DockTab::Compare => Html::default(),
+        DockTab::Segments => html! { <Segments dock={props.clone()} /> },
+        DockTab::WhatIf | DockTab::Compare => Html::default(),
     }
 }

@@ -13,6 +13,7 @@ mod findings;
 mod flame;
 mod marks;
 mod parts;
+mod segments;
 mod selection;
 mod stacks;
 #[cfg(test)]
@@ -26,8 +27,8 @@ use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::summary::{DeviceOutline, FileSummary, Notice};
 use shared::analysis::{
-    AllocationId, Axis, Category, Coloring, DistinctStacks, Growth, Origin, Phases, PictureRequest, Span, Steps, Study,
-    Timeline, recording_diagnostics, spans,
+    AllocationId, Axis, Category, Coloring, DistinctStacks, Growth, Origin, Phases, PictureRequest, SegmentHistory,
+    Span, Steps, Study, Timeline, recording_diagnostics, spans,
 };
 use shared::trace::{Device, Trace};
 use std::cell::OnceCell;
@@ -54,6 +55,8 @@ struct Kept {
     spans: OnceCell<Vec<Span>>,
     studied: OnceCell<Studied>,
     categories: OnceCell<Vec<Category>>,
+    /// The segments through the trace.
+    history: OnceCell<SegmentHistory>,
     /// The last table.
     table: allocations::Cache,
 }
@@ -159,6 +162,7 @@ impl Engine {
             },
             Question::Stacks { moment, limit, .. } => Answer::Stacks(stacks::stacks(ready, moment, limit)),
             Question::Marks { .. } => Answer::Marks(marks::marks(ready)),
+            Question::Segments { instant, .. } => Answer::Segments(Box::new(segments::segments(ready, instant))),
             Question::Categories { moment, .. } => Answer::Categories(categories::bytes_at(ready, moment)),
             Question::Flame { device, ref question } => Answer::Flame(Flame { ready, device }.answer(question)),
             Question::Allocations { .. } | Question::Preview(_) | Question::Copy(_) => of_no_device(),
@@ -253,6 +257,7 @@ fn device_of(question: &Question) -> Option<u32> {
         | Question::Flame { device, .. }
         | Question::Allocations { device, .. }
         | Question::Categories { device, .. }
+        | Question::Segments { device, .. }
         | Question::Marks { device } => device,
         Question::Preview(_) | Question::Copy(_) => return None,
     })

@@ -67,15 +67,19 @@ impl PeakArgs {
     }
 
     fn choose_moment(&self, device: &Device, timeline: &Timeline) -> Result<u32, Failure> {
-        let Some(event) = self.at else { return Ok(timeline.live_peak().0) };
-        let moment = event.checked_add(1).and_then(|moment| u32::try_from(moment).ok());
-        moment.filter(|&moment| moment <= timeline.events()).ok_or_else(|| {
-            Failure::new(
-                format!("there is no event {event} on device {}", device.index),
-                format!("events go from -1 (before the first) to {}", i64::from(timeline.events()) - 1),
-            )
-        })
+        self.at.map_or(Ok(timeline.live_peak().0), |event| moment_after(device, timeline, event))
     }
+}
+
+/// The moment after an event; -1 stands for the one before the first event.
+pub(super) fn moment_after(device: &Device, timeline: &Timeline, event: i64) -> Result<u32, Failure> {
+    let moment = event.checked_add(1).and_then(|moment| u32::try_from(moment).ok());
+    moment.filter(|&moment| moment <= timeline.events()).ok_or_else(|| {
+        Failure::new(
+            format!("there is no event {event} on device {}", device.index),
+            format!("events go from -1 (before the first) to {}", i64::from(timeline.events()) - 1),
+        )
+    })
 }
 
 /// The largest groups at a moment, and what is left.

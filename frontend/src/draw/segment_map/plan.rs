@@ -1,0 +1,236 @@
+//! Where segments and their blocks lie in the map: lines of one scale, like text.
+//!
+//! ```text
+//! Large pool, 3 segments
+//! ████████████████████████████      a segment that is longer than a line goes on in the next one
+//! ████████
+//! ██████ █████                      short ones share a line
+//! ```
+//!
+//! Cost: linear in the segments for a plan; a place is found by two searches.
+
+use super::groups::{Group, blocks_of, groups};
+use super::writer::Writer;
+use crate::draw::layout::Rect;
+use crate::worker::SegmentsData;
+
+/// Height of a line of segments, in CSS pixels.
+pub(super) const LINE: f64 = 14.0;
+
+/// From the top of a line to the top of the next one.
+pub(super) const PITCH: f64 = 18.0;
+
+/// Height of the line that names a group.
+pub(super) const HEAD: f64 = 22.0;
+
+/// A part of a segment on one line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// The segment.
+    pub segment: u32,
+    /// Bytes of the segment before it.
+    pub start: u64,
+    /// Bytes of the segment up to its end.
+    pub end: u64,
+    /// Left edge.
+    pub x: f64,
+    /// Width.
+    pub width: f64,
+    /// Whether addresses without memory lie before it, which belong to the same expandable segment.
+    pub follows_hole: bool,
+}
+
+/// One line of the map.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    /// The name of a group, by position.
+    Head(usize),
+    /// Segments from left to right.
+    Runs(Vec<Run>),
+}
+
+/// All lines of a map, with what lies on them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MapPlan {
+    /// The groups, those with most bytes first.
+    pub groups: Vec<Group>,
+    /// The top of each line, and the line.
+    pub lines: Vec<(f64, Line)>,
+    /// Height of all lines.
+    pub height: f64,
+    /// The first address offset of each block within its segment.
+    offsets: Vec<u64>,
+    /// The segment of each block.
+    owners: Vec<u32>,
+    /// The first line of each segment.
+    first_lines: Vec<u32>,
+}
+
+/// How many bytes a line stands for, so that the most that is ever reserved fits a height.
+///
+/// It is a power of two and does not depend on the moment: sizes compare while somebody goes through the trace.
+/// Each step of `zoom` halves it.
+pub fn bytes_per_line(most_bytes: u64, height: f64, zoom: u32) -> u64 {
+    const HEADS: f64 = 2.0;
+    let lines = ((height - HEADS * HEAD) / PITCH).floor().max(1.0) as u64;
+    // A quarter of the room is lost at the ends of lines.
+    let fitting = (most_bytes / lines + most_bytes / lines / 3).max(1).next_power_of_two();
+    (fitting.max(2 << 20) >> zoom.min(30)).max(1 << 16)
+}
+
+impl MapPlan {
+    /// The plan of a moment on lines of a width in CSS pixels.
+    pub fn new(data: &SegmentsData, width: f64, bytes_per_line: u64) -> Self {
+        let mut plan = Self { groups: groups(data), first_lines: vec![0; data.segments.len()], ..Self::default() };
+        for segment in 0..data.segments.len() as u32 {
+            let mut offset = 0;
+            for block in &data.blocks[blocks_of(data, segment)] {
+                plan.offsets.push(offset);
+                plan.owners.push(segment);
+                offset += block.size_bytes;
+            }
+        }
+        let mut writer = Writer { width, scale: width / bytes_per_line as f64, x: 0.0, y: 0.0, lines: Vec::new() };
+        for (index, group) in plan.groups.iter().enumerate() {
+            writer.head(index);
+            let mut before = None;
+            for &segment in &group.segments {
+                let row = &data.segments[segment as usize];
+                let follows_hole = before == Some(row.home);
+                before = Some(row.home);
+                plan.first_lines[segment as usize] = writer.segment(segment, row.size_bytes, follows_hole);
+            }
+            writer.end_line();
+        }
+        (plan.height, plan.lines) = (writer.y, writer.lines);
+        plan
+    }
+
+    /// The lines between two heights.
+    pub fn lines_in(&self, top: f64, bottom: f64) -> &[(f64, Line)] {
+        let first = self.lines.partition_point(|(y, _)| y + HEAD <= top);
+        let end = self.lines.partition_point(|(y, _)| *y < bottom);
+        &self.lines[first..end.max(first)]
+    }
+
+    /// The segment of a block and where the block begins in it.
+    pub fn place(&self, block: usize) -> Option<(u32, u64)> {
+        Some((*self.owners.get(block)?, *self.offsets.get(block)?))
+    }
+
+    /// The block with which a run begins.
+    pub fn first_block_at(&self, data: &SegmentsData, run: &Run) -> usize {
+        self.block_at_offset(data, run.segment, run.start)
+    }
+
+    /// The block at a point.
+    pub fn hit(&self, data: &SegmentsData, x: f64, y: f64) -> Option<usize> {
+        let line = self.lines.partition_point(|(top, _)| *top <= y).checked_sub(1)?;
+        let (top, Line::Runs(runs)) = &self.lines[line] else { return None };
+        let run = runs.iter().find(|run| (run.x..run.x + run.width).contains(&x))?;
+        (y < top + LINE).then(|| self.block_at(data, run, x))
+    }
+
+    fn block_at(&self, data: &SegmentsData, run: &Run, x: f64) -> usize {
+        let share = ((x - run.x) / run.width).clamp(0.0, 1.0);
+        let offset = run.start + ((run.end - run.start) as f64 * share) as u64;
+        self.block_at_offset(data, run.segment, offset.min(run.end - 1))
+    }
+
+    fn block_at_offset(&self, data: &SegmentsData, segment: u32, offset: u64) -> usize {
+        let blocks = blocks_of(data, segment);
+        let after = self.offsets[blocks.clone()].partition_point(|&start| start <= offset);
+        blocks.start + after.saturating_sub(1)
+    }
+
+    /// Where a block lies, a rectangle for each line that it is on.
+    pub fn rects(&self, data: &SegmentsData, block: usize) -> Vec<Rect> {
+        let Some((segment, start)) = self.place(block) else { return Vec::new() };
+        let end = start + data.blocks[block].size_bytes;
+        let mut rects = Vec::new();
+        for (top, line) in &self.lines[self.first_lines[segment as usize] as usize..] {
+            let Line::Runs(runs) = line else { break };
+            let Some(run) = runs.iter().find(|run| run.segment == segment) else { break };
+            if run.start < end && run.end > start {
+                let (x0, x1) = (run.x_of(start), run.x_of(end));
+                rects.push(Rect { x: x0, y: *top, width: x1 - x0, height: LINE });
+            }
+            if run.end >= end {
+                break;
+            }
+        }
+        rects
+    }
+
+    /// The block that an arrow key leads to from another one; the first one from nowhere.
+    pub fn step(&self, data: &SegmentsData, from: Option<usize>, direction: Direction) -> Option<usize> {
+        let Some(from) = from.filter(|&from| from < self.owners.len()) else {
+            let first = *self.groups.first()?.segments.first()?;
+            return Some(blocks_of(data, first).start);
+        };
+        match direction {
+            Direction::Left => self.beside(data, from, false),
+            Direction::Right => self.beside(data, from, true),
+            Direction::Up => self.across(data, from, false),
+            Direction::Down => self.across(data, from, true),
+        }
+    }
+
+    fn beside(&self, data: &SegmentsData, from: usize, forward: bool) -> Option<usize> {
+        let blocks = blocks_of(data, self.owners[from]);
+        let next = if forward { from + 1 } else { from.checked_sub(1).unwrap_or(usize::MAX) };
+        if blocks.contains(&next) {
+            return Some(next);
+        }
+        let mut order = self.groups.iter().flat_map(|group| group.segments.iter().copied());
+        let owner = self.owners[from];
+        if forward {
+            order.find(|&segment| segment == owner);
+            order.next().map(|segment| blocks_of(data, segment).start)
+        } else {
+            let before = order.take_while(|&segment| segment != owner).last();
+            before.map(|segment| blocks_of(data, segment).end - 1)
+        }
+    }
+
+    fn across(&self, data: &SegmentsData, from: usize, down: bool) -> Option<usize> {
+        let rects = self.rects(data, from);
+        let rect = if down { rects.last()? } else { rects.first()? };
+        let line = self.lines.partition_point(|(top, _)| *top <= rect.y);
+        let x = rect.x + rect.width / 2.0;
+        let nearest = |(_, line): &(f64, Line)| match line {
+            Line::Head(_) => None,
+            Line::Runs(runs) => runs.iter().min_by(|a, b| a.distance(x).total_cmp(&b.distance(x))).copied(),
+        };
+        let run = match down {
+            true => self.lines[line..].iter().find_map(nearest),
+            false => self.lines[..line - 1].iter().rev().find_map(nearest),
+        }?;
+        Some(self.block_at(data, &run, x))
+    }
+}
+
+/// Where an arrow key leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the block before.
+    Left,
+    /// To the block after.
+    Right,
+    /// To the line above.
+    Up,
+    /// To the line below.
+    Down,
+}
+
+impl Run {
+    /// Where an offset into the segment lies, within the run.
+    pub fn x_of(&self, offset: u64) -> f64 {
+        let within = offset.clamp(self.start, self.end) - self.start;
+        self.x + self.width * within as f64 / (self.end - self.start).max(1) as f64
+    }
+
+    fn distance(&self, x: f64) -> f64 {
+        (self.x - x).max(x - self.x - self.width).max(0.0)
+    }
+}

@@ -1,0 +1,149 @@
+//! The segments of every moment of a trace, to go back and forth in it.
+//!
+//! Idea: the state is kept at some moments, and a moment is reached from the nearest one.
+//! A state is kept after as many changes as it has rows, and after at least [`LEAST_CHANGES`].
+//!
+//! ```text
+//! changes     ··················│······················│····················│·····
+//! kept        0 rows            20 rows                22 rows              19 rows
+//! ```
+//!
+//! Cost: all kept states together have no more rows than the trace has changes, so that memory is bounded by the trace:
+//! 4 bytes per lifetime and 48 per segment event at most.
+//! A moment is reached over no more changes than there are rows to answer with, or so few that it does not matter.
+//! A tree that shares its versions would cost several words for each change, and a search for each row of the answer.
+
+use super::at::SegmentMap;
+use super::lasting::Lasting;
+use crate::analysis::segments_at::{SegmentAt, Winder, is_of_segment};
+use crate::analysis::{AllocationId, Allocations};
+use crate::trace::{Device, Trace};
+
+/// No state is kept after fewer changes than this.
+const LEAST_CHANGES: usize = 1024;
+
+/// Which segments there were and what was alive, at moments that lie not too far apart.
+///
+/// Methods that need the columns of events take the trace, device and lifetimes that it was built from.
+#[derive(Clone, Debug)]
+pub struct SegmentHistory {
+    lasting: Lasting,
+    /// The indices of segment events, ascending.
+    changes: Vec<u32>,
+    /// Segments after so many of the changes, descending.
+    segments: Vec<(usize, Vec<SegmentAt>)>,
+    /// What is alive at some moments, ascending; the allocations of each in no order.
+    alive: Vec<(u32, Vec<AllocationId>)>,
+}
+
+impl SegmentHistory {
+    /// Goes through a device once; `allocations` are its lifetimes.
+    pub fn new(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
+        let rows = device.events.actions().iter().enumerate();
+        let changes: Vec<u32> =
+            rows.filter(|&(_, action)| is_of_segment(action)).map(|(index, _)| index as u32).collect();
+        Self {
+            lasting: Lasting::of(trace, device, allocations),
+            segments: kept_segments(trace, device, &changes),
+            alive: kept_alive(device, allocations),
+            changes,
+        }
+    }
+
+    /// The segments at a moment, at the last one if it is later.
+    pub fn at(&self, trace: &Trace, device: &Device, allocations: &Allocations, moment: u32) -> SegmentMap {
+        let moment = moment.min(device.events.len() as u32);
+        let segments = self.segments_at(trace, device, moment);
+        let kept = self.alive.partition_point(|(kept, _)| *kept <= moment);
+        let (before, kept) = self.alive[..kept].last().map_or((0, &[][..]), |(moment, ids)| (*moment, ids.as_slice()));
+        let born = allocations.born_by(before)..allocations.born_by(moment);
+        let ids = kept.iter().copied().chain(born.map(AllocationId));
+        let alive = ids.filter(|&id| allocations.dies_after(id, moment));
+        SegmentMap::of(&self.lasting, device, allocations, &segments, alive, moment)
+    }
+
+    /// The moment after the last segment event before `moment`.
+    pub fn change_before(&self, moment: u32) -> Option<u32> {
+        let earlier = self.changes.partition_point(|&change| change + 1 < moment);
+        self.changes[..earlier].last().map(|change| change + 1)
+    }
+
+    /// The moment after the next segment event.
+    pub fn change_after(&self, moment: u32) -> Option<u32> {
+        let up_to = self.changes.partition_point(|&change| change < moment);
+        self.changes.get(up_to).map(|change| change + 1)
+    }
+
+    fn segments_at(&self, trace: &Trace, device: &Device, moment: u32) -> Vec<SegmentAt> {
+        let wanted = self.changes.partition_point(|&change| change < moment);
+        // The first state of all is the final one.
+        let kept = self.segments.partition_point(|(kept, _)| *kept >= wanted) - 1;
+        let (after, segments) = &self.segments[kept];
+        let mut winder = Winder::resume(segments, self.lasting.limit);
+        for &change in self.changes[wanted..*after].iter().rev() {
+            winder.undo(trace, device.events.at(change as usize));
+        }
+        winder.segments()
+    }
+}
+
+fn kept_segments(trace: &Trace, device: &Device, changes: &[u32]) -> Vec<(usize, Vec<SegmentAt>)> {
+    let mut winder = Winder::of_end(device);
+    let mut kept = vec![(changes.len(), winder.segments())];
+    let mut since = 0;
+    for (index, &change) in changes.iter().enumerate().rev() {
+        winder.undo(trace, device.events.at(change as usize));
+        since += 1;
+        if since >= winder.len().max(LEAST_CHANGES) {
+            kept.push((index, winder.segments()));
+            since = 0;
+        }
+    }
+    kept
+}
+
+fn kept_alive(device: &Device, allocations: &Allocations) -> Vec<(u32, Vec<AllocationId>)> {
+    let mut alive = Alive::at_start(allocations);
+    let mut kept = vec![(0, alive.ids.clone())];
+    let mut since = 0;
+    let (mut births, mut deaths) = (allocations.births().peekable(), allocations.deaths().peekable());
+    for moment in 1..=device.events.len() as u32 {
+        let (born, died) = (births.next_if(|birth| birth.0 == moment), deaths.next_if(|death| death.0 == moment));
+        since += usize::from(born.is_some() || died.is_some());
+        born.into_iter().for_each(|(_, id)| alive.insert(id));
+        died.into_iter().for_each(|(_, id)| alive.remove(id));
+        if since >= alive.ids.len().max(LEAST_CHANGES) {
+            kept.push((moment, alive.ids.clone()));
+            since = 0;
+        }
+    }
+    kept
+}
+
+/// A set of allocations from which one is taken without a search.
+struct Alive {
+    ids: Vec<AllocationId>,
+    /// Where each allocation lies in `ids`, while it is there.
+    places: Vec<u32>,
+}
+
+impl Alive {
+    fn at_start(allocations: &Allocations) -> Self {
+        let mut alive = Self { ids: Vec::new(), places: vec![0; allocations.len()] };
+        allocations.alive_at(0).for_each(|(id, _)| alive.insert(id));
+        alive
+    }
+
+    fn insert(&mut self, id: AllocationId) {
+        self.places[id.index()] = self.ids.len() as u32;
+        self.ids.push(id);
+    }
+
+    fn remove(&mut self, id: AllocationId) {
+        let place = self.places[id.index()];
+        self.ids.swap_remove(place as usize);
+        if let Some(moved) = self.ids.get(place as usize) {
+            self.places[moved.index()] = place;
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Segments with their blocks at any moment, and what their bytes are.
+
+mod at;
+mod held;
+mod history;
+mod lasting;
+mod rests;
+mod rooms;
+#[cfg(test)]
+mod tests;
+mod waits;
+
+pub use at::{MapBlock, MapSegment, SegmentMap};
+pub use held::{Held, held_segments};
+pub use history::SegmentHistory;
+pub use rooms::{Room, rooms};
