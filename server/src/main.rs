@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
-    DiagnoseArgs, ExportArgs, FitArgs, InspectArgs, PeakArgs, ReplayArgs, ReproArgs, SegmentsArgs, SweepArgs,
+    DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, InspectArgs, PeakArgs, RanksArgs, ReplayArgs, ReproArgs, SegmentsArgs,
+    SweepArgs,
 };
 use server::config::SettingsArgs;
 
@@ -23,6 +24,9 @@ enum Command {
     /// Say what holds memory, what leaks, and what to do about it
     #[command(after_help = "Exit status: 0 without findings of severity error, 1 with, 2 for unreadable input")]
     Diagnose(DiagnoseArgs),
+
+    /// Say what one moment holds more or less than another, of two files or of one
+    Diff(DiffArgs),
 
     /// Read a snapshot for a link's preview, within limits
     #[command(hide = true)]
@@ -42,6 +46,9 @@ enum Command {
 
     /// Say what is alive at the peak, or after any event
     Peak(PeakArgs),
+
+    /// Lay the snapshots of one job's processes side by side and name those that are unlike the others
+    Ranks(RanksArgs),
 
     /// Carry a snapshot's requests out again under other allocator settings or on another card
     Replay(ReplayArgs),
@@ -71,11 +78,13 @@ fn main() -> ExitCode {
             }
             Err(failure) => Err(failure),
         },
+        Command::Diff(args) => args.run().map(print),
         Command::Digest { file } => server::shares::print_digest(&file).map(print),
         Command::Export(args) => args.run().map(print),
         Command::Fit(args) => args.run().map(print),
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),
+        Command::Ranks(args) => args.run().map(print),
         Command::Replay(args) => args.run().map(print),
         Command::Repro(args) => args.run().map(print),
         Command::Segments(args) => args.run().map(print),

@@ -2,7 +2,7 @@
 
 use super::use_arrival::start_of;
 use crate::platform::{Source, WorkerClient, asset_url, fragment, mark, now_ms};
-use crate::state::{FileAction, FileId, Files, Origin, PinKey, Start};
+use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, Origin, PinKey, ReadyFile, Start};
 use crate::worker::Report;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -29,6 +29,19 @@ impl Reducible for Model {
 struct Workers {
     clients: RefCell<HashMap<FileId, WorkerClient>>,
     last_id: Cell<FileId>,
+}
+
+/// An open file that can be looked at.
+#[derive(Clone, PartialEq)]
+pub struct Peer {
+    /// Its number.
+    pub id: FileId,
+    /// Its name.
+    pub name: Rc<str>,
+    /// Its worker.
+    pub client: WorkerClient,
+    /// What is known of it.
+    pub file: ReadyFile,
 }
 
 /// A file that is to be opened.
@@ -69,6 +82,17 @@ impl FilesHandle {
     /// The worker of a file.
     pub fn client(&self, id: FileId) -> Option<WorkerClient> {
         self.workers.clients.borrow().get(&id).cloned()
+    }
+
+    /// The open files that can be looked at, in the order of their tabs.
+    pub fn peers(&self) -> Vec<Peer> {
+        let peer = |open: &OpenFile| match &open.status {
+            FileStatus::Ready(file) => {
+                Some(Peer { id: open.id, name: open.name.clone(), client: self.client(open.id)?, file: file.clone() })
+            }
+            _ => None,
+        };
+        self.files().all.iter().filter_map(peer).collect()
     }
 
     /// Opens files, each with a worker of its own.

@@ -35,6 +35,8 @@ pub fn App() -> Html {
     let commands = use_commands();
     let scheme = use_scheme();
     let above = use_state_eq(|| None::<Above>);
+    // Whoever goes from rank to rank goes from file to file.
+    let are_ranks = use_state_eq(|| false);
     let view_link = use_view_link(&files);
     let arrival = use_arrival(&files);
     let input = use_node_ref();
@@ -73,7 +75,7 @@ pub fn App() -> Html {
                 on_help={show(Above::Keys)} on_share={show(Above::Share)} on_links={show(Above::Links)} />
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
                 aria-label="Snapshots to open" onchange={on_change} />
-            { shown(&files, &arrival, (&commands, &view_link), scheme.scheme(), &on_open) }
+            { shown(&files, &arrival, (&commands, &view_link, &are_ranks), scheme.scheme(), &on_open) }
             if is_over { <DropOverlay /> }
             { match *above {
                 None => Html::default(),
@@ -89,7 +91,7 @@ pub fn App() -> Html {
 fn shown(
     files: &FilesHandle,
     arrival: &Arrival,
-    (commands, view_link): (&Commands, &ViewLink),
+    (commands, view_link, are_ranks): (&Commands, &ViewLink, &UseStateHandle<bool>),
     scheme: Scheme,
     on_open: &Callback<()>,
 ) -> Html {
@@ -111,7 +113,8 @@ fn shown(
         (FileStatus::Ready(file), Some(client)) => {
             let (commands, view_link) = (commands.clone(), view_link.clone());
             html! {
-                <Viewer key={id} {client} file={file.clone()} origin={origin.clone()} {scheme} command={commands.last()}
+                <Viewer key={id} {id} {client} file={file.clone()} peers={files.peers()} origin={origin.clone()} {scheme} command={commands.last()}
+                    are_ranks={**are_ranks} on_ranks={let setter = are_ranks.setter(); move |ranks| setter.set(ranks)}
                     on_view={move |seen| view_link.see(seen)}
                     on_action={callback(files, |files, action| files.dispatch(action))}
                     on_command={move |command| commands.issue(command)} />

@@ -8,9 +8,9 @@ use crate::components::origin_bar::OriginBar;
 use crate::components::panel::Panel;
 use crate::components::timeline::Timeline;
 use crate::components::toolbar::Toolbar;
-use crate::hooks::{Seen, Shown, use_settled};
+use crate::hooks::{Peer, Seen, Shown, use_settled};
 use crate::platform::{WorkerClient, bring_into_view};
-use crate::state::{FileAction, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
+use crate::state::{FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
 use crate::view::figures::device_name;
 use crate::worker::{DeviceFigures, Hit};
 use shared::base::format;
@@ -20,12 +20,18 @@ use yew::prelude::*;
 /// What the [`Viewer`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct ViewerProps {
+    /// The number of the file.
+    pub(super) id: FileId,
     /// The worker of the file.
     pub(super) client: WorkerClient,
     /// The file.
     pub(super) file: ReadyFile,
+    /// All open files, this one included.
+    pub(super) peers: Vec<Peer>,
     /// Where it came from.
     pub(super) origin: Origin,
+    /// Whether ranks are compared, and not moments.
+    pub(super) are_ranks: bool,
     /// The colours.
     pub(super) scheme: Scheme,
     /// The last command to the timeline.
@@ -34,6 +40,8 @@ pub(super) struct ViewerProps {
     pub(super) on_action: Callback<FileAction>,
     /// A button moves the timeline.
     pub(super) on_command: Callback<TimelineCommand>,
+    /// Ranks are to be compared, or moments.
+    pub(super) on_ranks: Callback<bool>,
     /// Another part of the timeline is in view.
     pub(super) on_view: Callback<Seen>,
 }
@@ -67,7 +75,21 @@ struct DeviceViewProps {
 #[component]
 fn DeviceView(props: &DeviceViewProps) -> Html {
     let DeviceViewProps {
-        viewer: ViewerProps { client, file, scheme, command, on_action, on_command, on_view, .. },
+        viewer:
+            ViewerProps {
+                id,
+                client,
+                file,
+                peers,
+                are_ranks,
+                on_ranks,
+                scheme,
+                command,
+                on_action,
+                on_command,
+                on_view,
+                ..
+            },
         device,
     } = props;
     let hovered = use_state_eq(|| None::<Rc<Hit>>);
@@ -113,7 +135,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                         color={file.color} parts={file.shown_parts().cloned()} legend_moment={legend_moment(file, device)}
                         {on_color} command={*command} {pinned} start={file.start_range} {on_view} {on_hover}
                         on_pin={on_pin.clone()} />
-                    <Dock client={client.clone()} file={file.clone()} device={device.clone()} scheme={*scheme}
+                    <Dock id={*id} peers={peers.clone()} are_ranks={*are_ranks} on_ranks={on_ranks.clone()} on_action={on_action.clone()} client={client.clone()} file={file.clone()} device={device.clone()} scheme={*scheme}
                         seen={*seen} {on_dock} {on_pin} on_command={on_command.clone()} />
                 </div>
                 <Panel client={client.clone()} file={file.clone()} device={device.clone()}

@@ -3,9 +3,9 @@
 use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
 use crate::worker::{
-    AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CopyOptions, CopyPreview,
-    Details, FlameAnswer, FlameQuestion, Hit, Instant, Marks, Order, PictureData, Question, Report, SegmentsData,
-    Stacks, View,
+    AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CompareAnswer,
+    CompareQuestion, CopyOptions, CopyPreview, Details, FlameAnswer, FlameQuestion, Hit, Instant, Marks, Order,
+    PictureData, Question, Report, SegmentsData, Stacks, View,
 };
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};
@@ -259,6 +259,17 @@ impl WorkerClient {
     pub async fn categories(&self, device: u32, moment: u32) -> Result<CategoryBytes, AskError> {
         match self.ask(Question::Categories { device, moment }).await? {
             Answer::Categories(categories) => Ok(categories),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// Something about comparing; the answer is of the kind of the question.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn compare(&self, device: u32, question: CompareQuestion) -> Result<CompareAnswer, AskError> {
+        match self.ask(Question::Compare { device, question }).await? {
+            Answer::Compare(answer) => Ok(answer),
             other => Err(refusal(other)),
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod allocations;
 pub mod categories;
+pub mod compare;
 pub mod details;
 pub mod figures;
 pub mod findings;
@@ -9,6 +10,7 @@ pub mod flame;
 pub mod keys;
 pub mod notices;
 pub mod progress;
+pub mod ranks;
 pub mod scrolling;
 pub mod segments;
 pub mod selection;

@@ -4,6 +4,7 @@
 
 mod allocations_data;
 mod categories_data;
+mod compare_data;
 mod copy;
 mod findings_data;
 mod flame_data;
@@ -25,6 +26,10 @@ pub use allocations_data::{
     TableRows, Walk, WalkRequest,
 };
 pub use categories_data::{CategoryBytes, ColorBy};
+pub use compare_data::{
+    ChangeData, CompareAnswer, CompareQuestion, CompareSide, CurveData, DiffData, DiffRowData, GroupData, MatchKind,
+    ProfileData, ProfileRowData, RankData, StepData, category_at,
+};
 pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange};
 pub use engine::Engine;
 pub use findings_data::{Confidence, Finding, Findings, LookedAt, Severity};

@@ -5,6 +5,7 @@
 
 use super::allocations_data::{AllocationsAnswer, AllocationsQuestion};
 use super::categories_data::{CategoryBytes, ColorBy};
+use super::compare_data::{CompareAnswer, CompareQuestion};
 use super::copy::{CopyOptions, CopyPreview};
 use super::findings_data::Findings;
 use super::flame_data::{FlameAnswer, FlameQuestion};
@@ -157,6 +158,13 @@ pub enum Question {
         /// The moment.
         instant: Instant,
     },
+    /// Something about comparing.
+    Compare {
+        /// Position of the device.
+        device: u32,
+        /// What to compare.
+        question: CompareQuestion,
+    },
     /// What a clean copy of the file would leave out.
     Preview(CopyOptions),
     /// A clean copy of the file, compressed; the bytes come as a `Blob`, which no message is made of.
@@ -188,6 +196,8 @@ pub enum Answer {
     Categories(CategoryBytes),
     /// Segments and blocks.
     Segments(Box<SegmentsData>),
+    /// Something about comparing.
+    Compare(CompareAnswer),
     /// What a copy leaves out.
     Preview(Box<CopyPreview>),
     /// A newer question of the same kind came before this one was looked at.

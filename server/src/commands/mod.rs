@@ -1,11 +1,13 @@
 //! The commands that read and make snapshots at the terminal.
 
 mod diagnose;
+mod diff;
 mod export;
 mod fit;
 mod inspect;
 pub(crate) mod open;
 mod peak;
+mod ranks;
 mod replay;
 mod repro;
 mod segments;
@@ -15,10 +17,12 @@ mod text;
 pub(crate) mod units;
 
 pub use diagnose::{DiagnoseArgs, Diagnosis};
+pub use diff::DiffArgs;
 pub use export::ExportArgs;
 pub use fit::FitArgs;
 pub use inspect::InspectArgs;
 pub use peak::PeakArgs;
+pub use ranks::RanksArgs;
 pub use replay::ReplayArgs;
 pub use repro::ReproArgs;
 pub use segments::SegmentsArgs;

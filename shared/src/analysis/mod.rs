@@ -39,12 +39,16 @@ mod stack_title;
 mod steps;
 mod study;
 
+mod diff;
+mod ranks;
+
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};
 pub use call_tree::{
     CallNode, CallTree, Calls, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal, Tally, TreeConfig,
 };
 pub use categories::{Category, categories};
 pub use colors::Coloring;
+pub use diff::{Change, Diff, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff};
 pub use distinct::DistinctStacks;
 pub use findings::{Confidence, Evidence, Finding, FindingsConfig, findings, findings_of};
 pub use forward_pass::{ForwardPass, PassRow};
@@ -54,6 +58,7 @@ pub use outline::Outline;
 pub use peak::{StackBytes, live_by_stack};
 pub use phases::{Phase, PhaseBasis, Phases};
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
+pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_name};
 pub use recording::recording_diagnostics;
 pub use replay::{
     Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Verification, VerifyError, recorded_settings,

@@ -5,12 +5,17 @@ use crate::trace::{Frame, StackId, Trace};
 
 /// What a stack is about: the innermost frame of the program with its place, `None` without frames.
 pub fn stack_title(trace: &Trace, stack: StackId) -> Option<String> {
-    let frames: Vec<&Frame> = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id)).collect();
-    let texts = frames.iter().map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
-    let position = frame_rules::title_position(texts)?;
-    let (name, filename) = (trace.strings.get(frames[position].name), trace.strings.get(frames[position].filename));
+    let text = |id| trace.strings.get(id);
+    let frames = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id));
+    title_of(frames.map(|frame| (text(frame.name), text(frame.filename), frame.line)))
+}
+
+/// The same of names, files and lines, innermost first.
+pub(super) fn title_of<'a>(mut frames: impl Iterator<Item = (&'a str, &'a str, u64)> + Clone) -> Option<String> {
+    let position = frame_rules::title_position(frames.clone().map(|(name, filename, _)| (name, filename)))?;
+    let (name, filename, line) = frames.nth(position)?;
     let operation = if frame_rules::is_runtime(filename) { frame_rules::operation(name) } else { None };
-    Some(operation.unwrap_or_else(|| place(name, filename, frames[position].line)))
+    Some(operation.unwrap_or_else(|| place(name, filename, line)))
 }
 
 /// Who called what a stack is about: up to two callers of the program, `< forward (model.py:3) < main (train.py:9)`.

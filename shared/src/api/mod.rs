@@ -4,10 +4,12 @@
 
 mod catalog;
 mod diagnose;
+mod diff;
 mod error;
 mod inspect;
 mod job;
 mod peak;
+mod ranks;
 mod recording;
 mod replay;
 mod segments;
@@ -16,10 +18,12 @@ mod sweep;
 
 pub use catalog::{CardRow, GalleryRow, ModelRow};
 pub use diagnose::{DiagnoseReport, EvidenceRow, FindingRow};
+pub use diff::{DiffChange, DiffGroup, DiffReport, DiffSide, DiffStackRow};
 pub use error::{ErrorBody, ProblemBody};
 pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
 pub use job::{JobDetails, JobEvent, JobList, JobRequest, JobResource, JobState, KeyNote};
 pub use peak::{FrameRow, PeakGroup, PeakReport};
+pub use ranks::{RankOutlier, RankRow, RanksReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingReport, Started, Written,
 };

@@ -1,6 +1,7 @@
 //! The dock below the timeline: one view at a time of what the timeline shows.
 
 mod allocations;
+mod compare;
 mod flame;
 mod grip;
 mod long_table;
@@ -9,15 +10,16 @@ mod segments;
 mod select;
 
 use self::allocations::AllocationsView;
+use self::compare::Compare;
 use self::flame::FlameView;
 use self::grip::Grip;
 pub use self::scope_bar::{SEARCH_ID, ScopeBar, ScopeBarProps};
 use self::segments::Segments;
 use super::icon::{Icon, IconName};
 use super::tab_keys::tab_keys;
-use crate::hooks::{Seen, SelectingHandle, use_selecting_state};
+use crate::hooks::{Peer, Seen, SelectingHandle, use_selecting_state};
 use crate::platform::WorkerClient;
-use crate::state::{DockTab, ReadyFile, Scheme, TimelineCommand};
+use crate::state::{DockTab, FileAction, FileId, ReadyFile, Scheme, TimelineCommand};
 use crate::worker::{DeviceFigures, Hit};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -25,12 +27,18 @@ use yew::prelude::*;
 /// What the [`Dock`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct DockProps {
+    /// The number of the file.
+    pub id: FileId,
+    /// All open files, this one included.
+    pub peers: Vec<Peer>,
     /// The worker of the file.
     pub client: WorkerClient,
     /// The file.
     pub file: ReadyFile,
     /// The shown device.
     pub device: Rc<DeviceFigures>,
+    /// Whether ranks are compared, and not moments.
+    pub are_ranks: bool,
     /// The colours.
     pub scheme: Scheme,
     /// The part of the timeline in view, as it last rested; `None` before it is first drawn.
@@ -41,6 +49,10 @@ pub struct DockProps {
     pub on_pin: Callback<Option<Hit>>,
     /// The timeline is to move.
     pub on_command: Callback<TimelineCommand>,
+    /// Another file or device is to be shown.
+    pub on_action: Callback<FileAction>,
+    /// Ranks are to be compared, or moments.
+    pub on_ranks: Callback<bool>,
 }
 
 fn id(tab: DockTab) -> &'static str {
@@ -108,6 +120,7 @@ fn body(tab: DockTab, props: &DockProps) -> Html {
         DockTab::Flame => html! { <FlameView dock={props.clone()} /> },
         DockTab::Allocations => html! { <AllocationsView dock={props.clone()} /> },
         DockTab::Segments => html! { <Segments dock={props.clone()} /> },
-        DockTab::WhatIf | DockTab::Compare => Html::default(),
+        DockTab::Compare => html! { <Compare ..props.clone() /> },
+        DockTab::WhatIf => Html::default(),
     }
 }

@@ -14,6 +14,8 @@ use crate::platform::WorkerClient;
 use crate::state::{PanelTab, ReadyFile};
 use crate::view::findings::problem_count;
 use crate::worker::{DeviceFigures, Hit};
+pub(super) use stack_view::StackView;
+
 use about::About;
 use allocation::Allocation;
 use findings::FindingList;

@@ -9,16 +9,16 @@ use yew::prelude::*;
 
 /// What the [`StackView`] shows.
 #[derive(Clone, PartialEq, Properties)]
-pub(super) struct StackViewProps {
+pub(in crate::components) struct StackViewProps {
     /// The heading.
-    pub(super) title: AttrValue,
+    pub(in crate::components) title: AttrValue,
     /// The frames, innermost first.
-    pub(super) frames: Rc<Vec<FrameText>>,
+    pub(in crate::components) frames: Rc<Vec<FrameText>>,
 }
 
 /// The frames of a stack, innermost first, and buttons to unfold and to copy them.
 #[component]
-pub(super) fn StackView(props: &StackViewProps) -> Html {
+pub(in crate::components) fn StackView(props: &StackViewProps) -> Html {
     let is_unfolded = use_state_eq(|| false);
     let frames = &props.frames;
     let toggle = {

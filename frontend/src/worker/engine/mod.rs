@@ -4,6 +4,7 @@
 
 mod allocations;
 mod categories;
+mod compare;
 mod copy;
 mod details;
 #[cfg(test)]
@@ -27,8 +28,8 @@ use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::summary::{DeviceOutline, FileSummary, Notice};
 use shared::analysis::{
-    AllocationId, Axis, Category, Coloring, DistinctStacks, Growth, Origin, Phases, PictureRequest, SegmentHistory,
-    Span, Steps, Study, Timeline, recording_diagnostics, spans,
+    AllocationId, Axis, Category, Coloring, DistinctStacks, Growth, Origin, Phases, PictureRequest, RankFigures,
+    SegmentHistory, Span, Steps, Study, Timeline, recording_diagnostics, spans,
 };
 use shared::trace::{Device, Trace};
 use std::cell::OnceCell;
@@ -55,6 +56,8 @@ struct Kept {
     spans: OnceCell<Vec<Span>>,
     studied: OnceCell<Studied>,
     categories: OnceCell<Vec<Category>>,
+    /// The figures beside other ranks.
+    figures: OnceCell<RankFigures>,
     /// The segments through the trace.
     history: OnceCell<SegmentHistory>,
     /// The last table.
@@ -162,6 +165,10 @@ impl Engine {
             },
             Question::Stacks { moment, limit, .. } => Answer::Stacks(stacks::stacks(ready, moment, limit)),
             Question::Marks { .. } => Answer::Marks(marks::marks(ready)),
+            Question::Compare { ref question, .. } => match compare::answer(ready, question) {
+                Some(answer) => Answer::Compare(answer),
+                None => Answer::Refused("there is no such moment or step".to_owned()),
+            },
             Question::Segments { instant, .. } => Answer::Segments(Box::new(segments::segments(ready, instant))),
             Question::Categories { moment, .. } => Answer::Categories(categories::bytes_at(ready, moment)),
             Question::Flame { device, ref question } => Answer::Flame(Flame { ready, device }.answer(question)),
@@ -258,7 +265,8 @@ fn device_of(question: &Question) -> Option<u32> {
         | Question::Allocations { device, .. }
         | Question::Categories { device, .. }
         | Question::Segments { device, .. }
-        | Question::Marks { device } => device,
+        | Question::Marks { device }
+        | Question::Compare { device, .. } => device,
         Question::Preview(_) | Question::Copy(_) => return None,
     })
 }

@@ -59,6 +59,11 @@ pub(super) fn title_frame(trace: &Trace, stack: StackId) -> Option<FrameText> {
     frames.nth(position).map(|found| frame(trace, found))
 }
 
+/// A frame of which no more is known.
+pub(super) fn plain_frame(name: &str, filename: &str, line: u64) -> FrameText {
+    FrameText { name: name.to_owned(), filename: filename.to_owned(), line, fx: None }
+}
+
 fn frame(trace: &Trace, frame: &Frame) -> FrameText {
     let text = |id: StringId| trace.strings.get(id);
     let fx = frame.fx.map(|fx| {

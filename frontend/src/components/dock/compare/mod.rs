@@ -1,0 +1,82 @@
+//! Comparing: two moments of one file or of two, and ranks side by side.
+
+mod moments;
+mod picks;
+mod ranks;
+mod rows;
+mod sum;
+mod table;
+
+use self::moments::Moments;
+use self::ranks::Ranks;
+use super::DockProps;
+use crate::hooks::{DeviceOf, Peer};
+use crate::state::FileId;
+use crate::worker::DeviceOutline;
+use yew::prelude::*;
+
+/// A device of an open file, by numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    file: FileId,
+    device: u32,
+}
+
+/// A device that can be compared, with its name.
+#[derive(Clone, Debug, PartialEq)]
+struct Comparable {
+    place: Place,
+    of: DeviceOf,
+    file: String,
+    index: i64,
+}
+
+/// All devices of open files that had memory.
+fn comparables(peers: &[Peer]) -> Vec<Comparable> {
+    let of_peer = |peer: &Peer| {
+        let devices = (0..).zip(&peer.file.summary.devices);
+        let figures = |device: u32| peer.file.figures.get(device as usize).and_then(Option::as_ref);
+        let has_memory = |device: u32, outline: &DeviceOutline| match figures(device) {
+            Some(figures) => figures.peak_live_bytes + figures.peak_reserved_bytes > 0,
+            None => outline.reserved_bytes > 0,
+        };
+        // Pinned host memory is no rank, and no other device is like it.
+        let used = devices.filter(|(device, outline)| outline.index >= 0 && has_memory(*device, outline));
+        let of_device = |(device, outline): (u32, &DeviceOutline)| Comparable {
+            place: Place { file: peer.id, device },
+            of: DeviceOf { client: peer.client.clone(), device },
+            file: peer.name.to_string(),
+            index: outline.index,
+        };
+        used.map(of_device).collect::<Vec<_>>()
+    };
+    peers.iter().flat_map(of_peer).collect()
+}
+
+/// The two ways to compare; the second one is there where there are several devices.
+#[component]
+pub(super) fn Compare(props: &DockProps) -> Html {
+    let devices = comparables(&props.peers);
+    let has_ranks = devices.len() > 1;
+    let switch = |to_ranks: bool, label: &'static str| {
+        let onclick = props.on_ranks.reform(move |_: MouseEvent| to_ranks);
+        let pressed = (props.are_ranks == to_ranks).to_string();
+        html! { <button type="button" {onclick} aria-pressed={pressed}>{ label }</button> }
+    };
+    let switches = html! {
+        if has_ranks {
+            <div class="segmented" role="group" aria-label="Compare">
+                { switch(false, "Moments") }
+                { switch(true, "Ranks") }
+            </div>
+        }
+    };
+    if props.are_ranks && has_ranks {
+        html! {
+            <Ranks {devices} shown={Place { file: props.id, device: props.file.device }} {switches}
+                on_action={props.on_action.clone()} />
+        }
+    } else {
+        html! { <Moments dock={props.clone()} {devices} {switches} /> }
+    }
+}

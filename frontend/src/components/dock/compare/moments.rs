@@ -1,0 +1,171 @@
+//! Two moments: what is chosen, and what differs.
+
+use super::picks::{DevicePick, SidePick};
+use super::sum::{Shown, Sum};
+use super::table::Table;
+use super::{Comparable, Place};
+use crate::components::dock::DockProps;
+use crate::hooks::{Comparison, DeviceOf, Peer, SideOf, find_allocation, use_curve, use_diff, use_steps};
+use crate::state::TimelineCommand;
+use crate::view::compare::{default_sides, side_name};
+use crate::worker::{CompareSide, CurveData, DeviceFigures, FrameText, Hit};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// What the [`Moments`] show and tell.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct MomentsProps {
+    /// What the dock knows.
+    pub(super) dock: DockProps,
+    /// What can be compared.
+    pub(super) devices: Vec<Comparable>,
+    /// The switch between the two ways to compare.
+    pub(super) switches: Html,
+}
+
+/// Two moments side by side.
+#[component]
+pub(super) fn Moments(props: &MomentsProps) -> Html {
+    let MomentsProps { dock, devices, switches } = props;
+    let here = Place { file: dock.id, device: dock.file.device };
+    let this_of = DeviceOf { client: dock.client.clone(), device: here.device };
+    let chosen_place = use_state_eq(|| None::<Place>);
+    let there = other_place(devices, here, *chosen_place);
+    let other_of =
+        devices.iter().find(|device| device.place == there).map_or(this_of.clone(), |found| found.of.clone());
+
+    let (this_steps, other_steps) = (use_steps(&this_of), use_steps(&other_of));
+    let chosen_sides = use_state_eq(|| (None::<CompareSide>, None::<CompareSide>));
+    let defaults = this_steps.as_ref().map(|steps| default_sides(here == there, steps.len()));
+    let (this, other) = (chosen_sides.0.or(defaults.map(|of| of.0)), chosen_sides.1.or(defaults.map(|of| of.1)));
+    // Until the steps are known, nothing is compared that would be replaced at once.
+    let sides = this.zip(other);
+    let side_of = |of: &DeviceOf, side: CompareSide| SideOf { of: of.clone(), side };
+    let comparison = use_diff(sides.map(|(this, other)| (side_of(&this_of, this), side_of(&other_of, other))));
+    // The last difference stays while another moment is looked at, but means nothing on another device.
+    let comparison = comparison.filter(|found| found.of == [this_of.clone(), other_of.clone()]);
+    let (this, other) = sides.unwrap_or_default();
+    let (this_step, other_step) = both_steps(this, other);
+    let curves = [use_curve(&this_of, this_step), use_curve(&other_of, other_step)];
+    let picked = use_state_eq(|| None::<usize>);
+    use_effect_with((here, there, this, other), {
+        let picked = picked.setter();
+        move |_| picked.set(None)
+    });
+
+    let choose = |change: fn(&mut (Option<CompareSide>, Option<CompareSide>), CompareSide)| {
+        let chosen_sides = chosen_sides.clone();
+        Callback::from(move |side: CompareSide| {
+            let mut sides = *chosen_sides;
+            change(&mut sides, side);
+            chosen_sides.set(sides);
+        })
+    };
+    let on_place = {
+        let (chosen_place, chosen_sides) = (chosen_place.setter(), chosen_sides.clone());
+        // A moment of one file means nothing in another.
+        Callback::from(move |place: Place| {
+            chosen_place.set(Some(place));
+            chosen_sides.set((chosen_sides.0, None));
+        })
+    };
+    let pinned = dock.file.pinned.as_ref().map(|hit| hit.moment);
+    let on_pick = on_pick(dock, [(here, this_of), (there, other_of)], comparison.clone(), picked.setter());
+    let names = [(here, this), (there, other)].map(|(place, side)| name(devices, place, side, here == there));
+    html! {
+        <div class="compare" data-compare="" data-stacks={comparison.as_ref().map(|found| found.diff.stacks.len().to_string())}>
+            <div class="compare-head">
+                { switches.clone() }
+                <div class="compare-pick">
+                    <span>{ "This" }</span>
+                    <SidePick label="Moment of this side" figures={Some(dock.device.clone())} steps={this_steps} {pinned}
+                        chosen={this} on_choose={choose(|sides, side| sides.0 = Some(side))} />
+                </div>
+                <div class="compare-pick">
+                    <span>{ "against" }</span>
+                    if devices.len() > 1 {
+                        <DevicePick devices={devices.clone()} chosen={there} shown={here} on_choose={on_place} />
+                    }
+                    <SidePick label="Moment of the other side" figures={figures_of(&dock.peers, there)} steps={other_steps}
+                        pinned={(here == there).then_some(pinned).flatten()}
+                        chosen={other} on_choose={choose(|sides, side| sides.1 = Some(side))} />
+                </div>
+            </div>
+            <div class="compare-body">
+                <Sum {names} curves={curves.map(curve_of)} comparison={comparison.clone()}
+                    stack={picked_stack(comparison.as_ref(), *picked)} />
+                <Table {comparison} {on_pick} />
+            </div>
+        </div>
+    }
+}
+
+/// The other side: as it was chosen, as long as it is open; else the same device of another file, else this one.
+fn other_place(devices: &[Comparable], here: Place, chosen: Option<Place>) -> Place {
+    let is_open = |place: &Place| devices.iter().any(|device| device.place == *place);
+    let others = || devices.iter().map(|device| device.place).filter(|place| place.file != here.file);
+    let of_other_file = || others().find(|place| place.device == here.device).or_else(|| others().next());
+    chosen.filter(is_open).or_else(of_other_file).unwrap_or(here)
+}
+
+/// Two steps are drawn over each other; all else on the whole of the trace.
+fn both_steps(this: CompareSide, other: CompareSide) -> (Option<u32>, Option<u32>) {
+    match (this, other) {
+        (CompareSide::Step(this), CompareSide::Step(other)) => (Some(this), Some(other)),
+        _ => (None, None),
+    }
+}
+
+fn curve_of(curve: Option<Rc<CurveData>>) -> Option<Rc<CurveData>> {
+    curve.filter(|curve| !curve.bytes.is_empty())
+}
+
+fn figures_of(peers: &[Peer], place: Place) -> Option<Rc<DeviceFigures>> {
+    let peer = peers.iter().find(|peer| peer.id == place.file)?;
+    peer.file.figures.get(place.device as usize)?.clone()
+}
+
+/// What a side is called: its moment, and its file where there are two.
+fn name(devices: &[Comparable], place: Place, side: CompareSide, is_same: bool) -> String {
+    let found = devices.iter().find(|device| device.place == place).filter(|_| !is_same);
+    let side = side_name(side);
+    found.map_or_else(|| side.clone(), |device| format!("{}, {side}", device.file))
+}
+
+/// The stack of a picked row that only the other side has: there is nothing to pin on this one.
+fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> Option<Shown> {
+    let comparison = comparison?;
+    let row = comparison.diff.stacks.get(picked?)?;
+    let profile = &comparison.other;
+    let stack = &profile.rows.get(row.other_row? as usize)?.frames;
+    let frame = |&frame: &u32| {
+        let (name, filename, line) = profile.frames.get(frame as usize)?.clone();
+        Some(FrameText { name, filename, line, fx: None })
+    };
+    Some(Shown { frames: Rc::new(stack.iter().filter_map(frame).collect()) })
+}
+
+/// Pins the largest allocation of a row: on this side, or else on the other one where that is the same device.
+fn on_pick(
+    dock: &DockProps,
+    [this, other]: [(Place, DeviceOf); 2],
+    comparison: Option<Rc<Comparison>>,
+    picked: UseStateSetter<Option<usize>>,
+) -> Callback<usize> {
+    let (on_pin, on_command) = (dock.on_pin.clone(), dock.on_command.clone());
+    Callback::from(move |position: usize| {
+        let Some(Comparison { diff, other: profile, .. }) = comparison.as_deref() else { return };
+        let Some(row) = diff.stacks.get(position) else { return };
+        let of_profile = || row.other_row.and_then(|row| profile.rows.get(row as usize)).map(|row| row.key);
+        let found = row.largest.map(|key| (key, diff.moment));
+        let found = found.or_else(|| of_profile().filter(|_| this.0 == other.0).map(|key| (key, profile.moment)));
+        picked.set(found.is_none().then_some(position));
+        if let Some((key, moment)) = found {
+            let (on_pin, on_command) = (on_pin.clone(), on_command.clone());
+            find_allocation(this.1.clone(), key, moment, move |hit: Hit| {
+                on_pin.emit(Some(hit));
+                on_command.emit(TimelineCommand::JumpTo { moment });
+            });
+        }
+    })
+}

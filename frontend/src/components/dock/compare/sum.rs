@@ -1,0 +1,90 @@
+//! Both sides at a glance: their curves, and what differs in words.
+
+use crate::components::panel::StackView;
+use crate::hooks::Comparison;
+use crate::view::compare::{curve, equal_text, place_of, total_text};
+use crate::worker::{CurveData, FrameText};
+use shared::base::format;
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// A stack that is shown below.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Shown {
+    /// Its frames, innermost first.
+    pub(super) frames: Rc<Vec<FrameText>>,
+}
+
+/// What the [`Sum`] shows; this side comes first.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct SumProps {
+    /// What the sides are called.
+    pub(super) names: [String; 2],
+    /// Their curves, as they come.
+    pub(super) curves: [Option<Rc<CurveData>>; 2],
+    /// The difference, once it is there.
+    pub(super) comparison: Option<Rc<Comparison>>,
+    /// The stack of a row that only the other side has.
+    pub(super) stack: Option<Shown>,
+}
+
+/// The curves over each other, a legend, and the difference in a sentence.
+#[component]
+pub(super) fn Sum(props: &SumProps) -> Html {
+    let [this, other] = &props.names;
+    let diff = props.comparison.as_ref().map(|comparison| &comparison.diff);
+    let size = |bytes: Option<u64>| bytes.map_or_else(|| "…".to_owned(), format::bytes);
+    html! {
+        <section class="compare-sum" aria-label="Both sides">
+            { curves(props) }
+            <ul class="compare-legend numbers">
+                <li>{ key("this") }<span>{ this }</span><strong>{ size(diff.map(|diff| diff.total.bytes)) }</strong></li>
+                <li>{ key("other") }<span>{ other }</span><strong>{ size(diff.map(|diff| diff.total.other_bytes)) }</strong></li>
+            </ul>
+            <p class="compare-total numbers" role="status">{ diff.map_or_else(|| "Comparing…".to_owned(), total_text) }</p>
+            if let Some(text) = diff.and_then(equal_text) { <p class="hint numbers">{ text }</p> }
+            if let Some(Shown { frames }) = &props.stack {
+                if frames.is_empty() {
+                    <p class="hint">{ "The other side has no stack for this memory" }</p>
+                } else {
+                    <StackView title="Stack on the other side" frames={frames.clone()} />
+                }
+            }
+        </section>
+    }
+}
+
+fn key(side: &'static str) -> Html {
+    html! {
+        <svg class={classes!("compare-key", side)} viewBox="0 0 18 10" aria-hidden="true">
+            <path d="M0 5H18" />
+        </svg>
+    }
+}
+
+/// The curves from share to share of their traces or steps, with the compared moments.
+fn curves(props: &SumProps) -> Html {
+    let [this, other] = &props.curves;
+    let highest = |data: &Rc<CurveData>| data.bytes.iter().copied().max().unwrap_or(0);
+    let top_bytes = this.iter().chain(other).map(highest).max().unwrap_or(0);
+    let moments = props.comparison.as_ref().map(|found| [found.diff.moment, found.diff.other_moment]);
+    let draw = |side: &'static str, data: &Option<Rc<CurveData>>, moment: Option<u32>| {
+        let Some(data) = data else { return Html::default() };
+        let path = curve(data, top_bytes);
+        let mark = moment.and_then(|moment| place_of(data, moment));
+        html! {
+            <g class={side}>
+                <path class="compare-area" d={path.area} />
+                <path class="compare-line" d={path.line} />
+                if let Some(x) = mark { <path class="compare-mark" d={format!("M{x:.1} 0V100")} /> }
+            </g>
+        }
+    };
+    html! {
+        <svg class="compare-curves" viewBox="0 0 1000 100" preserveAspectRatio="none" role="img"
+            aria-label="Live bytes of both sides, from the start to the end of each">
+            { draw("other", other, moments.map(|of| of[1])) }
+            { draw("this", this, moments.map(|of| of[0])) }
+        </svg>
+    }
+}

@@ -1,0 +1,152 @@
+//! The moments that a side can be set to.
+
+use crate::worker::{CompareSide, DeviceFigures, StepData};
+use shared::base::format;
+
+/// One entry of a list to choose from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What it stands for, see [`side_value`].
+    pub value: String,
+    /// Its text.
+    pub label: String,
+}
+
+/// What a list of moments has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// Single moments.
+    pub moments: Vec<Choice>,
+    /// Steps, by their peaks.
+    pub steps: Vec<Choice>,
+}
+
+/// A side as a short text.
+pub fn side_value(side: CompareSide) -> String {
+    match side {
+        CompareSide::Peak => "peak".to_owned(),
+        CompareSide::Start => "start".to_owned(),
+        CompareSide::End => "end".to_owned(),
+        CompareSide::Moment(moment) => format!("m{moment}"),
+        CompareSide::Step(step) => format!("s{step}"),
+    }
+}
+
+/// The side of a text that [`side_value`] made.
+pub fn side_of_value(value: &str) -> Option<CompareSide> {
+    match value {
+        "peak" => Some(CompareSide::Peak),
+        "start" => Some(CompareSide::Start),
+        "end" => Some(CompareSide::End),
+        _ => match value.split_at_checked(1)? {
+            ("m", moment) => moment.parse().ok().map(CompareSide::Moment),
+            ("s", step) => step.parse().ok().map(CompareSide::Step),
+            _ => None,
+        },
+    }
+}
+
+/// The single moments of a device: its peak and its ends, the pinned one, and the chosen one if it is yet another.
+pub fn moment_choices(figures: &DeviceFigures, pinned: Option<u32>, chosen: CompareSide) -> Vec<Choice> {
+    let size = format::bytes;
+    let choice = |side: CompareSide, label: String| Choice { value: side_value(side), label };
+    let mut choices = vec![
+        choice(CompareSide::Peak, format!("Peak, {}", size(figures.peak_live_bytes))),
+        choice(CompareSide::Start, format!("Start, {}", size(figures.initial_bytes))),
+        choice(CompareSide::End, format!("End, {}", size(figures.end_live_bytes))),
+    ];
+    if let Some(moment) = pinned {
+        choices.push(choice(CompareSide::Moment(moment), format!("Pin, {}", after_event(moment))));
+    }
+    if let CompareSide::Moment(moment) = chosen
+        && pinned != Some(moment)
+    {
+        choices.push(choice(chosen, after_event(moment)));
+    }
+    choices
+}
+
+/// The steps of a device, counted from 1.
+pub fn step_choices(steps: &[StepData]) -> Vec<Choice> {
+    let label = |(step, data): (u32, &StepData)| Choice {
+        value: side_value(CompareSide::Step(step)),
+        label: format!("Step {}, {}", step + 1, format::bytes(data.peak_bytes)),
+    };
+    (0..).zip(steps).map(label).collect()
+}
+
+/// What a side is called in a legend.
+pub fn side_name(side: CompareSide) -> String {
+    match side {
+        CompareSide::Peak => "peak".to_owned(),
+        CompareSide::Start => "start".to_owned(),
+        CompareSide::End => "end".to_owned(),
+        CompareSide::Moment(moment) => after_event(moment),
+        CompareSide::Step(step) => format!("peak of step {}", step + 1),
+    }
+}
+
+/// What is compared at first: this side, and the other one.
+///
+/// Two files are compared at their peaks. In one file a late step is compared with an early one, which shows what
+/// grows; the first of several is left out, since memory that stays is allocated in it. Without steps, the peak is
+/// compared with the end.
+pub fn default_sides(is_same_device: bool, steps: usize) -> (CompareSide, CompareSide) {
+    match (is_same_device, steps) {
+        (false, _) => (CompareSide::Peak, CompareSide::Peak),
+        (true, 0 | 1) => (CompareSide::Peak, CompareSide::End),
+        (true, steps) => (CompareSide::Step(steps as u32 - 1), CompareSide::Step(u32::from(steps > 2))),
+    }
+}
+
+fn after_event(moment: u32) -> String {
+    match moment.checked_sub(1) {
+        Some(event) => format!("after event {}", format::count(u64::from(event))),
+        None => "before the first event".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_values_and_back() {
+        for side in
+            [CompareSide::Peak, CompareSide::Start, CompareSide::End, CompareSide::Moment(7), CompareSide::Step(0)]
+        {
+            assert_eq!(side_of_value(&side_value(side)), Some(side));
+        }
+        for wrong in ["", "m", "sx", "é", "middle"] {
+            assert_eq!(side_of_value(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_pin_and_the_chosen_moment_can_be_chosen() {
+        let figures = DeviceFigures { peak_live_bytes: 2048, ..DeviceFigures::default() };
+        let labels = |pinned, chosen| -> Vec<String> {
+            moment_choices(&figures, pinned, chosen).into_iter().map(|choice| choice.label).collect()
+        };
+        assert_eq!(labels(None, CompareSide::Peak), ["Peak, 2.00 KiB", "Start, 0 B", "End, 0 B"]);
+        assert_eq!(labels(Some(1001), CompareSide::Moment(1001))[3..], ["Pin, after event 1,000"]);
+        let both = labels(Some(8), CompareSide::Moment(0));
+        assert_eq!(both[3..], ["Pin, after event 7", "before the first event"]);
+    }
+
+    #[test]
+    fn steps_count_from_one() {
+        let steps = [StepData { start: 0, end: 4, peak_bytes: 512 }];
+        let choice = &step_choices(&steps)[0];
+        assert_eq!((choice.value.as_str(), choice.label.as_str()), ("s0", "Step 1, 512 B"));
+        assert_eq!(side_name(CompareSide::Step(0)), "peak of step 1");
+    }
+
+    #[test]
+    fn the_first_comparison_shows_what_grows() {
+        assert_eq!(default_sides(false, 9), (CompareSide::Peak, CompareSide::Peak));
+        assert_eq!(default_sides(true, 1), (CompareSide::Peak, CompareSide::End));
+        assert_eq!(default_sides(true, 2), (CompareSide::Step(1), CompareSide::Step(0)));
+        assert_eq!(default_sides(true, 9), (CompareSide::Step(8), CompareSide::Step(1)));
+    }
+}

@@ -1,0 +1,61 @@
+//! Live bytes of both sides on one axis, as paths.
+
+use crate::worker::CurveData;
+
+/// A curve in a box of 1000 by 100 units, its origin in the upper left corner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Curve {
+    /// The outline, for the `d` of a path.
+    pub line: String,
+    /// The same, closed at the bottom.
+    pub area: String,
+}
+
+/// The width of the box.
+const WIDTH: f64 = 1000.0;
+/// Its height.
+const HEIGHT: f64 = 100.0;
+
+/// The steps of a curve, where `top_bytes` is the height of the box.
+pub fn curve(data: &CurveData, top_bytes: u64) -> Curve {
+    let columns = data.bytes.len() as f64;
+    let y = |bytes: u64| HEIGHT - HEIGHT * bytes as f64 / top_bytes.max(1) as f64;
+    let mut line = String::new();
+    for (column, &bytes) in data.bytes.iter().enumerate() {
+        let (left, right) = (column as f64 / columns * WIDTH, (column + 1) as f64 / columns * WIDTH);
+        let command = if column == 0 { 'M' } else { 'L' };
+        line += &format!("{command}{left:.1} {:.2}H{right:.1}", y(bytes));
+    }
+    let area = if line.is_empty() { String::new() } else { format!("{line}V{HEIGHT}H0Z") };
+    Curve { line, area }
+}
+
+/// Where a moment lies in the box from left to right, `None` if the curve does not have it.
+pub fn place_of(data: &CurveData, moment: u32) -> Option<f64> {
+    let is_inside = data.start <= moment && moment <= data.end;
+    let moments = f64::from(data.end.saturating_sub(data.start)) + 1.0;
+    is_inside.then(|| (f64::from(moment - data.start) + 0.5) / moments * WIDTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_is_a_path_of_steps() {
+        let data = CurveData { start: 4, end: 7, bytes: vec![0, 50] };
+        let Curve { line, area } = curve(&data, 100);
+        assert_eq!(line, "M0.0 100.00H500.0L500.0 50.00H1000.0");
+        assert_eq!(area, format!("{line}V100H0Z"));
+        assert_eq!(curve(&CurveData::default(), 0).area, "");
+    }
+
+    #[test]
+    fn a_moment_lies_in_its_middle() {
+        let data = CurveData { start: 4, end: 7, bytes: vec![1] };
+        assert_eq!(place_of(&data, 4), Some(125.0));
+        assert_eq!(place_of(&data, 7), Some(875.0));
+        assert_eq!(place_of(&data, 3), None);
+        assert_eq!(place_of(&data, 8), None);
+    }
+}

@@ -1,0 +1,9 @@
+//! Two moments side by side: what can be chosen, the curves, and the table of what differs.
+
+mod choices;
+mod curves;
+mod table;
+
+pub use choices::{Choice, Choices, default_sides, moment_choices, side_name, side_of_value, side_value, step_choices};
+pub use curves::{Curve, curve, place_of};
+pub use table::{Column, Entry, GroupBy, Sort, bar, delta_text, entries, equal_text, shown, total_text};

@@ -1,0 +1,222 @@
+//! Comparing: profiles, differences, curves and ranks.
+
+use super::{Ready, texts};
+use crate::view::stack;
+use crate::worker::{
+    AllocationKey, CompareAnswer, CompareQuestion, CompareSide, CurveData, DiffData, DiffRowData, FrameText, GroupData,
+    ProfileData, RankData, StepData,
+};
+use shared::analysis::{AllocationId, Change, Diff, DiffRow, Profile, RankFigures, diff};
+use shared::base::frame_rules;
+
+/// The figures of the device beside other ranks.
+fn figures(ready: Ready<'_>) -> &RankFigures {
+    ready.kept.figures.get_or_init(|| RankFigures::of(&ready.study(), ready.categories()))
+}
+
+/// The answer, `None` where there is no such moment or step.
+pub(super) fn answer(ready: Ready<'_>, question: &CompareQuestion) -> Option<CompareAnswer> {
+    Some(match question {
+        CompareQuestion::Steps => CompareAnswer::Steps(steps(ready)),
+        CompareQuestion::Profile(side) => {
+            let (moment, profile) = profile(ready, *side)?;
+            CompareAnswer::Profile(Box::new(ProfileData::new(moment, &profile, |id| key(ready, id))))
+        }
+        CompareQuestion::Diff { side, other } => CompareAnswer::Diff(Box::new(difference(ready, *side, other)?)),
+        CompareQuestion::Curve { step: None, columns } => CompareAnswer::Curve(whole(ready, *columns)),
+        CompareQuestion::Curve { step: Some(step), columns } => {
+            let step = ready.studied().steps.as_ref()?.steps.get(*step as usize)?;
+            CompareAnswer::Curve(curve(ready, (step.start, step.end), *columns))
+        }
+        CompareQuestion::Rank(columns) => {
+            CompareAnswer::Rank(Box::new(RankData::new(figures(ready), whole(ready, *columns))))
+        }
+    })
+}
+
+fn steps(ready: Ready<'_>) -> Vec<StepData> {
+    let steps = ready.studied().steps.iter().flat_map(|steps| &steps.steps);
+    let peak = |start: u32, end: u32| ready.timeline.live_max_in(start.saturating_add(1)..end.saturating_add(1)).1;
+    steps.map(|step| StepData { start: step.start, end: step.end, peak_bytes: peak(step.start, step.end) }).collect()
+}
+
+fn profile(ready: Ready<'_>, side: CompareSide) -> Option<(u32, Profile)> {
+    let Ready { trace, device, timeline, .. } = ready;
+    let moment = shared::analysis::Side::from(side).moment(timeline, ready.studied().steps.as_ref())?;
+    Some((moment, Profile::at(trace, device, &timeline.allocations, ready.categories(), moment)))
+}
+
+fn difference(ready: Ready<'_>, side: CompareSide, other: &ProfileData) -> Option<DiffData> {
+    let (moment, this) = profile(ready, side)?;
+    let before = other.profile();
+    let Diff { total, rows, equal_stacks, equal_bytes, by_category, by_module } = diff(&before, &this);
+    let group = |name: &str, change: &Change| GroupData { name: name.to_owned(), change: change.into() };
+    Some(DiffData {
+        moment,
+        other_moment: other.moment,
+        total: (&total).into(),
+        stacks: rows.iter().map(|row| stack_row(ready, (&before, &this), row)).collect(),
+        equal_stacks: equal_stacks as u64,
+        equal_bytes,
+        categories: by_category.iter().map(|(category, change)| group(category.plural(), change)).collect(),
+        modules: by_module.iter().map(|(module, change)| group(module, change)).collect(),
+    })
+}
+
+fn stack_row(ready: Ready<'_>, (before, after): (&Profile, &Profile), row: &DiffRow) -> DiffRowData {
+    let told = row.after.map(|stack| (after, stack.row)).or_else(|| row.before.map(|stack| (before, stack.row)));
+    let frames = told.map(|(profile, position)| frames(profile, position)).unwrap_or_default();
+    let title = stack::title_position(&frames).map(|position| &frames[position]);
+    let callee = stack::callee(&frames).unwrap_or_default();
+    // A recorded module has no file: what it called stands there instead.
+    let (place, callee) = match title {
+        Some(frame) if frame_rules::is_recorded(&frame.filename) => (callee, String::new()),
+        frame => (frame.map(stack::file_place).unwrap_or_default(), callee),
+    };
+    DiffRowData {
+        title: title.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title),
+        callee,
+        place,
+        matched: row.matched.into(),
+        category: row.category as u8,
+        change: (&row.change).into(),
+        largest: row.after.map(|stack| key(ready, stack.largest)),
+        other_row: row.before.map(|stack| stack.row as u32),
+    }
+}
+
+fn frames(profile: &Profile, row: usize) -> Vec<FrameText> {
+    profile.frames_of(row).map(|frame| texts::plain_frame(&frame.name, &frame.filename, frame.line)).collect()
+}
+
+fn key(ready: Ready<'_>, id: AllocationId) -> AllocationKey {
+    let allocation = ready.timeline.allocations.get(id, ready.device);
+    match ready.timeline.allocations.is_initial(id) {
+        true => AllocationKey::Initial(id.index() as u32),
+        false => AllocationKey::Event(allocation.born.saturating_sub(1)),
+    }
+}
+
+fn whole(ready: Ready<'_>, columns: u32) -> CurveData {
+    curve(ready, (0, ready.timeline.events()), columns)
+}
+
+/// The maxima of equal parts of the moments from the first to the last one, as many as there are moments at most.
+fn curve(ready: Ready<'_>, (start, end): (u32, u32), columns: u32) -> CurveData {
+    let moments = u64::from(end - start) + 1;
+    let columns = u64::from(columns).clamp(1, moments);
+    let bound = |column: u64| start + (column * moments / columns) as u32;
+    let highest = |column| ready.timeline.live_max_in(bound(column)..bound(column + 1)).1;
+    CurveData { start, end, bytes: (0..columns).map(highest).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::{Answer, Engine, MatchKind, Question};
+    use shared::trace::text;
+
+    /// Two steps, the second of which keeps a loss, and weights from before the trace.
+    const TRACE: &str = "
+        alloc a 100 @forward@model.py<main t=10
+        alloc l 3 @append@train.py<main t=11
+        free_completed a t=12
+        alloc b 160 @forward@model.py<main t=20
+        alloc m 3 @append@train.py<main t=21
+        free_completed b t=22
+        start ProfilerStep#1 t=9
+        end ProfilerStep#1 t=15
+        start ProfilerStep#2 t=15
+        end ProfilerStep#2 t=25
+        segment s 2KiB
+        block old 512 requested=7
+    ";
+
+    #[track_caller]
+    fn ask(engine: &mut Engine, question: CompareQuestion) -> CompareAnswer {
+        match engine.answer(&Question::Compare { device: 0, question }) {
+            Answer::Compare(answer) => answer,
+            other => panic!("{other:?} is no comparison"),
+        }
+    }
+
+    fn engine() -> Engine {
+        Engine::new(text::parse(TRACE).unwrap())
+    }
+
+    #[track_caller]
+    fn profile_of(engine: &mut Engine, side: CompareSide) -> Box<ProfileData> {
+        match ask(engine, CompareQuestion::Profile(side)) {
+            CompareAnswer::Profile(profile) => profile,
+            other => panic!("{other:?} is no profile"),
+        }
+    }
+
+    #[track_caller]
+    fn diff_of(engine: &mut Engine, side: CompareSide, other: Box<ProfileData>) -> DiffData {
+        match ask(engine, CompareQuestion::Diff { side, other }) {
+            CompareAnswer::Diff(diff) => *diff,
+            other => panic!("{other:?} is no difference"),
+        }
+    }
+
+    #[test]
+    fn steps_of_one_file_differ_in_what_they_keep() {
+        let mut engine = engine();
+        let first = profile_of(&mut engine, CompareSide::Step(0));
+        assert_eq!((first.moment, first.rows.iter().map(|row| row.bytes).sum::<u64>()), (2, 110));
+        let diff = diff_of(&mut engine, CompareSide::Step(1), first);
+        assert_eq!((diff.moment, diff.other_moment, diff.total.delta_bytes()), (5, 2, 63));
+        let rows: Vec<_> =
+            diff.stacks.iter().map(|row| (row.title.as_str(), row.place.as_str(), row.change.delta_bytes())).collect();
+        assert_eq!(rows, [("forward", "model.py:1", 60), ("append", "train.py:1", 3)]);
+        assert_eq!(diff.stacks[0].largest, Some(AllocationKey::Event(3)));
+        assert_eq!(diff.stacks[0].matched, MatchKind::Same);
+        assert_eq!((diff.equal_stacks, diff.equal_bytes), (1, 7));
+    }
+
+    #[test]
+    fn a_file_against_its_twin_differs_nowhere() {
+        let other = profile_of(&mut engine(), CompareSide::Peak);
+        let diff = diff_of(&mut engine(), CompareSide::Peak, other);
+        assert_eq!(diff.stacks, []);
+        assert_eq!(diff.equal_bytes, diff.total.bytes);
+    }
+
+    #[test]
+    fn what_only_the_other_side_has_points_there() {
+        let mut engine = engine();
+        let peak = profile_of(&mut engine, CompareSide::Peak);
+        let diff = diff_of(&mut engine, CompareSide::Start, peak.clone());
+        let gone = &diff.stacks[0];
+        assert_eq!((gone.matched, gone.largest, gone.change.delta_bytes()), (MatchKind::OnlyOther, None, -160));
+        let row = &peak.rows[gone.other_row.expect("it is there") as usize];
+        assert_eq!((row.bytes, row.key), (160, AllocationKey::Event(3)));
+    }
+
+    #[test]
+    fn curves_keep_their_peaks() {
+        let mut engine = engine();
+        let mut curve = |step, columns| match ask(&mut engine, CompareQuestion::Curve { step, columns }) {
+            CompareAnswer::Curve(curve) => curve,
+            other => panic!("{other:?} is no curve"),
+        };
+        assert_eq!(curve(None, 2).bytes, [110, 173]);
+        assert_eq!(curve(None, 99).bytes, [7, 107, 110, 10, 170, 173, 13]);
+        assert_eq!(curve(Some(1), 99), CurveData { start: 3, end: 6, bytes: vec![10, 170, 173, 13] });
+    }
+
+    #[test]
+    fn a_rank_is_its_figures() {
+        let CompareAnswer::Rank(rank) = ask(&mut engine(), CompareQuestion::Rank(4)) else { panic!("a rank") };
+        assert_eq!((rank.peak_bytes, rank.peak_moment, rank.steps, rank.curve.bytes.len()), (173, 5, 2, 4));
+        let CompareAnswer::Steps(steps) = ask(&mut engine(), CompareQuestion::Steps) else { panic!("steps") };
+        assert_eq!(steps.iter().map(|step| step.peak_bytes).collect::<Vec<_>>(), [110, 173]);
+    }
+
+    #[test]
+    fn steps_that_are_not_there_are_refused() {
+        let question = CompareQuestion::Profile(CompareSide::Step(9));
+        assert!(matches!(engine().answer(&Question::Compare { device: 0, question }), Answer::Refused(_)));
+    }
+}

@@ -1,0 +1,143 @@
+//! `snapscope diff`: what one moment holds more or less than another.
+
+mod page;
+mod report;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use shared::analysis::{DiffRow, Profile, Side, Study, Timeline, categories, diff};
+use shared::api::DiffSide;
+use shared::trace::Device;
+
+use super::open::Opened;
+use super::peak;
+use crate::Failure;
+
+/// The options of `snapscope diff`.
+#[derive(Debug, Clone, Args)]
+pub struct DiffArgs {
+    /// The first snapshot: a pickle of `_dump_snapshot`, gzip'd or not, its JSON form, or a page of `trace_plot`
+    a: PathBuf,
+
+    /// The second snapshot; the same file again compares two of its moments
+    b: PathBuf,
+
+    /// The GPU index in both [default: in each the one with the highest peak]
+    #[arg(long, value_name = "N")]
+    device: Option<i64>,
+
+    /// The state of A after this event instead of its peak; -1 is the state before the first event
+    #[arg(long, value_name = "EVENT", allow_negative_numbers = true, conflicts_with = "step_a")]
+    at_a: Option<i64>,
+
+    /// The state of B after this event
+    #[arg(long, value_name = "EVENT", allow_negative_numbers = true, conflicts_with = "step_b")]
+    at_b: Option<i64>,
+
+    /// The peak of this step of A, counted from 1
+    #[arg(long, value_name = "N")]
+    step_a: Option<usize>,
+
+    /// The peak of this step of B
+    #[arg(long, value_name = "N")]
+    step_b: Option<usize>,
+
+    /// What the table has a row for; the JSON document has all three
+    #[arg(long, value_enum, default_value_t = GroupBy::Stack)]
+    by: GroupBy,
+
+    /// How many rows to print
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// What differences can be grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GroupBy {
+    /// The call stack that allocated
+    Stack,
+    /// What the memory is for
+    Category,
+    /// The `torch.nn` module where the recording names it, else the file of the program
+    Module,
+}
+
+/// A side with its profile.
+struct Chosen {
+    side: DiffSide,
+    profile: Profile,
+}
+
+impl DiffArgs {
+    /// Reads the files and returns what to print.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, is no snapshot, or has no such device, event or step.
+    pub fn run(&self) -> Result<String, Failure> {
+        let a = self.choose(&Opened::read(&self.a)?, self.at_a, self.step_a)?;
+        let b = self.choose(&Opened::read(&self.b)?, self.at_b, self.step_b)?;
+        let found = diff(&a.profile, &b.profile);
+        if self.json {
+            let document = serde_json::to_string_pretty(&report::report((&a, &b), &found, self.top));
+            return Ok(document.expect("plain data can be written") + "\n");
+        }
+        Ok(page::page((&a, &b), &found, self.by, self.top))
+    }
+
+    fn choose(&self, opened: &Opened, at: Option<i64>, step: Option<usize>) -> Result<Chosen, Failure> {
+        let (device, timeline) = opened.choose_device(self.device)?;
+        let study = Study::new(&opened.trace, device, timeline);
+        let moment = match (at, step) {
+            (Some(event), _) => peak::moment_after(device, timeline, event)?,
+            (None, Some(step)) => step_moment(&study, &opened.file, step)?,
+            (None, None) => timeline.live_peak().0,
+        };
+        let categories = categories(device, &timeline.allocations, &study.phases);
+        let profile = Profile::at(&opened.trace, device, &timeline.allocations, &categories, moment);
+        Ok(Chosen { side: side(opened, device, timeline, (moment, step), &profile), profile })
+    }
+}
+
+fn step_moment(study: &Study<'_>, file: &str, step: usize) -> Result<u32, Failure> {
+    let side = step.checked_sub(1).map(Side::Step);
+    side.and_then(|side| side.moment(study.timeline, study.steps.as_ref())).ok_or_else(|| {
+        let hint = match &study.steps {
+            Some(steps) => format!("its steps are 1 to {}", steps.steps.len()),
+            None => "no steps were found in it: name an event with --at-a or --at-b".to_owned(),
+        };
+        Failure::new(format!("{file}: there is no step {step} on device {}", study.device.index), hint)
+    })
+}
+
+fn side(
+    opened: &Opened,
+    device: &Device,
+    timeline: &Timeline,
+    (moment, step): (u32, Option<usize>),
+    profile: &Profile,
+) -> DiffSide {
+    DiffSide {
+        file: opened.file.clone(),
+        device: device.index,
+        event: i64::from(moment) - 1,
+        step: step.map(|step| step as u64),
+        live_bytes: profile.live_bytes(),
+        reserved_bytes: timeline.reserved_at(moment),
+        allocations: profile.rows.iter().map(|row| row.count).sum(),
+    }
+}
+
+/// The side that tells what a row is about: the second one, where it is there.
+fn told<'a>(a: &'a Profile, b: &'a Profile, row: &DiffRow) -> Option<(&'a Profile, usize)> {
+    row.after.map(|stack| (b, stack.row)).or_else(|| row.before.map(|stack| (a, stack.row)))
+}
+
+fn title(a: &Profile, b: &Profile, row: &DiffRow) -> String {
+    told(a, b, row).map(|(profile, position)| profile.title(position)).unwrap_or_default()
+}

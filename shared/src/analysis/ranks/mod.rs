@@ -1,0 +1,99 @@
+//! The processes of one job side by side: which of them is unlike the others, and in what.
+
+mod names;
+mod outliers;
+
+pub use names::{order_of_ranks, rank_of_name};
+pub use outliers::{Outlier, Unlike, outliers};
+
+use super::{Category, Study, categories};
+use crate::trace::Action;
+
+/// What is compared of one rank.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RankFigures {
+    /// The highest live bytes.
+    pub peak_bytes: u64,
+    /// The first moment at which they are live.
+    pub peak_moment: u32,
+    /// The highest reserved bytes.
+    pub reserved_bytes: u64,
+    /// Live bytes at the peak by what they are for, in the order of [`Category::ALL`], without those of 0 bytes.
+    pub at_peak: Vec<(Category, u64)>,
+    /// How many steps were found.
+    pub steps: usize,
+    /// By how many bytes a step ends higher than the one before; `None` without steps.
+    pub growth_bytes: Option<u64>,
+    /// How often memory was out.
+    pub ooms: u64,
+}
+
+impl RankFigures {
+    /// The figures of one device of one file; `categories` are those of its allocations by their index.
+    pub fn of(study: &Study<'_>, categories: &[Category]) -> Self {
+        let timeline = study.timeline;
+        let (peak_moment, peak_bytes) = timeline.live_peak();
+        let mut bytes = [0_u64; Category::ALL.len()];
+        for (id, size_bytes) in timeline.allocations.alive_at(peak_moment) {
+            // `ALL` has each category at its place.
+            bytes[categories[id.index()] as usize] += size_bytes;
+        }
+        let steps = study.steps.as_ref().map(|steps| steps.steps.len());
+        Self {
+            peak_bytes,
+            peak_moment,
+            reserved_bytes: timeline.reserved_peak().1,
+            at_peak: Category::ALL.into_iter().zip(bytes).filter(|&(_, bytes)| bytes > 0).collect(),
+            steps: steps.unwrap_or(0),
+            growth_bytes: steps.map(|_| study.growth.bytes_per_step()),
+            ooms: study.device.events.actions().iter().filter(|&action| action == Action::Oom).count() as u64,
+        }
+    }
+
+    /// The figures of a device of which nothing else is known.
+    pub fn of_study(study: &Study<'_>) -> Self {
+        let categories = categories(study.device, &study.timeline.allocations, &study.phases);
+        Self::of(study, &categories)
+    }
+
+    /// Live bytes of one category at the peak.
+    pub fn bytes_of(&self, category: Category) -> u64 {
+        self.at_peak.iter().find(|(of, _)| *of == category).map_or(0, |&(_, bytes)| bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Timeline;
+    use crate::trace::text;
+
+    #[test]
+    fn categories_stand_at_their_places() {
+        for (place, category) in Category::ALL.into_iter().enumerate() {
+            assert_eq!(category as usize, place);
+        }
+    }
+
+    #[test]
+    fn figures_are_of_the_peak() {
+        let source = "
+            alloc w 64 @setup@phase
+            alloc a 100 @forward@phase
+            alloc t 7 @forward@phase
+            free_completed t
+            oom 4GiB free=0
+            alloc g 64 @backward@phase
+        ";
+        let trace = text::parse(source).unwrap();
+        let device = &trace.devices[0];
+        let timeline = Timeline::new(&trace, device);
+        let figures = RankFigures::of_study(&Study::new(&trace, device, &timeline));
+        let expected = [(Category::Parameter, 64), (Category::Gradient, 64), (Category::Activation, 100)];
+        assert_eq!((figures.peak_bytes, figures.peak_moment, figures.ooms), (228, 6, 1));
+        assert_eq!(figures.at_peak, expected);
+        assert_eq!((figures.steps, figures.growth_bytes), (0, None));
+        assert_eq!(figures.bytes_of(Category::Activation), 100);
+        assert_eq!(figures.bytes_of(Category::Input), 0);
+    }
+}
