@@ -237,3 +237,53 @@ fn ranks_of_a_folder_are_told_by_their_names() {
     assert_eq!(ranks, [Some(0), Some(2), Some(10)]);
     assert_eq!(document["outliers"][0]["rank"], 0);
 }
+
+const OOM: &str = "virtual-py-gpt2-oom-t4.pickle.gz";
+
+#[test]
+fn a_replay_as_recorded_is_the_recording() {
+    let document = json(&["replay", "--json", "--verify", &file(OOM)]);
+    let verify = &document["verify"];
+    assert_eq!(verify["equal"], verify["recorded"]);
+    assert_eq!(document["ooms"][0]["event"], 7643);
+    let inspection = json(&["inspect", "--json", &file(OOM)]);
+    assert_eq!(document["peak_reserved_bytes"], inspection["devices"][0]["peak_reserved_bytes"]);
+}
+
+#[test]
+fn a_setting_that_is_not_modelled_is_refused_by_name() {
+    check_refusal(&["replay", &file(OOM), "--settings", "backend:cudaMallocAsync"], &["backend:cudaMallocAsync"]);
+}
+
+#[test]
+fn a_sweep_finds_what_fits() {
+    let document = json(&["replay", "--json", "--sweep", &file(OOM), "--capacity", "h100-80gb"]);
+    let sweep = &document["sweep"];
+    let trials = sweep["trials"].as_array().expect("trials");
+    let least = trials.iter().filter(|trial| trial["ooms"] == 0).map(|trial| &trial["peak_reserved_bytes"]);
+    let least = least.filter_map(Value::as_u64).min();
+    let best = trials.iter().find(|trial| trial["settings"] == sweep["best"]).expect("the best was tried");
+    assert_eq!(best["peak_reserved_bytes"].as_u64(), least);
+    assert!(sweep["smallest_card"].is_string(), "{sweep}");
+    assert!(sweep["batch_factor"].as_f64().is_some_and(|factor| factor > 1.0), "{sweep}");
+    let text = run(&["replay", "--sweep", &file(OOM)]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    for part in ["default settings (as recorded)", "expandable_segments:True", "Smallest card: "] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn a_replay_is_written_as_a_snapshot() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = folder.path().join("replay.pickle.gz").to_string_lossy().into_owned();
+    let settings = ["--settings", "expandable_segments:True"];
+    let document = json(&[&["replay", "--json", &file(OOM), "-o", &output], &settings[..]].concat());
+    let inspection = json(&["inspect", "--json", &output]);
+    let device = &inspection["devices"][0];
+    for key in ["peak_live_bytes", "peak_reserved_bytes"] {
+        assert_eq!(document[key], device[key], "{key}");
+    }
+    let again = json(&["replay", "--json", "--verify", &output]);
+    assert_eq!(again["verify"]["equal"], again["verify"]["recorded"]);
+}

@@ -22,6 +22,7 @@ pub mod scene;
 pub mod shade;
 
 pub mod axes;
+pub mod capacity;
 pub mod initial;
 pub mod lane;
 pub mod minimap;

@@ -17,6 +17,7 @@ mod use_selecting;
 mod use_settled;
 mod use_sharing;
 mod use_view_link;
+mod use_what_if;
 
 pub use use_allocations::{Page, use_rows, use_selection_facts, walk};
 pub use use_answer::{use_categories, use_details, use_stacks};
@@ -34,3 +35,4 @@ pub use use_selecting::{SelectingHandle, use_selecting, use_selecting_state};
 pub use use_settled::use_settled;
 pub use use_sharing::{SharingHandle, delete_link, use_sharing};
 pub use use_view_link::{Seen, ViewLink, use_view_link};
+pub use use_what_if::{Replayed, SweepHandle, use_recorded_setup, use_replay, use_sweep};

@@ -117,7 +117,8 @@ fn shown(
                     are_ranks={**are_ranks} on_ranks={let setter = are_ranks.setter(); move |ranks| setter.set(ranks)}
                     on_view={move |seen| view_link.see(seen)}
                     on_action={callback(files, |files, action| files.dispatch(action))}
-                    on_command={move |command| commands.issue(command)} />
+                    on_command={move |command| commands.issue(command)}
+                    on_files={callback(files, |files, chosen| files.open(chosen))} />
             }
         }
         // The worker of a ready file is there until its tab is closed.

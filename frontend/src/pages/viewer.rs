@@ -12,7 +12,7 @@ use crate::hooks::{Peer, Seen, Shown, use_settled};
 use crate::platform::{WorkerClient, bring_into_view};
 use crate::state::{FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
 use crate::view::figures::device_name;
-use crate::worker::{DeviceFigures, Hit};
+use crate::worker::{DeviceFigures, Hit, WhatIfSetup};
 use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -44,6 +44,8 @@ pub(super) struct ViewerProps {
     pub(super) on_ranks: Callback<bool>,
     /// Another part of the timeline is in view.
     pub(super) on_view: Callback<Seen>,
+    /// Files are to be opened.
+    pub(super) on_files: Callback<Vec<web_sys::File>>,
 }
 
 /// One open file.
@@ -88,6 +90,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                 on_action,
                 on_command,
                 on_view,
+                on_files,
                 ..
             },
         device,
@@ -98,10 +101,20 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         use_callback((), move |hit: Option<Hit>, ()| hovered.set(hit.map(Rc::new)))
     };
     // What was under the pointer on one device means nothing on another.
+    // Neither does what its requests are replayed under.
+    let what_if = use_state_eq(|| None::<Rc<WhatIfSetup>>);
+    let on_what_if = {
+        let what_if = what_if.setter();
+        use_callback((), move |setup: WhatIfSetup, ()| what_if.set(Some(Rc::new(setup))))
+    };
     use_effect_with(device.device, {
-        let hovered = hovered.setter();
-        move |_| hovered.set(None)
+        let (hovered, what_if) = (hovered.setter(), what_if.setter());
+        move |_| {
+            hovered.set(None);
+            what_if.set(None);
+        }
     });
+    let capacity_bytes = what_if.as_ref().and_then(|setup| setup.capacity_bytes);
     // The pointer's way over the plot must not render anything but the panel, so callbacks keep their identity.
     let on_pin = use_callback(on_action.clone(), |hit, on_action| on_action.emit(FileAction::Pin(hit)));
     let on_unpin = use_callback(on_action.clone(), |(), on_action| on_action.emit(FileAction::Pin(None)));
@@ -133,10 +146,11 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                 <div class="stage">
                     <Timeline client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
                         color={file.color} parts={file.shown_parts().cloned()} legend_moment={legend_moment(file, device)}
-                        {on_color} command={*command} {pinned} start={file.start_range} {on_view} {on_hover}
+                        {on_color} command={*command} {pinned} {capacity_bytes} start={file.start_range} {on_view} {on_hover}
                         on_pin={on_pin.clone()} />
                     <Dock id={*id} peers={peers.clone()} are_ranks={*are_ranks} on_ranks={on_ranks.clone()} on_action={on_action.clone()} client={client.clone()} file={file.clone()} device={device.clone()} scheme={*scheme}
-                        seen={*seen} {on_dock} {on_pin} on_command={on_command.clone()} />
+                        seen={*seen} {on_dock} {on_pin} on_command={on_command.clone()} what_if={(*what_if).clone()} {on_what_if}
+                        on_files={on_files.clone()} />
                 </div>
                 <Panel client={client.clone()} file={file.clone()} device={device.clone()}
                     hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} />

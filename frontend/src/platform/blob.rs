@@ -2,11 +2,16 @@
 
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::JsValue;
-use web_sys::{Blob, BlobPropertyBag};
+use web_sys::{Blob, BlobPropertyBag, File};
 
 /// Compressed bytes as a `Blob`, which page and worker hand over without a copy.
 pub(super) fn gzip_blob(bytes: &[u8]) -> Result<Blob, JsValue> {
     let properties = BlobPropertyBag::new();
     properties.set_type("application/gzip");
     Blob::new_with_u8_array_sequence_and_options(&Array::of1(&Uint8Array::from(bytes)), &properties)
+}
+
+/// A `Blob` as a file with a name, as if somebody had chosen it; nothing where the browser has no room.
+pub fn file_of(blob: &Blob, name: &str) -> Option<File> {
+    File::new_with_blob_sequence(&Array::of1(blob), name).ok()
 }

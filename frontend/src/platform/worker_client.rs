@@ -5,7 +5,7 @@ use super::reader::Source;
 use crate::worker::{
     AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CompareAnswer,
     CompareQuestion, CopyOptions, CopyPreview, Details, FlameAnswer, FlameQuestion, Hit, Instant, Marks, Order,
-    PictureData, Question, Report, SegmentsData, Stacks, View,
+    PictureData, Question, Report, SegmentsData, Stacks, View, WhatIfAnswer, WhatIfQuestion, WhatIfSetup,
 };
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};
@@ -183,6 +183,28 @@ impl WorkerClient {
     pub async fn copy(&self, options: CopyOptions, progress: impl Fn(f64) + 'static) -> Result<Blob, AskError> {
         let (done, receiver) = oneshot::channel();
         self.post(Question::Copy(options), Waiting::Copy { done, progress: Rc::new(progress) })?;
+        receiver.await.map_err(|_| AskError::Closed)?
+    }
+
+    /// What a device's requests come to under other settings or on another card.
+    ///
+    /// # Errors
+    /// As [`AskError`] says; a setting that can't be followed is refused by its name.
+    pub async fn what_if(&self, device: u32, question: WhatIfQuestion) -> Result<WhatIfAnswer, AskError> {
+        match self.ask(Question::WhatIf { device, question }).await? {
+            Answer::WhatIf(answer) => Ok(answer),
+            other => Err(refusal(other)),
+        }
+    }
+
+    /// A replay as a compressed snapshot.
+    ///
+    /// # Errors
+    /// As [`what_if`](Self::what_if).
+    pub async fn replay_snapshot(&self, device: u32, setup: WhatIfSetup) -> Result<Blob, AskError> {
+        let (done, receiver) = oneshot::channel();
+        let question = Question::WhatIf { device, question: WhatIfQuestion::Snapshot(setup) };
+        self.post(question, Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
         receiver.await.map_err(|_| AskError::Closed)?
     }
 

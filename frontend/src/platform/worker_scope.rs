@@ -3,7 +3,7 @@
 use super::blob::gzip_blob;
 use super::messages::{from_buffer, to_buffer};
 use super::reader::{Reader, Source};
-use crate::worker::{Answer, CopyOptions, Engine, Order, Question, Queue, Report};
+use crate::worker::{Answer, CopyOptions, Engine, Order, Question, Queue, Report, WhatIfQuestion, WhatIfSetup};
 use gloo_timers::callback::Timeout;
 use js_sys::Array;
 use shared::import::{ImportError, Importer};
@@ -123,6 +123,8 @@ impl FileWorker {
         }
         if let Some((number, Question::Copy(options))) = &next {
             self.copy(engine, *number, options);
+        } else if let Some((number, Question::WhatIf { device, question: WhatIfQuestion::Snapshot(setup) })) = &next {
+            self.replay_snapshot(engine, *number, *device, setup);
         } else if let Some((number, question)) = next {
             self.post(&Report::Answer(number, engine.answer(&question)));
         } else if let Some(report) = engine.next_report() {
@@ -143,7 +145,19 @@ impl FileWorker {
                 told_ms = now_ms;
             }
         });
-        let Ok(blob) = gzip_blob(&bytes) else {
+        self.hand_over(number, &bytes);
+    }
+
+    /// Hands a replay to the page as a copy is.
+    fn replay_snapshot(&self, engine: &mut Engine, number: u32, device: u32, setup: &WhatIfSetup) {
+        match engine.replay_snapshot(device, setup) {
+            Ok(bytes) => self.hand_over(number, &bytes),
+            Err(reason) => self.post(&Report::Answer(number, Answer::Refused(reason))),
+        }
+    }
+
+    fn hand_over(&self, number: u32, bytes: &[u8]) {
+        let Ok(blob) = gzip_blob(bytes) else {
             let reason = "the browser has no room for the copy".to_owned();
             return self.post(&Report::Answer(number, Answer::Refused(reason)));
         };

@@ -18,3 +18,4 @@ pub mod sharing;
 pub mod stack;
 pub mod timeline;
 pub mod top_stacks;
+pub mod what_if;

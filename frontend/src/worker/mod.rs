@@ -14,6 +14,7 @@ mod protocol;
 mod segments_data;
 mod selection_data;
 mod summary;
+mod what_if_data;
 
 pub mod wire;
 
@@ -49,3 +50,6 @@ pub use selection_data::{
     FilterData, GroupKeyData, GroupKind, PartKind, ScopeData, SelectionData, SelectionFacts, WeightKind,
 };
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
+pub use what_if_data::{
+    RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfAnswer, WhatIfColumn, WhatIfQuestion, WhatIfSetup,
+};

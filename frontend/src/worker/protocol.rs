@@ -13,6 +13,7 @@ use super::parts_data::Parts;
 use super::picture_data::PictureData;
 use super::segments_data::{Instant, SegmentsData};
 use super::summary::{DeviceFigures, FileSummary, Notice};
+use super::what_if_data::{WhatIfAnswer, WhatIfQuestion};
 use serde::{Deserialize, Serialize};
 
 /// What runs along the x axis.
@@ -169,6 +170,13 @@ pub enum Question {
     Preview(CopyOptions),
     /// A clean copy of the file, compressed; the bytes come as a `Blob`, which no message is made of.
     Copy(CopyOptions),
+    /// The requests of a device under other settings or on another card.
+    WhatIf {
+        /// Position of the device.
+        device: u32,
+        /// What about them.
+        question: WhatIfQuestion,
+    },
 }
 
 /// An answer to a [`Question`] of the same name.
@@ -200,6 +208,8 @@ pub enum Answer {
     Compare(CompareAnswer),
     /// What a copy leaves out.
     Preview(Box<CopyPreview>),
+    /// A replay.
+    WhatIf(WhatIfAnswer),
     /// A newer question of the same kind came before this one was looked at.
     Superseded,
     /// The question can't be answered, and why; only a mistake of the page leads here.

@@ -2,6 +2,7 @@
 
 use super::allocations_data::AllocationsQuestion;
 use super::protocol::Question;
+use super::what_if_data::WhatIfQuestion;
 
 /// Questions in the order in which they came.
 ///
@@ -47,6 +48,10 @@ fn replaces(newer: &Question, older: &Question) -> bool {
             Question::Allocations { question: AllocationsQuestion::Rows(_), .. },
         )
         | (Question::Segments { .. }, Question::Segments { .. })
+        | (
+            Question::WhatIf { question: WhatIfQuestion::Replay(_), .. },
+            Question::WhatIf { question: WhatIfQuestion::Replay(_), .. },
+        )
         | (Question::Preview(_), Question::Preview(_))
         | (Question::Copy(_), Question::Copy(_)) => true,
         (Question::Flame { question: newer, .. }, Question::Flame { question: older, .. }) => newer.replaces(older),
@@ -72,6 +77,18 @@ mod tests {
         assert_eq!(queue.take_next(), (vec![1], Some((2, Question::Marks { device: 0 }))));
         assert_eq!(queue.take_next(), (vec![3], Some((4, hit(3.0)))));
         assert_eq!(queue.take_next(), (vec![], None));
+    }
+
+    #[test]
+    fn only_the_newest_replay_is_answered() {
+        let replay = || Question::WhatIf { device: 0, question: WhatIfQuestion::Replay(Default::default()) };
+        let sweep = WhatIfQuestion::Sweep { setup: Default::default(), is_new: false };
+        let sweep = Question::WhatIf { device: 0, question: sweep };
+        let mut queue = Queue::default();
+        for (number, question) in [(1, replay()), (2, sweep.clone()), (3, replay())] {
+            queue.push(number, question);
+        }
+        assert_eq!(queue.take_next(), (vec![1], Some((2, sweep))));
     }
 
     #[test]

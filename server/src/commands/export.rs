@@ -89,7 +89,7 @@ impl ExportArgs {
 }
 
 /// Writes a file whole or not at all, and says how long it is.
-fn write(path: &Path, export: impl FnOnce(&mut dyn FnMut(&[u8]))) -> std::io::Result<u64> {
+pub(super) fn write(path: &Path, export: impl FnOnce(&mut dyn FnMut(&[u8]))) -> std::io::Result<u64> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = NamedTempFile::new_in(folder)?;
     let is_compressed = path.extension().is_some_and(|extension| extension == "gz");

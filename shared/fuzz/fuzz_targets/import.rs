@@ -4,7 +4,8 @@
 use libfuzzer_sys::fuzz_target;
 use shared::allocator::Settings;
 use shared::analysis::{
-    Axis, PictureRequest, ReplayConfig, Summary, Timeline, live_by_stack, recording_diagnostics, replay, spans, verify,
+    Axis, PictureRequest, ReplayConfig, Replayer, Summary, Timeline, live_by_stack, recording_diagnostics, spans,
+    verify,
 };
 use shared::import::{ImportError, Importer, import};
 use shared::trace::Trace;
@@ -49,7 +50,10 @@ fn analyse(trace: &Trace) {
         let _ = verify(trace, device, Some(capacity_bytes));
         for expandable_segments in [false, true] {
             let settings = Settings { expandable_segments, ..Settings::default() };
-            replay(trace, device, &ReplayConfig { settings, capacity_bytes, elsewhere_bytes: 0 });
+            let config = ReplayConfig { settings, capacity_bytes, elsewhere_bytes: 0 };
+            let replayer = Replayer::new(trace, device, &timeline.allocations);
+            assert_eq!(replayer.course(&config, 10).0, replayer.replay(&config));
+            replayer.trace(&config).check();
         }
         for axis in [Axis::Events, Axis::Time] {
             let request = PictureRequest {

@@ -1,5 +1,7 @@
 //! What stands below the allocator: a card that gives memory until it is full.
 
+use std::ops::Range;
+
 use super::address_space::{AddressOrder, AddressSpace};
 use super::rounding;
 
@@ -37,6 +39,11 @@ const MEMORY: (u64, u64) = (1 << 46, (1 << 46) + (1 << 43));
 /// Where the addresses of reservations begin and end.
 const RESERVATIONS: (u64, u64) = (1 << 45, 1 << 46);
 
+/// New memory lies in slots of this size, 32 MiB.
+const SLOT: u64 = 32 << 20;
+/// No address lies behind this one.
+const LAST: u64 = 1 << 62;
+
 /// A card that counts: it is full when its capacity is taken.
 ///
 /// Addresses go as the virtual GPU's do, which is how most drivers do: slots of 32 MiB downwards.
@@ -46,6 +53,7 @@ pub struct VirtualCard {
     free_bytes: u64,
     memory: AddressSpace,
     reservations: AddressSpace,
+    first_reservation: u64,
 }
 
 impl VirtualCard {
@@ -53,12 +61,31 @@ impl VirtualCard {
     ///
     /// The difference is what the context and other libraries take.
     pub fn new(total_bytes: u64, usable_bytes: u64) -> Self {
+        Self::with_addresses(total_bytes, usable_bytes, MEMORY, RESERVATIONS)
+    }
+
+    /// The same, with addresses below and above a range that segments lie in already.
+    ///
+    /// Where there is not enough room beside it, addresses are those of an empty card.
+    pub fn beside(total_bytes: u64, usable_bytes: u64, taken: Range<u64>) -> Self {
+        let total_bytes = total_bytes.min(rounding::MOST_BYTES);
+        let end = taken.start / SLOT * SLOT;
+        let start = taken.end.saturating_add(2 * total_bytes).checked_next_multiple_of(SLOT).unwrap_or(u64::MAX);
+        let (memory, reservations) = (MEMORY.1 - MEMORY.0, RESERVATIONS.1 - RESERVATIONS.0);
+        if taken.is_empty() || end <= memory || start > LAST - reservations {
+            return Self::new(total_bytes, usable_bytes);
+        }
+        Self::with_addresses(total_bytes, usable_bytes, (end - memory, end), (start, start + reservations))
+    }
+
+    fn with_addresses(total_bytes: u64, usable_bytes: u64, memory: (u64, u64), reservations: (u64, u64)) -> Self {
         let total_bytes = total_bytes.min(rounding::MOST_BYTES);
         Self {
             total_bytes,
             free_bytes: usable_bytes.min(total_bytes),
-            memory: AddressSpace::new(MEMORY.0, MEMORY.1, AddressOrder::Descending),
-            reservations: AddressSpace::new(RESERVATIONS.0, RESERVATIONS.1, AddressOrder::Ascending),
+            memory: AddressSpace::new(memory.0, memory.1, AddressOrder::Descending),
+            reservations: AddressSpace::new(reservations.0, reservations.1, AddressOrder::Ascending),
+            first_reservation: reservations.0,
         }
     }
 
@@ -103,7 +130,7 @@ impl Driver for VirtualCard {
 
     fn reserve(&mut self, size_bytes: u64) -> u64 {
         // Addresses without memory cost nothing: where the range is used up, it is used a second time.
-        self.reservations.take(size_bytes.next_multiple_of(PAGE)).unwrap_or(RESERVATIONS.0)
+        self.reservations.take(size_bytes.next_multiple_of(PAGE)).unwrap_or(self.first_reservation)
     }
 
     fn unreserve(&mut self, addr: u64, size_bytes: u64) {

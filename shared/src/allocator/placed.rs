@@ -33,6 +33,8 @@ pub struct PlacedSegment {
     pub is_small: bool,
     /// Whether it is expandable: its addresses go on behind it as far as the card is large.
     pub is_expandable: bool,
+    /// How far addresses can go on behind it, where something else follows.
+    pub room_bytes: Option<u64>,
     /// The blocks in use; what lies between them is free.
     pub blocks: Vec<PlacedBlock>,
 }
@@ -68,7 +70,8 @@ impl<D: Driver> Allocator<D> {
         }
         let unit_bytes = self.settings.unit_bytes(segment.is_small);
         // What goes on behind the segment is as large as the card, if there are so many addresses.
-        let behind = self.driver.total_bytes().min(u64::MAX - segment.addr - segment.size_bytes) / unit_bytes;
+        let room = segment.room_bytes.unwrap_or(u64::MAX).min(u64::MAX - segment.addr - segment.size_bytes);
+        let behind = self.driver.total_bytes().min(room) / unit_bytes;
         let size_bytes = segment.size_bytes + behind * unit_bytes;
         let id = self.add_reservation(Reservation { addr: segment.addr, size_bytes, unit_bytes }, segment.stream, pool);
         let unmapped = self.blocks[id];

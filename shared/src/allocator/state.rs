@@ -55,6 +55,11 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Calls that fetched memory from the driver or gave it back: each stalls the program.
+    pub fn driver_calls(&self) -> u64 {
+        self.segment_allocs + self.segment_frees + self.maps + self.unmaps
+    }
+
     pub(super) fn allocated(&mut self, requested_bytes: u64, block_bytes: u64) {
         self.live_bytes.add(requested_bytes);
         self.allocated_bytes.add(block_bytes);
@@ -117,6 +122,11 @@ impl<D: Driver> Allocator<D> {
     /// Forgets the events.
     pub fn clear_events(&mut self) {
         self.events.clear();
+    }
+
+    /// The first address of a block in use.
+    pub fn addr_of(&self, block: BlockId) -> u64 {
+        self.blocks[block].addr
     }
 
     /// The card.

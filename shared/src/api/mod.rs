@@ -27,7 +27,9 @@ pub use ranks::{RankOutlier, RankRow, RanksReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingReport, Started, Written,
 };
-pub use replay::{ReplayDifference, ReplayDocument, ReplayOomRow, ReplayVerification, SegmentEventRow};
+pub use replay::{
+    ReplayDifference, ReplayDocument, ReplayOomRow, ReplaySweep, ReplayTrial, ReplayVerification, SegmentEventRow,
+};
 pub use segments::{HeldRow, HolderRow, PoolRow, ReservedParts, SegmentRow, SegmentsReport};
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

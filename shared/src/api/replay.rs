@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What a trace's requests come to under other settings or on another card.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayDocument {
     /// The file as it was named.
     pub file: String,
@@ -39,6 +39,40 @@ pub struct ReplayDocument {
     pub guessed_blocks: u64,
     /// The comparison with the recording, where it was asked for.
     pub verify: Option<ReplayVerification>,
+    /// What other settings, cards and batches would come to, where it was asked for.
+    pub sweep: Option<ReplaySweep>,
+}
+
+/// What a sweep over settings, cards and batches found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReplaySweep {
+    /// Each setting that was tried; that of the recording is the first.
+    pub trials: Vec<ReplayTrial>,
+    /// The best settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them.
+    pub best: Option<String>,
+    /// The smallest card that has room under the best settings.
+    pub smallest_card: Option<String>,
+    /// The smallest card under the settings of the recording.
+    pub smallest_card_as_recorded: Option<String>,
+    /// How many times the batch fits on the given card under the best settings; an estimate.
+    pub batch_factor: Option<f64>,
+}
+
+/// What the requests come to under some settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReplayTrial {
+    /// The settings, as `PYTORCH_CUDA_ALLOC_CONF` takes them; empty for the default ones.
+    pub settings: String,
+    /// The highest sum of segments.
+    pub peak_reserved_bytes: u64,
+    /// Calls that fetch memory from the driver or give it back.
+    pub driver_calls: u64,
+    /// Requests for which the whole cache was given back.
+    pub retries: u64,
+    /// Requests that failed.
+    pub ooms: u64,
+    /// The event of the trace whose request failed first.
+    pub first_oom_event: Option<u64>,
 }
 
 /// A request that failed in a replay.

@@ -10,3 +10,4 @@ mod journey;
 mod page;
 mod share;
 mod timeline;
+mod what_if;

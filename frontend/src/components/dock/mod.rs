@@ -8,6 +8,7 @@ mod long_table;
 mod scope_bar;
 mod segments;
 mod select;
+mod what_if;
 
 use self::allocations::AllocationsView;
 use self::compare::Compare;
@@ -15,12 +16,13 @@ use self::flame::FlameView;
 use self::grip::Grip;
 pub use self::scope_bar::{SEARCH_ID, ScopeBar, ScopeBarProps};
 use self::segments::Segments;
+use self::what_if::WhatIf;
 use super::icon::{Icon, IconName};
 use super::tab_keys::tab_keys;
 use crate::hooks::{Peer, Seen, SelectingHandle, use_selecting_state};
 use crate::platform::WorkerClient;
 use crate::state::{DockTab, FileAction, FileId, ReadyFile, Scheme, TimelineCommand};
-use crate::worker::{DeviceFigures, Hit};
+use crate::worker::{DeviceFigures, Hit, WhatIfSetup};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -53,6 +55,12 @@ pub struct DockProps {
     pub on_action: Callback<FileAction>,
     /// Ranks are to be compared, or moments.
     pub on_ranks: Callback<bool>,
+    /// Under what requests are replayed, once that was looked at.
+    pub what_if: Option<Rc<WhatIfSetup>>,
+    /// They are to be replayed under something else.
+    pub on_what_if: Callback<WhatIfSetup>,
+    /// Files are to be opened.
+    pub on_files: Callback<Vec<web_sys::File>>,
 }
 
 fn id(tab: DockTab) -> &'static str {
@@ -121,6 +129,6 @@ fn body(tab: DockTab, props: &DockProps) -> Html {
         DockTab::Allocations => html! { <AllocationsView dock={props.clone()} /> },
         DockTab::Segments => html! { <Segments dock={props.clone()} /> },
         DockTab::Compare => html! { <Compare ..props.clone() /> },
-        DockTab::WhatIf => Html::default(),
+        DockTab::WhatIf => html! { <WhatIf dock={props.clone()} /> },
     }
 }

@@ -37,6 +37,8 @@ pub struct TimelineProps {
     pub command: Option<Issued>,
     /// The allocation that is pinned: the page's state, so that Esc can clear it.
     pub pinned: Option<u32>,
+    /// The memory of a card to compare with.
+    pub capacity_bytes: Option<u64>,
     /// The part to begin with; `None` for all of it.
     pub start: Option<View>,
     /// The moment that the bytes in the legend are of, and whether it is that of the pin.
@@ -177,6 +179,9 @@ impl Running {
         }
         if before.parts != props.parts {
             self.director.with(Stage::take_parts);
+        }
+        if before.capacity_bytes != props.capacity_bytes {
+            self.director.with(Stage::redraw);
         }
         if before.pinned != props.pinned {
             self.director.with(Stage::redraw);

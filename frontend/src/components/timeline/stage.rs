@@ -6,6 +6,7 @@ use crate::{
     draw::{
         axes,
         camera::{Camera, View},
+        capacity,
         gesture::{Gesture, Point},
         glide::Glide,
         history::History,
@@ -361,6 +362,8 @@ impl Stage {
         }
         ops.push(Op::Unclip);
         ops.extend(self.pin.iter().flat_map(|&pin| axes::lifetime(pin, camera, layout, theme)));
+        let card = self.props.capacity_bytes;
+        ops.extend(card.iter().flat_map(|&bytes| capacity::capacity(bytes, camera, layout, theme)));
         ops.extend(axes::markers(&self.markers, camera, layout, theme));
         let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
         if let Some(at) = cursor {

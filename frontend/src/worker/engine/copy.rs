@@ -43,6 +43,13 @@ pub(super) fn copy(trace: &Trace, options: &CopyOptions, mut progress: impl FnMu
     gzip.finish().expect("memory takes all bytes")
 }
 
+/// Bytes as they are written, compressed.
+pub(super) fn compressed(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), LEVEL);
+    write(&mut |piece| gzip.write_all(piece).expect("memory takes all bytes"));
+    gzip.finish().expect("memory takes all bytes")
+}
+
 /// Packages are dropped by name: those that the page did not know of stay.
 fn sanitize_options(trace: &Trace, options: &CopyOptions) -> SanitizeOptions {
     let CopyOptions { cut_paths, remove_names, names, dropped_packages, drop_metadata, drop_annotations } = options;

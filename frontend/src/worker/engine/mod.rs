@@ -20,6 +20,7 @@ mod stacks;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod what_if;
 
 use self::flame::{Flame, FlameCache};
 use super::categories_data::ColorBy;
@@ -27,6 +28,7 @@ use super::copy::CopyOptions;
 use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::summary::{DeviceOutline, FileSummary, Notice};
+use super::what_if_data::WhatIfSetup;
 use shared::analysis::{
     AllocationId, Axis, Category, Coloring, DistinctStacks, Growth, Origin, Phases, PictureRequest, RankFigures,
     SegmentHistory, Span, Steps, Study, Timeline, recording_diagnostics, spans,
@@ -47,6 +49,7 @@ pub struct Engine {
     flames: FlameCache,
     /// What the page has not been told yet, the next one last.
     untold: Vec<Untold>,
+    what_if: what_if::WhatIf,
 }
 
 /// What is computed for a device when it is first asked for.
@@ -106,7 +109,15 @@ impl Engine {
         untold.extend(in_turn(gpus).map(Untold::Parts));
         untold.push(Untold::Notices);
         untold.extend(in_turn(count as u32).map(Untold::Device));
-        Self { trace, summary, timelines, kept, flames: FlameCache::default(), untold }
+        Self {
+            trace,
+            summary,
+            timelines,
+            kept,
+            flames: FlameCache::default(),
+            what_if: what_if::WhatIf::default(),
+            untold,
+        }
     }
 
     /// What is in the file.
@@ -142,6 +153,13 @@ impl Engine {
             return Answer::Preview(Box::new(copy::preview(&self.trace, options)));
         }
         let Some(device) = device_of(question) else { return of_no_device() };
+        let mut what_if = std::mem::take(&mut self.what_if);
+        let answer = self.answer_of(device, question, &mut what_if);
+        self.what_if = what_if;
+        answer
+    }
+
+    fn answer_of(&mut self, device: u32, question: &Question, what_if: &mut what_if::WhatIf) -> Answer {
         let Some(ready) = self.ready(device) else {
             return Answer::Refused(format!("there is no device at position {device}"));
         };
@@ -149,6 +167,10 @@ impl Engine {
             return Answer::Allocations(allocations::answer(ready, question));
         }
         match *question {
+            Question::WhatIf { ref question, .. } => match what_if.answer(ready, question) {
+                Ok(answer) => Answer::WhatIf(answer),
+                Err(reason) => Answer::Refused(reason),
+            },
             Question::Picture { view, .. } => Answer::Picture(picture(ready, view)),
             Question::Outline { axis, columns, .. } => Answer::Outline(outline(ready, axis, columns)),
             Question::Hit { axis, x, bytes, units_per_px, .. } => {
@@ -179,6 +201,15 @@ impl Engine {
     /// A clean copy of the file, compressed with gzip; `progress` hears now and then which share of it is done.
     pub fn copy(&self, options: &CopyOptions, progress: impl FnMut(f64)) -> Vec<u8> {
         copy::copy(&self.trace, options, progress)
+    }
+
+    /// A replay as a compressed snapshot.
+    ///
+    /// # Errors
+    /// A setting that can't be followed, by its name, or a device that is not there.
+    pub fn replay_snapshot(&mut self, device: u32, setup: &WhatIfSetup) -> Result<Vec<u8>, String> {
+        let ready = self.ready(device).ok_or_else(|| format!("there is no device at position {device}"))?;
+        what_if::snapshot(ready, setup)
     }
 
     fn ready(&mut self, position: u32) -> Option<Ready<'_>> {
@@ -266,7 +297,8 @@ fn device_of(question: &Question) -> Option<u32> {
         | Question::Categories { device, .. }
         | Question::Segments { device, .. }
         | Question::Marks { device }
-        | Question::Compare { device, .. } => device,
+        | Question::Compare { device, .. }
+        | Question::WhatIf { device, .. } => device,
         Question::Preview(_) | Question::Copy(_) => return None,
     })
 }

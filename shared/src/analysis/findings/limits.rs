@@ -1,6 +1,6 @@
 //! Limits that the user set, and the memory of the card.
 
-use super::{Confidence, Evidence, Finding, FindingsConfig, top_stacks};
+use super::{Confidence, Evidence, Finding, FindingsConfig, top_stacks, tried};
 use crate::analysis::{Study, live_by_stack};
 use crate::base::{Severity, format};
 
@@ -54,7 +54,11 @@ fn nearly_full(study: &Study<'_>, capacity: u64) -> Option<Finding> {
             moment,
             ("card-nearly-full", Severity::Warning, bytes),
             format!("PyTorch reserves {} of the card's {}", format::bytes(bytes), format::bytes(capacity)),
-            "CUDA's context and libraries take some hundred MiB beside PyTorch. A longer batch may fail.",
+            &["CUDA's context and libraries take some hundred MiB beside PyTorch. A longer batch may fail.".to_owned()]
+                .into_iter()
+                .chain(tried::less_reserved(study))
+                .collect::<Vec<_>>()
+                .join(" "),
         )
     })
 }

@@ -1,25 +1,60 @@
 //! Each time that memory was out: what was asked for, what was free and why it did not help.
 
-use super::{Confidence, Evidence, Finding, top_stacks};
-use crate::analysis::{Fragmentation, Study, live_by_stack};
+use super::tried::{self, Tried};
+use super::{Confidence, Evidence, Finding, FindingsConfig, MOST_SHOWN, top_stacks};
+use crate::analysis::{Fragmentation, Stuck, Study, live_by_stack};
 use crate::base::{Severity, format};
-use crate::trace::{Action, Event, Setting};
+use crate::trace::{Action, Event, Setting, StackId};
 
-/// A program that goes on after each failure may fail a thousand times.
-const MOST_FINDINGS: usize = 3;
+/// A program that goes on after each failure may fail at many places; of more than these the rest is counted.
+const MOST_PLACES: usize = 16;
 
-/// A finding for each of the first times that memory was out.
-pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
-    let rows = study.device.events.actions().iter().enumerate();
-    let ooms = rows.filter(|(_, action)| *action == Action::Oom).map(|(index, _)| index);
-    ooms.take(MOST_FINDINGS).map(|index| finding(study, index)).collect()
+/// Less than this outside of PyTorch is what a CUDA context and libraries take, 1 GiB.
+const LEAST_OUTSIDE_BYTES: u64 = 1 << 30;
+
+/// Requests for the same size from the same place.
+struct Failures {
+    place: (StackId, u64),
+    events: Vec<u32>,
 }
 
-fn finding(study: &Study<'_>, index: usize) -> Finding {
-    let event = study.device.events.at(index);
-    let parts = Fragmentation::at(study, index as u32);
-    let groups = live_by_stack(study.device, &study.timeline.allocations, index as u32);
-    let (asked, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
+/// A finding for each place at which memory was out, and one for memory that PyTorch does not have.
+pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
+    let places = places(study);
+    let mut found: Vec<Finding> = Vec::new();
+    for (index, failures) in places.iter().enumerate().take(MOST_PLACES) {
+        // Later failures follow from what the program did after the first.
+        let tried = if index == 0 { tried::for_failure(study, failures.events[0] as usize) } else { None };
+        found.push(finding(study, failures, tried.as_ref()));
+    }
+    let others: usize = places.iter().skip(MOST_PLACES).map(|failures| failures.events.len()).sum();
+    if let (Some(last), true) = (found.last_mut(), others > 0) {
+        last.advice += &format!(" Memory was out {} more, at other places.", format::counted(others as u64, "time"));
+    }
+    let first = places.first().map(|failures| failures.events[0]);
+    found.extend(first.and_then(|event| outside(study, event, config.capacity_bytes?)));
+    found
+}
+
+/// The failures by their places, in the order of the first of each.
+fn places(study: &Study<'_>) -> Vec<Failures> {
+    let events = &study.device.events;
+    let mut places: Vec<Failures> = Vec::new();
+    for (index, _) in events.actions().iter().enumerate().filter(|(_, action)| *action == Action::Oom) {
+        let place = (events.stacks().at(index), events.sizes_bytes().at(index));
+        match places.iter_mut().find(|failures| failures.place == place) {
+            Some(failures) => failures.events.push(index as u32),
+            None => places.push(Failures { place, events: vec![index as u32] }),
+        }
+    }
+    places
+}
+
+fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Finding {
+    let index = failures.events[0];
+    let event = study.device.events.at(index as usize);
+    let parts = Fragmentation::at(study, index);
+    let groups = live_by_stack(study.device, &study.timeline.allocations, index);
     let largest = groups.first().map(|group| (group.bytes, study.title(group.stack)));
     Finding {
         code: "out-of-memory",
@@ -27,22 +62,28 @@ fn finding(study: &Study<'_>, index: usize) -> Finding {
         confidence: Confidence::High,
         device: study.device.index,
         bytes: event.size_bytes,
-        title: format!(
-            "Out of memory at event {}: {asked} asked for by {}, {free} free on the device",
-            format::count(index as u64),
-            study.title(event.stack)
-        ),
+        title: title(study, failures, &event),
         evidence: Evidence {
-            shows: shows(&parts),
-            events: vec![index as u32],
+            shows: shows(&parts) + &tried.map_or_else(String::new, |tried| stuck(&tried.stuck)),
+            events: failures.events.iter().copied().take(MOST_SHOWN).collect(),
             stacks: [event.stack]
                 .into_iter()
                 .filter(|stack| stack.has_frames())
                 .chain(top_stacks(groups.iter().map(|group| (group.bytes, group.stack))))
                 .collect(),
         },
-        advice: remedies(study, &event, &parts, largest),
+        advice: remedies(study, &event, &parts, tried, largest),
     }
+}
+
+fn title(study: &Study<'_>, failures: &Failures, event: &Event) -> String {
+    let (asked, free) = (format::bytes(event.size_bytes), format::bytes(event.addr));
+    let first = format::count(u64::from(failures.events[0]));
+    let when = match failures.events.len() {
+        1 => format!("at event {first}"),
+        times => format!("{}, first at event {first}", format::counted(times as u64, "time")),
+    };
+    format!("Out of memory {when}: {asked} asked for by {}, {free} free on the device", study.title(event.stack))
 }
 
 fn shows(parts: &Fragmentation) -> String {
@@ -60,8 +101,31 @@ fn shows(parts: &Fragmentation) -> String {
     text
 }
 
+/// Why what was free did not help, the most bytes first.
+fn stuck(stuck: &Stuck) -> String {
+    let mut reasons = [
+        (stuck.pieces_bytes, "in pieces that are too short"),
+        (stuck.other_streams_bytes, "of other streams"),
+        (stuck.other_pools_bytes, "in other pools, of CUDA graphs or a `MemPool`"),
+        (stuck.other_class_bytes, "in segments for requests of another size"),
+    ];
+    reasons.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    let named = reasons.iter().filter(|(bytes, _)| *bytes > 0);
+    let named: Vec<String> = named.map(|(bytes, why)| format!("{} {why}", format::bytes(*bytes))).collect();
+    match named.as_slice() {
+        [] => " Nothing of it was left to give back to CUDA.".to_owned(),
+        named => format!(" After unused segments went back to CUDA there stayed free: {}.", named.join(", ")),
+    }
+}
+
 /// What would have been enough, the least effort first.
-fn remedies(study: &Study<'_>, event: &Event, parts: &Fragmentation, largest: Option<(u64, String)>) -> String {
+fn remedies(
+    study: &Study<'_>,
+    event: &Event,
+    parts: &Fragmentation,
+    tried: Option<&Tried>,
+    largest: Option<(u64, String)>,
+) -> String {
     let mut remedies = Vec::new();
     let asked = event.size_bytes;
     let usable = parts.free_bytes() - parts.private_free_bytes.min(parts.free_bytes());
@@ -69,12 +133,21 @@ fn remedies(study: &Study<'_>, event: &Event, parts: &Fragmentation, largest: Op
     if growth > 0 {
         remedies.push(format!("Stop the growth of {} a step first.", format::bytes(growth)));
     }
-    if usable.saturating_add(event.addr) >= asked && !is_expandable(study) {
-        remedies.push(format!(
+    if event.addr >= asked {
+        remedies.push(
+            "More was free on the device than was asked for: a limit that the program set itself was reached, such as \
+             `per_process_memory_fraction`."
+                .to_owned(),
+        );
+    }
+    match tried {
+        Some(tried) => remedies.extend(tried.settings.iter().cloned()),
+        None if usable.saturating_add(event.addr) >= asked && !is_expandable(study) => remedies.push(format!(
             "With `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` PyTorch can put the {} that are free together; that \
              may be enough.",
             format::bytes(usable)
-        ));
+        )),
+        None => {}
     }
     if parts.private_free_bytes >= asked {
         remedies.push(format!(
@@ -87,6 +160,13 @@ fn remedies(study: &Study<'_>, event: &Event, parts: &Fragmentation, largest: Op
     if missing > 0 {
         remedies.push(format!("Even without any fragmentation {} were missing.", format::bytes(missing)));
     }
+    if let Some(factor) = tried.and_then(|tried| tried.batch) {
+        remedies.push(format!(
+            "With about {} of the batch the requests up to here would have fitted: an estimate, for which activations, \
+             inputs and temporaries are scaled.",
+            format::percent((factor * 1000.0) as u64, 1000)
+        ));
+    }
     if let Some((bytes, title)) = largest {
         remedies.push(format!(
             "Have less alive at this point, with a smaller micro-batch or activation checkpointing perhaps: the most, {}, \
@@ -95,6 +175,38 @@ fn remedies(study: &Study<'_>, event: &Event, parts: &Fragmentation, largest: Op
         ));
     }
     remedies.join(" ")
+}
+
+/// What of the card neither PyTorch had nor was free, where that is more than a context takes.
+fn outside(study: &Study<'_>, event: u32, capacity_bytes: u64) -> Option<Finding> {
+    let reserved = study.timeline.reserved_at(event);
+    let free = study.device.events.addrs().at(event as usize);
+    let bytes = capacity_bytes.checked_sub(reserved)?.checked_sub(free)?;
+    (bytes >= LEAST_OUTSIDE_BYTES).then(|| Finding {
+        code: "outside-pytorch",
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        device: study.device.index,
+        bytes,
+        title: format!(
+            "{} of the card were used by others than PyTorch's allocator when memory was out",
+            format::bytes(bytes)
+        ),
+        evidence: Evidence {
+            shows: format!(
+                "Of {} PyTorch had {} reserved, and {} were free.",
+                format::bytes(capacity_bytes),
+                format::bytes(reserved),
+                format::bytes(free)
+            ),
+            events: vec![event],
+            stacks: Vec::new(),
+        },
+        advice:
+            "Look for other processes on the card with `nvidia-smi`. In the process itself NCCL's buffers, the CUDA \
+                 context with its kernels, graphs and other libraries take memory that no snapshot shows."
+                .to_owned(),
+    })
 }
 
 /// Whether segments may grow already.

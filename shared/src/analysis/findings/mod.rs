@@ -11,6 +11,7 @@ mod memory_out;
 mod peak;
 mod precision;
 mod staying;
+mod tried;
 mod waste;
 
 use super::{Kept, Origin, Study, Timeline};
@@ -102,7 +103,7 @@ pub fn findings_of(studies: &[Study<'_>], config: &FindingsConfig) -> Vec<Findin
 }
 
 fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
-    let mut found = memory_out::findings(study);
+    let mut found = memory_out::findings(study, config);
     found.extend(growing::findings(study, config));
     found.extend(limits::findings(study, config));
     found.extend(staying::findings(study));

@@ -245,3 +245,61 @@ fn devices_that_do_not_share_the_work_are_named() {
     let second = "device 1\nalloc v 16MiB @setup@phase t=3\nalloc y 1MiB @loss<forward@phase t=5\n";
     check(&(training(4, healthy) + second), &["devices-uneven"]);
 }
+
+#[test]
+fn places_that_fail_often_are_one_finding() {
+    let text =
+        "alloc a 1MiB @layer\n".to_owned() + &"oom 40MiB free=1MiB @head\n".repeat(30) + "oom 50MiB free=1MiB @head";
+    let trace = text::parse(&text).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+    let titles: Vec<_> = found.iter().filter(|row| row.code == "out-of-memory").map(|row| row.title.as_str()).collect();
+    assert_eq!(titles.len(), 2, "{titles:?}");
+    assert!(titles.iter().any(|title| title.starts_with("Out of memory 30 times, first at event 1:")), "{titles:?}");
+}
+
+#[test]
+fn remedies_of_a_failure_are_tried() {
+    // In each of ten segments a block is freed beside one that stays: there is room for 45 MiB, but not in one piece.
+    let each = |line: &dyn Fn(usize) -> String| (0..10).map(line).collect::<String>();
+    let allocs = each(&|name| format!("segment_alloc S{name} 20MiB\nalloc S{name} 9MiB @a\nalloc b{name} 9MiB @b\n"));
+    let frees = each(&|name| format!("free S{name}\n"));
+    let segments = each(&|name| format!("segment S{name} 20MiB\nblock S{name} 20MiB inactive\n"));
+    let trace = text::parse(&(allocs + &frees + "oom 45MiB free=40MiB @head\n" + &segments)).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+    let oom = found.iter().find(|row| row.code == "out-of-memory").unwrap();
+    let stuck = "After unused segments went back to CUDA there stayed free: 110 MiB in pieces that are too short.";
+    assert!(oom.evidence.shows.ends_with(stuck), "{}", oom.evidence.shows);
+    let enough = "Replayed with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` all requests of the recording are \
+                  served, with 240 MiB reserved at the peak.";
+    assert!(oom.advice.starts_with(enough), "{}", oom.advice);
+    assert!(oom.advice.contains("Replayed with `max_split_size_mb:128` memory is out all the same."), "{}", oom.advice);
+}
+
+#[test]
+fn memory_outside_of_pytorch_is_told_where_the_card_is_known() {
+    let text = "segment_alloc S 6GiB\nalloc S 6GiB\noom 3GiB free=1GiB\nsegment S 6GiB\nblock S 6GiB";
+    let outside = |capacity_gib: Option<u64>| {
+        let config = FindingsConfig { capacity_bytes: capacity_gib.map(|gib| gib << 30), ..Default::default() };
+        codes_with(text, &config).into_iter().find(|(code, _)| *code == "outside-pytorch")
+    };
+    assert_eq!(outside(Some(12)), Some(("outside-pytorch", Severity::Warning)));
+    assert_eq!((outside(Some(7)), outside(None)), (None, None));
+}
+
+#[test]
+fn waste_names_the_setting_that_helps() {
+    let sizes = || (10..25).map(|size| size * 8);
+    let steps: String =
+        sizes().map(|size| format!("segment_alloc S{size} {size}MiB\nalloc S{size}\nfree S{size}\n")).collect();
+    let rests: String =
+        sizes().map(|size| format!("segment S{size} {size}MiB\nblock S{size} {size}MiB inactive\n")).collect();
+    let trace = text::parse(&(steps + &rests)).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+    let waste = found.iter().find(|row| row.code == "reserved-above-live").unwrap();
+    let helps = "Replayed with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` the recording reserves 200 MiB at the \
+                 peak instead of 1.99 GiB.";
+    assert!(waste.advice.ends_with(helps), "{}", waste.advice);
+}

@@ -1,7 +1,7 @@
 //! Memory that is reserved and not used.
 
 use super::memory_out::is_expandable;
-use super::{Confidence, Evidence, Finding};
+use super::{Confidence, Evidence, Finding, tried};
 use crate::analysis::{Fragmentation, Study};
 use crate::base::{Severity, format};
 
@@ -54,6 +54,10 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: Vec::new(),
         },
-        advice: advice.to_owned(),
+        advice: [Some(advice.to_owned()), tried::less_reserved(study)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" "),
     })
 }

@@ -44,10 +44,10 @@ pub(super) struct Initial {
 }
 
 impl Initial {
-    pub(super) fn of(trace: &Trace, device: &Device) -> Self {
+    pub(super) fn of(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
         let mut initial = Self { segments: wound_back(trace, device), guessed_blocks: 0 };
         initial.segments.sort_by_key(|segment| (segment.range.start, segment.range.end));
-        let mut blocks = blocks_before(device);
+        let mut blocks = blocks_before(device, allocations);
         blocks.sort_by_key(|block| block.addr);
         for block in blocks {
             initial.guessed_blocks += u64::from(block.size_bytes == 0);
@@ -61,6 +61,12 @@ impl Initial {
         initial
     }
 
+    /// The addresses from the first segment to the end of the last.
+    pub(super) fn range(&self) -> Range<u64> {
+        let start = self.segments.first().map_or(0, |segment| segment.range.start);
+        start..self.segments.iter().map(|segment| segment.range.end).max().unwrap_or(0)
+    }
+
     /// Bytes of the segments.
     pub(super) fn reserved_bytes(&self) -> u64 {
         self.segments.iter().fold(0, |sum, segment| sum.saturating_add(segment.range.end - segment.range.start))
@@ -68,8 +74,7 @@ impl Initial {
 }
 
 /// Blocks that are older than the trace; a size of 0 is not known.
-fn blocks_before(device: &Device) -> Vec<PlacedBlock> {
-    let allocations = Allocations::pair(device);
+fn blocks_before(device: &Device, allocations: &Allocations) -> Vec<PlacedBlock> {
     let initial = (0..allocations.len()).map(crate::analysis::AllocationId::from_index);
     let initial = initial.take_while(|&id| allocations.is_initial(id));
     let block = |id| {
@@ -172,8 +177,8 @@ fn join(mapped: &mut Vec<InitialSegment>, mut segment: InitialSegment) {
 }
 
 impl InitialSegment {
-    /// The segment in the allocator's words.
-    pub(super) fn placed(&self, pool: PoolKey) -> crate::allocator::PlacedSegment {
+    /// The segment in the allocator's words; `next` is where the next one begins.
+    pub(super) fn placed(&self, pool: PoolKey, next: Option<u64>) -> crate::allocator::PlacedSegment {
         crate::allocator::PlacedSegment {
             addr: self.range.start,
             size_bytes: self.range.end - self.range.start,
@@ -181,6 +186,7 @@ impl InitialSegment {
             pool,
             is_small: self.is_small,
             is_expandable: self.is_expandable,
+            room_bytes: next.map(|next| next.saturating_sub(self.range.end)),
             blocks: self.blocks.clone(),
         }
     }
@@ -195,7 +201,7 @@ mod tests {
     #[track_caller]
     fn check(trace: &str, expected: &[&str]) {
         let trace = text::parse(trace).unwrap();
-        let initial = Initial::of(&trace, &trace.devices[0]);
+        let initial = Initial::of(&trace, &trace.devices[0], &Allocations::pair(&trace.devices[0]));
         let words = |segment: &InitialSegment| {
             let block = |block: &PlacedBlock| format!(" {}+{}", block.addr - segment.range.start, block.size_bytes);
             let blocks: String = segment.blocks.iter().map(block).collect();

@@ -26,9 +26,10 @@ impl<D: Driver> Runner<D> {
 
     /// Lays down what was there before the trace.
     pub(super) fn place(&mut self, initial: &Initial) {
-        for segment in &initial.segments {
+        for (index, segment) in initial.segments.iter().enumerate() {
             let pool = self.pool(segment.pool);
-            let placed = segment.placed(pool);
+            let next = initial.segments.get(index + 1).map(|next| next.range.start);
+            let placed = segment.placed(pool, next);
             let blocks = self.allocator.place(&placed);
             let known = placed.blocks.iter().zip(blocks).filter_map(|(block, id)| Some((block.addr, id?)));
             self.open.extend(known);
@@ -81,6 +82,25 @@ impl<D: Driver> Runner<D> {
         if let Some(pending) = self.allocator.free(block) {
             self.pending.insert(addr, pending);
         }
+    }
+
+    /// The address of the block that the trace knows by its own address.
+    pub(super) fn addr_of(&self, addr: u64) -> Option<u64> {
+        self.open.get(&addr).map(|&block| self.allocator.addr_of(block))
+    }
+
+    /// The allocator's pool for one of the trace, nothing where no request was of it.
+    pub(super) fn known_pool(&self, pool: Option<PoolId>) -> Option<PoolKey> {
+        match pool {
+            None | Some(PoolId(0, 0)) => Some(PoolKey::DEFAULT),
+            Some(pool) => self.pools.get(&pool).copied(),
+        }
+    }
+
+    /// The trace's pool for one of the allocator.
+    pub(super) fn pool_id(&self, key: PoolKey) -> PoolId {
+        let private = self.pools.iter().find(|(_, private)| **private == key);
+        private.map_or(PoolId::default(), |(id, _)| *id)
     }
 
     /// The allocator's pool for one of the trace.

@@ -1,7 +1,16 @@
 //! The allocator's settings under which a snapshot was recorded.
 
 use crate::allocator::{ConfError, Settings, TorchVersion};
-use crate::trace::{Setting, Trace};
+use crate::analysis::Timeline;
+use crate::trace::{Action, Device, Setting, Trace};
+
+/// The memory that the allocator could have had, in bytes, where an out of memory tells it.
+///
+/// It is what was reserved there and what the device had left; what others had of the card is not in it.
+pub fn recorded_capacity(device: &Device, timeline: &Timeline) -> Option<u64> {
+    let event = device.events.actions().iter().position(|action| action == Action::Oom)?;
+    Some(timeline.reserved_at(event as u32).saturating_add(device.events.addrs().at(event)))
+}
 
 /// The settings that a snapshot names; where it names none, those that PyTorch has by default.
 ///

@@ -12,6 +12,7 @@ use super::runner::Runner;
 use super::settings::recorded_settings;
 use super::steps::{Step, StepKind, is_driver, steps};
 use crate::allocator::{BlockUse, ConfError, Event, EventKind};
+use crate::analysis::Allocations;
 use crate::trace::{Action, BlockState, Device, Trace};
 
 /// An event of the driver, as recorded or as replayed.
@@ -90,7 +91,7 @@ pub fn verify(trace: &Trace, device: &Device, capacity_bytes: Option<u64>) -> Re
     if collects && capacity_bytes.is_none() {
         return Err(VerifyError::CapacityMissing);
     }
-    let initial = Initial::of(trace, device);
+    let initial = Initial::of(trace, device, &Allocations::pair(device));
     let mut runner = Runner::new(settings, RecordedCard::new(device, capacity_bytes));
     runner.place(&initial);
     let calls = runner.allocator.driver_mut().calls().to_vec();

@@ -1,18 +1,23 @@
 //! `snapscope replay`: a snapshot's requests under other allocator settings, or on another card.
 
-use std::path::PathBuf;
+mod sweep;
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use shared::allocator::{Settings, TorchVersion};
 use shared::analysis::{
-    Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Timeline, Verification, recorded_settings,
-    replay, verify,
+    Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Replayer, Study, Timeline, Verification,
+    recorded_capacity, recorded_settings, verify,
 };
 use shared::api::{ReplayDifference, ReplayDocument, ReplayOomRow, ReplayVerification, SegmentEventRow};
 use shared::base::format::{bytes, count, counted};
+use shared::export;
 use shared::job::Card;
-use shared::trace::{Action, Device};
+use shared::pickle::Style;
+use shared::trace::{Action, Device, Trace};
 
+use super::export::write;
 use super::open::Opened;
 use super::{text, units};
 use crate::Failure;
@@ -44,6 +49,14 @@ pub struct ReplayArgs {
     #[arg(long)]
     verify: bool,
 
+    /// Also try other settings, the cards that have a name, and on a card with a limit larger batches
+    #[arg(long)]
+    sweep: bool,
+
+    /// Write the replay as a snapshot, which opens like any other; it is compressed where its name ends with `.gz`
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -54,32 +67,44 @@ fn capacity(text: &str) -> Result<u64, String> {
     units::size(text).or_else(|_| Card::named(text).map(|card| card.memory_bytes).map_err(|error| error.to_string()))
 }
 
-/// A card that nothing fills, 1 PiB.
-const NO_LIMIT: u64 = 1 << 50;
-
 impl ReplayArgs {
     /// Reads the file, replays it and returns what to print.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is no snapshot or has no such device, or a setting is not modelled.
+    /// The file cannot be read, is no snapshot or has no such device, a setting is not modelled, or the output cannot be
+    /// written.
     pub fn run(&self) -> Result<String, Failure> {
         let opened = Opened::read(&self.file)?;
         let (device, timeline) = opened.choose_device(self.device)?;
+        let recorded = recorded_settings(&opened.trace);
         let settings = match &self.settings {
             Some(conf) => Settings::parse(conf, TorchVersion::default()),
-            None => recorded_settings(&opened.trace),
+            None => recorded.clone(),
         };
         let settings = settings.map_err(|error| refused(&error, "correct `--settings`"))?;
         let (capacity_bytes, elsewhere_bytes) = self.card(device, timeline);
         let config = ReplayConfig { settings, capacity_bytes, elsewhere_bytes };
-        let report = replay(&opened.trace, device, &config);
+        let replayer = Replayer::new(&opened.trace, device, &timeline.allocations);
+        let report = replayer.replay(&config);
         let verified = if self.verify { Some(self.verification(&opened, device)?) } else { None };
-        let document = document(&opened.file, device, &config, &report, verified.as_ref());
+        let mut document = document(&opened.file, device, &config, &report, verified.as_ref());
+        if self.sweep {
+            let recorded = recorded.unwrap_or_else(|_| config.settings.clone());
+            let study = Study::new(&opened.trace, device, timeline);
+            document.sweep = Some(sweep::sweep(&replayer, &study, recorded, &config));
+        }
+        if let Some(output) = &self.output {
+            write_replay(&replayer.trace(&config), output)?;
+        }
         if self.json {
             return Ok(serde_json::to_string_pretty(&document).expect("plain data can be written") + "\n");
         }
-        Ok(page(&document, &recorded_peaks(device, timeline)))
+        let mut text = page(&document, &recorded_peaks(device, timeline));
+        if let Some(output) = &self.output {
+            text += &format!("Written to {}\n", output.display());
+        }
+        Ok(text)
     }
 
     fn verification(&self, opened: &Opened, device: &Device) -> Result<Verification, Failure> {
@@ -92,12 +117,15 @@ impl ReplayArgs {
         if let Some(capacity_bytes) = self.capacity {
             return (capacity_bytes, self.elsewhere);
         }
-        let oom = device.events.actions().iter().position(|action| action == Action::Oom);
-        oom.map_or((NO_LIMIT, 0), |event| {
-            let left = device.events.addrs().at(event);
-            (timeline.reserved_at(event as u32).saturating_add(left), 0)
-        })
+        (recorded_capacity(device, timeline).unwrap_or(ReplayConfig::NO_LIMIT_BYTES), 0)
     }
+}
+
+fn write_replay(trace: &Trace, output: &Path) -> Result<(), Failure> {
+    let written = write(output, |sink| export::pickle(trace, Style::Python, sink));
+    written
+        .map(drop)
+        .map_err(|error| Failure::new(format!("{}: {error}", output.display()), "check the folder and the room in it"))
 }
 
 fn refused(error: &dyn std::error::Error, hint: &str) -> Failure {
@@ -116,7 +144,7 @@ fn document(
         file: file.to_owned(),
         device: device.index,
         settings: config.settings.to_conf(),
-        capacity_bytes: (config.capacity_bytes < NO_LIMIT).then_some(config.capacity_bytes),
+        capacity_bytes: (config.capacity_bytes < ReplayConfig::NO_LIMIT_BYTES).then_some(config.capacity_bytes),
         peak_live_bytes: counters.live_bytes.peak,
         peak_allocated_bytes: counters.allocated_bytes.peak,
         peak_reserved_bytes: counters.reserved_bytes.peak,
@@ -130,6 +158,7 @@ fn document(
         initial_bytes: report.initial_bytes,
         guessed_blocks: report.guessed_blocks,
         verify: verified.map(verification),
+        sweep: None,
     }
 }
 
@@ -202,6 +231,7 @@ fn page(document: &ReplayDocument, recorded: &Recorded) -> String {
         lines.push(format!("{blocks} from before the recording lie where they probably lay"));
     }
     lines.extend(document.verify.as_ref().map(verified_line));
+    lines.extend(document.sweep.iter().flat_map(sweep::lines));
     lines.join("\n") + "\n"
 }
 

@@ -1,0 +1,46 @@
+//! The recording and the replay, number beside number.
+
+use crate::view::what_if::{FigureRow, Verdict, figure_rows};
+use crate::worker::ReplayData;
+use yew::prelude::*;
+
+/// What the [`FigureTable`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct FigureTableProps {
+    /// The replay and the recording.
+    pub(super) data: ReplayData,
+}
+
+/// Figures of the recording and of the replay.
+#[component]
+pub(super) fn FigureTable(props: &FigureTableProps) -> Html {
+    html! {
+        <table class="what-if-table">
+            <thead>
+                <tr>
+                    <th scope="col"><span class="visually-hidden">{ "Figure" }</span></th>
+                    <th scope="col">{ "Recorded" }</th>
+                    <th scope="col">{ "Replayed" }</th>
+                    <th scope="col"><span class="visually-hidden">{ "Compared" }</span></th>
+                </tr>
+            </thead>
+            <tbody>{ for figure_rows(&props.data).into_iter().map(row) }</tbody>
+        </table>
+    }
+}
+
+fn row(row: FigureRow) -> Html {
+    let verdict = match row.verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Same | Verdict::Unknown => "same",
+    };
+    html! {
+        <tr>
+            <th scope="row" title={row.explanation}>{ row.label }</th>
+            <td class="numbers">{ row.recorded }</td>
+            <td class="numbers">{ row.replayed }</td>
+            <td class={classes!("what-if-verdict", verdict)}>{ row.verdict.word() }</td>
+        </tr>
+    }
+}

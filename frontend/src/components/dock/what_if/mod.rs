@@ -1,0 +1,119 @@
+//! The What if view: settings and a card on the left, what they come to on the right, and what was tried below.
+
+mod figures;
+mod plot;
+mod settings;
+mod sweep;
+
+use self::figures::FigureTable;
+use self::plot::ReplayPlot;
+use self::settings::SettingsForm;
+use self::sweep::SweepTable;
+use super::DockProps;
+use crate::hooks::{Replayed, use_recorded_setup, use_replay, use_sweep};
+use crate::platform::{WorkerClient, file_of};
+use crate::view::what_if::{file_name, first_setup, notes, summary};
+use crate::worker::{RecordedSetup, WhatIfSetup};
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// What the [`WhatIf`] view shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct WhatIfProps {
+    /// The dock's.
+    pub(super) dock: DockProps,
+}
+
+/// The device's requests under other settings or on another card.
+#[component]
+pub(super) fn WhatIf(props: &WhatIfProps) -> Html {
+    let DockProps { client, device, what_if, on_what_if, .. } = &props.dock;
+    let recorded = use_recorded_setup(client, device.device);
+    // The first setup is that of the recording; whatever was chosen outlives the view.
+    use_effect_with((recorded.clone(), what_if.is_some()), {
+        let on_what_if = on_what_if.clone();
+        move |(recorded, is_chosen)| {
+            if let (Some(Ok(recorded)), false) = (recorded.as_deref(), is_chosen) {
+                on_what_if.emit(first_setup(recorded));
+            }
+        }
+    });
+    match (recorded.as_deref(), what_if) {
+        (Some(Err(reason)), _) => html! { <p class="panel-empty">{ format!("{reason}.") }</p> },
+        (Some(Ok(recorded)), Some(setup)) => {
+            html! { <Chosen dock={props.dock.clone()} recorded={recorded.clone()} setup={setup.clone()} /> }
+        }
+        _ => html! { <p class="panel-empty" role="status">{ "Reading the settings of the recording…" }</p> },
+    }
+}
+
+#[derive(Clone, PartialEq, Properties)]
+struct ChosenProps {
+    dock: DockProps,
+    recorded: RecordedSetup,
+    setup: Rc<WhatIfSetup>,
+}
+
+#[component]
+fn Chosen(props: &ChosenProps) -> Html {
+    let ChosenProps { dock, recorded, setup } = props;
+    let replayed = use_replay(&dock.client, dock.device.device, setup);
+    let sweep = use_sweep(&dock.client, dock.device.device);
+    let on_open = use_open(dock, setup);
+    let on_apply = {
+        let (setup, on_what_if) = (setup.clone(), dock.on_what_if.clone());
+        Callback::from(move |conf: String| on_what_if.emit(WhatIfSetup { conf, ..WhatIfSetup::clone(&setup) }))
+    };
+    let is_current = replayed.as_ref().is_some_and(|replayed| replayed.setup == **setup);
+    html! {
+        <div class="what-if">
+            <div class="what-if-top">
+                <SettingsForm recorded={recorded.clone()} setup={setup.clone()} on_change={dock.on_what_if.clone()} />
+                <section class="what-if-result" aria-label="Replay" aria-busy={(!is_current).to_string()}
+                    data-replayed={is_current.to_string()}>
+                    { result(replayed.as_deref(), &on_open) }
+                </section>
+            </div>
+            <SweepTable {sweep} setup={setup.clone()} {on_apply} />
+        </div>
+    }
+}
+
+/// Opens the replay as a file of its own.
+#[hook]
+fn use_open(dock: &DockProps, setup: &Rc<WhatIfSetup>) -> Callback<MouseEvent> {
+    let (client, device, on_files) = (dock.client.clone(), dock.device.device, dock.on_files.clone());
+    use_callback((client, device, setup.clone(), on_files), move |_: MouseEvent, (client, device, setup, on_files)| {
+        let (client, device, setup): (WorkerClient, u32, Rc<WhatIfSetup>) = (client.clone(), *device, setup.clone());
+        let on_files = on_files.clone();
+        spawn_local(async move {
+            // An error means that the file was closed, or is already shown in place of the replay.
+            if let Ok(blob) = client.replay_snapshot(device, WhatIfSetup::clone(&setup)).await
+                && let Some(file) = file_of(&blob, &file_name(&setup))
+            {
+                on_files.emit(vec![file]);
+            }
+        });
+    })
+}
+
+fn result(replayed: Option<&Replayed>, on_open: &Callback<MouseEvent>) -> Html {
+    let Some(Replayed { setup, outcome }) = replayed else {
+        return html! { <p class="panel-empty" role="status">{ "Replaying…" }</p> };
+    };
+    match outcome {
+        Err(reason) => html! { <p class="what-if-refusal" role="alert">{ reason.clone() }</p> },
+        Ok(data) => html! {
+            <>
+                <p class="visually-hidden" role="status">{ summary(data) }</p>
+                <ReplayPlot data={data.clone()} setup={setup.clone()} />
+                <FigureTable data={data.clone()} />
+                <ul class="what-if-notes">
+                    { for notes(data, setup).into_iter().map(|note| html! { <li>{ note }</li> }) }
+                </ul>
+                <button type="button" class="button" onclick={on_open.clone()}>{ "Open the replay" }</button>
+            </>
+        },
+    }
+}

@@ -1,0 +1,58 @@
+//! Both reserved curves on one plot.
+
+use crate::view::what_if::{HEIGHT, WIDTH, plot, summary};
+use crate::worker::{ReplayData, WhatIfSetup};
+use yew::prelude::*;
+
+/// What the [`ReplayPlot`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct ReplayPlotProps {
+    /// The replay and the recording.
+    pub(super) data: ReplayData,
+    /// Under what it was replayed.
+    pub(super) setup: WhatIfSetup,
+}
+
+/// Live bytes, reserved bytes as recorded and as replayed, and the card's memory.
+#[component]
+pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
+    let plot = use_memo(props.clone(), |props| plot(&props.data, &props.setup));
+    let share = |height: f64| format!("{:.2}%", height / HEIGHT * 100.0);
+    let tick = |(height, label): &(f64, String)| {
+        html! {
+            <>
+                <line class="what-if-grid" x1="0" x2="100%" y1={share(*height)} y2={share(*height)} />
+                <text x="4" y={share(*height)} dy="-3">{ label.clone() }</text>
+            </>
+        }
+    };
+    html! {
+        <figure class="what-if-plot">
+            <svg role="img" aria-label={summary(&props.data)}>
+                { for plot.ticks.iter().map(tick) }
+                <svg viewBox={format!("0 0 {WIDTH} {HEIGHT}")} preserveAspectRatio="none">
+                    <path class="what-if-live" d={plot.live.clone()} />
+                    <path class="what-if-recorded" d={plot.recorded.clone()} />
+                    <path class="what-if-replayed" d={plot.replayed.clone()} />
+                    if let Some(y) = plot.capacity {
+                        <path class="what-if-card-line" d={format!("M0 {y:.2}H{WIDTH}")} />
+                    }
+                    if let Some(x) = plot.oom {
+                        <path class="what-if-oom" d={format!("M{x:.1} 0V{HEIGHT}")} />
+                    }
+                </svg>
+            </svg>
+            <figcaption class="what-if-legend">
+                <span class="what-if-key-live">{ "Live" }</span>
+                <span class="what-if-key-recorded">{ "Reserved, recorded" }</span>
+                <span class="what-if-key-replayed">{ "Reserved, replayed" }</span>
+                if plot.oom.is_some() { <span class="what-if-key-oom">{ "Out of memory" }</span> }
+                if !plot.capacity_label.is_empty() {
+                    <span class={classes!("numbers", plot.capacity.map(|_| "what-if-key-card"))}>
+                        { plot.capacity_label.clone() }
+                    </span>
+                }
+            </figcaption>
+        </figure>
+    }
+}

@@ -1,0 +1,140 @@
+//! The settings that were tried, as a table, and what follows.
+
+use crate::worker::{SweepData, TrialRow};
+use shared::base::format;
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepRow {
+    /// The settings as PyTorch takes them.
+    pub conf: String,
+    /// What they are called.
+    pub label: String,
+    /// What sets them apart: `best`, `as recorded`, or nothing.
+    pub mark: &'static str,
+    /// Peak reserved.
+    pub reserved: String,
+    /// Calls of the driver.
+    pub calls: String,
+    /// Where memory is out.
+    pub oom: String,
+}
+
+/// The lines of the table, as they were tried.
+pub fn sweep_rows(data: &SweepData) -> Vec<SweepRow> {
+    let best = data.best.filter(|_| data.is_done() || data.rows.len() > 1);
+    let row = |(index, trial): (usize, &TrialRow)| SweepRow {
+        conf: trial.conf.clone(),
+        label: name(&trial.conf),
+        mark: match (best == Some(index as u32), trial.is_recorded) {
+            (true, true) => "best, as recorded",
+            (true, false) => "best",
+            (false, true) => "as recorded",
+            (false, false) => "",
+        },
+        reserved: format::bytes(trial.figures.peak_reserved_bytes),
+        calls: format::count(trial.figures.driver_calls),
+        oom: trial
+            .figures
+            .first_oom_event
+            .map_or_else(|| "never".to_owned(), |event| format!("at event {}", format::count(event))),
+    };
+    data.rows.iter().enumerate().map(row).collect()
+}
+
+fn name(conf: &str) -> String {
+    if conf.is_empty() { "default settings".to_owned() } else { conf.to_owned() }
+}
+
+/// What a sweep that is done has found, in sentences.
+pub fn findings(data: &SweepData) -> Vec<String> {
+    if !data.is_done() {
+        return Vec::new();
+    }
+    let mut sentences = Vec::new();
+    if let (Some(best), Some(first)) = (data.best.and_then(|best| data.rows.get(best as usize)), data.rows.first()) {
+        sentences.push(best_sentence(best, first));
+    }
+    sentences.push(card_sentence(&data.smallest_cards));
+    sentences.extend(data.batch_factor.map(|factor| {
+        format!(
+            "On this card about {factor} times the batch fits under the best settings: an estimate, for which inputs, \
+             activations and temporaries are scaled and the rest is kept."
+        )
+    }));
+    sentences
+}
+
+fn best_sentence(best: &TrialRow, recorded: &TrialRow) -> String {
+    let (least, first) = (best.figures.peak_reserved_bytes, recorded.figures.peak_reserved_bytes);
+    if best.is_recorded {
+        return "No setting that was tried needs less than those of the recording.".to_owned();
+    }
+    if best.figures.first_oom_event.is_some() {
+        return "Under each of these settings memory is out: less has to be alive, or the card be larger.".to_owned();
+    }
+    let saved = match first.checked_sub(least) {
+        Some(saved) if saved > 0 => format!(", {} less than as recorded", format::bytes(saved)),
+        _ => String::new(),
+    };
+    format!("Best: {}, with {} reserved at the peak{saved}.", name(&best.conf), format::bytes(least))
+}
+
+fn card_sentence([best, recorded]: &[Option<String>; 2]) -> String {
+    match (best, recorded) {
+        (None, _) => "No card of the list has room for it.".to_owned(),
+        (Some(best), Some(recorded)) if best == recorded => {
+            format!("The smallest card that has room for it is {best}, as recorded too.")
+        }
+        (Some(best), Some(recorded)) => {
+            format!("The smallest card that has room for it is {best}; as recorded it is {recorded}.")
+        }
+        (Some(best), None) => format!("The smallest card that has room for it is {best}; as recorded there is none."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::RunFigures;
+
+    fn trial(conf: &str, gib: u64, first_oom_event: Option<u64>) -> TrialRow {
+        let figures = RunFigures { peak_reserved_bytes: gib << 30, first_oom_event, ..RunFigures::default() };
+        TrialRow { conf: conf.to_owned(), is_recorded: conf.is_empty(), figures }
+    }
+
+    fn done(rows: Vec<TrialRow>, best: u32) -> SweepData {
+        let smallest_cards = [Some("l4-24gb".to_owned()), None];
+        SweepData { progress: 1.0, rows, best: Some(best), smallest_cards, batch_factor: Some(1.5) }
+    }
+
+    #[test]
+    fn the_best_row_says_so() {
+        let data = done(vec![trial("", 20, Some(9)), trial("expandable_segments:True", 15, None)], 1);
+        let rows = sweep_rows(&data);
+        assert_eq!((rows[0].mark, rows[0].oom.as_str()), ("as recorded", "at event 9"));
+        assert_eq!((rows[1].mark, rows[1].reserved.as_str()), ("best", "15.0 GiB"));
+        let sentences = findings(&data);
+        assert_eq!(
+            sentences[0],
+            "Best: expandable_segments:True, with 15.0 GiB reserved at the peak, 5.00 GiB less than as recorded."
+        );
+        assert!(sentences[1].ends_with("as recorded there is none."), "{sentences:?}");
+        assert!(sentences[2].contains("about 1.5 times the batch"), "{sentences:?}");
+    }
+
+    #[test]
+    fn a_sweep_on_its_way_claims_nothing() {
+        let data = SweepData { progress: 0.1, rows: vec![trial("", 20, None)], best: Some(0), ..SweepData::default() };
+        assert_eq!(findings(&data), Vec::<String>::new());
+        assert_eq!(sweep_rows(&data)[0].mark, "as recorded");
+    }
+
+    #[test]
+    fn nothing_helps_is_an_answer_too() {
+        let none = findings(&done(vec![trial("", 20, Some(9)), trial("a:1", 19, Some(10))], 1));
+        assert!(none[0].starts_with("Under each of these settings memory is out"), "{none:?}");
+        let same = findings(&done(vec![trial("", 20, None)], 0));
+        assert!(same[0].starts_with("No setting that was tried"), "{same:?}");
+    }
+}

@@ -1,0 +1,269 @@
+//! Replays of a device's requests, and what is kept between the steps of a sweep.
+
+use super::Ready;
+use super::copy::compressed;
+use crate::worker::{
+    RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfAnswer, WhatIfColumn, WhatIfQuestion, WhatIfSetup,
+};
+use shared::allocator::{Settings, TorchVersion};
+use shared::analysis::{
+    BatchScale, CardChoice, ReplayConfig, ReplayReport, Replayer, Study, Sweep, SweepConfig, Trial, recorded_capacity,
+    recorded_settings,
+};
+use shared::export;
+use shared::job::Card;
+use shared::pickle::Style;
+use shared::trace::Action;
+
+/// As many columns as a wide plot has pixels for two each.
+const COLUMNS: usize = 480;
+
+/// A sweep on its way.
+#[derive(Debug, Default)]
+pub(super) struct WhatIf {
+    sweep: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    device: i64,
+    sweep: Sweep,
+    scale: Option<BatchScale>,
+}
+
+impl WhatIf {
+    /// The answer to a question.
+    ///
+    /// # Errors
+    /// Why there is none, in a sentence for the page.
+    pub(super) fn answer(&mut self, ready: Ready<'_>, question: &WhatIfQuestion) -> Result<WhatIfAnswer, String> {
+        if ready.device.index < 0 {
+            return Err("Pinned host memory has another allocator, which is not modelled".to_owned());
+        }
+        match question {
+            WhatIfQuestion::Recorded => Ok(WhatIfAnswer::Recorded(recorded(ready))),
+            WhatIfQuestion::Replay(setup) => Ok(WhatIfAnswer::Replay(Box::new(replayed(ready, &config(setup)?)))),
+            WhatIfQuestion::Sweep { setup, is_new } => Ok(WhatIfAnswer::Sweep(self.sweep(ready, setup, *is_new))),
+            WhatIfQuestion::Snapshot(_) => Err("a snapshot is no message".to_owned()),
+        }
+    }
+
+    fn sweep(&mut self, ready: Ready<'_>, setup: &WhatIfSetup, is_new: bool) -> SweepData {
+        if is_new || self.sweep.as_ref().is_none_or(|running| running.device != ready.device.index) {
+            self.sweep = Some(begin(ready, setup));
+        }
+        let Some(Running { sweep, scale, .. }) = &mut self.sweep else { return SweepData::default() };
+        sweep.step(&replayer(ready), scale.as_ref());
+        sweep_data(sweep)
+    }
+}
+
+/// The replay as a compressed snapshot.
+///
+/// # Errors
+/// A setting that can't be followed, by its name.
+pub(super) fn snapshot(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<Vec<u8>, String> {
+    let trace = replayer(ready).trace(&config(setup)?);
+    Ok(compressed(|sink| export::pickle(&trace, Style::Python, sink)))
+}
+
+fn replayer(ready: Ready<'_>) -> Replayer<'_> {
+    Replayer::new(ready.trace, ready.device, &ready.timeline.allocations)
+}
+
+fn config(setup: &WhatIfSetup) -> Result<ReplayConfig, String> {
+    let settings = Settings::parse(&setup.conf, TorchVersion::default()).map_err(|error| error.to_string())?;
+    Ok(match setup.capacity_bytes {
+        Some(capacity_bytes) => ReplayConfig { settings, capacity_bytes, elsewhere_bytes: setup.elsewhere_bytes },
+        None => ReplayConfig::unlimited(settings),
+    })
+}
+
+fn recorded(ready: Ready<'_>) -> RecordedSetup {
+    let capacity_bytes = recorded_capacity(ready.device, ready.timeline);
+    let (conf, refusal) = match recorded_settings(ready.trace) {
+        Ok(settings) => (settings.to_conf(), String::new()),
+        Err(error) => (String::new(), error.to_string()),
+    };
+    RecordedSetup { conf, refusal, capacity_bytes }
+}
+
+fn replayed(ready: Ready<'_>, config: &ReplayConfig) -> ReplayData {
+    let (report, columns) = replayer(ready).course(config, COLUMNS);
+    let events = ready.timeline.events();
+    let bound = |column: usize| (column as u64 * u64::from(events) / columns.len() as u64) as u32;
+    let column = |(index, replayed): (usize, &shared::analysis::ReplayColumn)| {
+        // Moment 0 is the state before the first event: it belongs to the first column.
+        let moments = bound(index) + u32::from(index > 0)..bound(index + 1) + 1;
+        WhatIfColumn {
+            live_bytes: ready.timeline.live_max_in(moments.clone()).1,
+            recorded_bytes: ready.timeline.reserved_max_in(moments).1,
+            replayed_bytes: replayed.reserved_bytes,
+        }
+    };
+    ReplayData {
+        recorded: recorded_figures(ready),
+        replayed: figures(&report),
+        columns: columns.iter().enumerate().map(column).collect(),
+        events: u64::from(events),
+        oom_bytes: report.ooms.first().map_or(0, |oom| oom.block_bytes),
+        guessed_blocks: report.guessed_blocks,
+    }
+}
+
+fn recorded_figures(ready: Ready<'_>) -> RunFigures {
+    let actions = ready.device.events.actions();
+    let is_call = |action: &Action| {
+        matches!(action, Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap)
+    };
+    RunFigures {
+        peak_live_bytes: ready.timeline.live_peak().1,
+        peak_reserved_bytes: ready.timeline.reserved_peak().1,
+        driver_calls: actions.iter().filter(is_call).count() as u64,
+        retries: None,
+        ooms: actions.iter().filter(|action| *action == Action::Oom).count() as u64,
+        first_oom_event: actions.iter().position(|action| action == Action::Oom).map(|event| event as u64),
+    }
+}
+
+fn figures(report: &ReplayReport) -> RunFigures {
+    let counters = &report.counters;
+    RunFigures {
+        peak_live_bytes: counters.live_bytes.peak,
+        peak_reserved_bytes: counters.reserved_bytes.peak,
+        driver_calls: counters.driver_calls(),
+        retries: Some(counters.retries),
+        ooms: counters.ooms,
+        first_oom_event: report.ooms.first().map(|oom| oom.event as u64),
+    }
+}
+
+fn begin(ready: Ready<'_>, setup: &WhatIfSetup) -> Running {
+    let card = |card: Card| CardChoice { name: card.name, memory_bytes: card.memory_bytes };
+    let sweep = Sweep::new(SweepConfig {
+        recorded: recorded_settings(ready.trace).unwrap_or_default(),
+        capacity_bytes: setup.capacity_bytes,
+        elsewhere_bytes: setup.elsewhere_bytes,
+        cards: Card::all().map(card).collect(),
+    });
+    // Without a limit no batch is too large.
+    let study = || Study::new(ready.trace, ready.device, ready.timeline);
+    let scale = setup.capacity_bytes.and_then(|_| BatchScale::of(&study()));
+    Running { device: ready.device.index, sweep, scale }
+}
+
+fn sweep_data(sweep: &Sweep) -> SweepData {
+    let report = sweep.report();
+    let row = |(index, trial): (usize, &Trial)| TrialRow {
+        conf: trial.settings.to_conf(),
+        is_recorded: index == 0,
+        figures: figures(&trial.report),
+    };
+    let name = |card: &Option<CardChoice>| card.as_ref().map(|card| card.name.clone());
+    SweepData {
+        progress: sweep.progress(),
+        rows: report.trials.iter().enumerate().map(row).collect(),
+        best: report.best.map(|best| best as u32),
+        smallest_cards: [name(&report.smallest_card), name(&report.smallest_card_as_recorded)],
+        batch_factor: report.batch_factor,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::worker::{Answer, Engine, Question, ReplayData, SweepData, WhatIfAnswer, WhatIfQuestion, WhatIfSetup};
+    use shared::import::import;
+    use shared::trace::text;
+
+    /// Blocks that grow by a MiB: the cache never has one for the next.
+    fn engine() -> Engine {
+        let line = |size: u64| format!("segment_alloc S{size} {size}MiB\nalloc S{size} {size}MiB\nfree S{size}\n");
+        let rest = |size: u64| format!("segment S{size} {size}MiB\nblock S{size} {size}MiB inactive\n");
+        let lines: String = (20..40).map(|size| line(size * 2)).collect();
+        let rests: String = (20..40).map(|size| rest(size * 2)).collect();
+        Engine::new(text::parse(&(lines + &rests)).unwrap())
+    }
+
+    #[track_caller]
+    fn ask(engine: &mut Engine, question: WhatIfQuestion) -> WhatIfAnswer {
+        match engine.answer(&Question::WhatIf { device: 0, question }) {
+            Answer::WhatIf(answer) => answer,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn setup(conf: &str, capacity_mib: Option<u64>) -> WhatIfSetup {
+        WhatIfSetup { conf: conf.to_owned(), capacity_bytes: capacity_mib.map(|mib| mib << 20), elsewhere_bytes: 0 }
+    }
+
+    #[track_caller]
+    fn replay(conf: &str, capacity_mib: Option<u64>) -> ReplayData {
+        match ask(&mut engine(), WhatIfQuestion::Replay(setup(conf, capacity_mib))) {
+            WhatIfAnswer::Replay(data) => *data,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_replay_stands_beside_the_recording() {
+        let same = replay("", None);
+        assert_eq!(same.recorded.peak_reserved_bytes, 1180 << 20);
+        assert_eq!(same.replayed.peak_reserved_bytes, same.recorded.peak_reserved_bytes);
+        assert_eq!((same.recorded.driver_calls, same.replayed.driver_calls), (20, 20));
+        let grown = replay("expandable_segments:True", None);
+        assert_eq!(grown.replayed.peak_reserved_bytes, 80 << 20);
+        let highest = grown.columns.iter().map(|column| column.replayed_bytes).max();
+        assert_eq!(highest, Some(80 << 20));
+        let recorded: Vec<_> = same.columns.iter().map(|column| column.recorded_bytes).collect();
+        let replayed: Vec<_> = same.columns.iter().map(|column| column.replayed_bytes).collect();
+        assert!(recorded.is_sorted() && recorded.last() == replayed.last());
+    }
+
+    #[test]
+    fn a_small_card_is_out_of_memory() {
+        let data = replay("", Some(70));
+        assert!(data.replayed.ooms > 0 && data.oom_bytes > 70 << 20, "{data:?}");
+        assert!(data.replayed.retries > Some(0) && data.replayed.first_oom_event.is_some());
+    }
+
+    #[test]
+    fn what_is_not_modelled_is_refused_by_name() {
+        let question = WhatIfQuestion::Replay(setup("backend:cudaMallocAsync", None));
+        let answer = engine().answer(&Question::WhatIf { device: 0, question });
+        assert!(matches!(&answer, Answer::Refused(reason) if reason.contains("backend:cudaMallocAsync")), "{answer:?}");
+    }
+
+    #[test]
+    fn a_sweep_goes_step_by_step() {
+        let mut engine = engine();
+        let mut step = |is_new| match ask(&mut engine, WhatIfQuestion::Sweep { setup: setup("", Some(1500)), is_new }) {
+            WhatIfAnswer::Sweep(data) => data,
+            other => panic!("{other:?}"),
+        };
+        let mut data: SweepData = step(true);
+        assert_eq!(data.rows.len(), 1);
+        let mut steps = 1;
+        while !data.is_done() {
+            let next = step(false);
+            assert!(next.progress >= data.progress && steps < 100);
+            (data, steps) = (next, steps + 1);
+        }
+        let best = &data.rows[data.best.unwrap() as usize];
+        assert!(best.conf.contains("expandable_segments:True"), "{}", best.conf);
+        assert_eq!(data.smallest_cards[0].as_deref(), Some("t4-16gb"));
+        assert_eq!(step(true).rows.len(), 1);
+    }
+
+    #[test]
+    fn a_replay_is_a_snapshot() {
+        let mut engine = engine();
+        let bytes = engine.replay_snapshot(0, &setup("expandable_segments:True", None)).unwrap();
+        let trace = import(&bytes).unwrap();
+        trace.check();
+        let maps = |trace: &shared::trace::Trace| {
+            trace.devices[0].events.iter().filter(|event| event.action.name() == "segment_map").count()
+        };
+        assert!(maps(&trace) > 0 && trace.devices[0].segments.reserved_bytes() == 80 << 20);
+        assert!(engine.replay_snapshot(0, &setup("backend:cudaMallocAsync", None)).is_err());
+    }
+}

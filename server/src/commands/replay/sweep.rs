@@ -1,0 +1,87 @@
+//! `snapscope replay --sweep`: what other settings, cards and batches would come to.
+
+use shared::allocator::Settings;
+use shared::analysis::{BatchScale, CardChoice, ReplayConfig, Replayer, Study, Sweep, SweepConfig, Trial};
+use shared::api::{ReplaySweep, ReplayTrial};
+use shared::base::format::{bytes, count};
+use shared::job::Card;
+
+use super::super::text;
+
+/// Tries everything, under the settings of the recording and others, on the card of a replay.
+pub(super) fn sweep(
+    replayer: &Replayer<'_>,
+    study: &Study<'_>,
+    recorded: Settings,
+    config: &ReplayConfig,
+) -> ReplaySweep {
+    let capacity_bytes = (config.capacity_bytes < ReplayConfig::NO_LIMIT_BYTES).then_some(config.capacity_bytes);
+    let scale = capacity_bytes.and_then(|_| BatchScale::of(study));
+    let card = |card: Card| CardChoice { name: card.name, memory_bytes: card.memory_bytes };
+    let mut sweep = Sweep::new(SweepConfig {
+        recorded,
+        capacity_bytes,
+        elsewhere_bytes: config.elsewhere_bytes,
+        cards: Card::all().map(card).collect(),
+    });
+    while sweep.step(replayer, scale.as_ref()) {}
+    let report = sweep.report();
+    let name = |card: &Option<CardChoice>| card.as_ref().map(|card| card.name.clone());
+    ReplaySweep {
+        trials: report.trials.iter().map(trial).collect(),
+        best: report.best.map(|best| report.trials[best].settings.to_conf()),
+        smallest_card: name(&report.smallest_card),
+        smallest_card_as_recorded: name(&report.smallest_card_as_recorded),
+        batch_factor: report.batch_factor,
+    }
+}
+
+fn trial(trial: &Trial) -> ReplayTrial {
+    let counters = &trial.report.counters;
+    ReplayTrial {
+        settings: trial.settings.to_conf(),
+        peak_reserved_bytes: counters.reserved_bytes.peak,
+        driver_calls: counters.driver_calls(),
+        retries: counters.retries,
+        ooms: counters.ooms,
+        first_oom_event: trial.report.ooms.first().map(|oom| oom.event as u64),
+    }
+}
+
+/// A sweep for people.
+pub(super) fn lines(sweep: &ReplaySweep) -> Vec<String> {
+    let head = ["Settings", "peak reserved", "driver calls", "retries", "out of memory"].map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(sweep.trials.iter().enumerate().map(row)).collect();
+    let mut lines = vec![String::new()];
+    lines.extend(text::table(&rows, &[1, 2, 3]));
+    lines.push(String::new());
+    lines.extend(sweep.best.as_deref().map(best_line));
+    let card = |name: &Option<String>| name.clone().unwrap_or_else(|| "none of those that have a name".to_owned());
+    lines.push(format!(
+        "Smallest card: {}; as recorded: {}",
+        card(&sweep.smallest_card),
+        card(&sweep.smallest_card_as_recorded)
+    ));
+    lines.extend(sweep.batch_factor.map(|factor| format!("Largest batch on this card, an estimate: {factor} times")));
+    lines
+}
+
+fn best_line(conf: &str) -> String {
+    match conf {
+        "" => "Best: the default settings".to_owned(),
+        conf => format!("Best: PYTORCH_CUDA_ALLOC_CONF={conf}"),
+    }
+}
+
+fn row((index, trial): (usize, &ReplayTrial)) -> Vec<String> {
+    let name = if trial.settings.is_empty() { "default settings" } else { &trial.settings };
+    let recorded = if index == 0 { " (as recorded)" } else { "" };
+    let oom = trial.first_oom_event.map_or_else(|| "no".to_owned(), |event| format!("at event {}", count(event)));
+    vec![
+        format!("{name}{recorded}"),
+        bytes(trial.peak_reserved_bytes),
+        count(trial.driver_calls),
+        count(trial.retries),
+        oom,
+    ]
+}

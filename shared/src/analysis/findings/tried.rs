@@ -1,0 +1,141 @@
+//! Remedies that were tried by replaying: what is advised is known to help, as far as the trace goes.
+//!
+//! A replay of a million events takes a while, so all that one finding tries is bounded by a number of events.
+
+use crate::allocator::{Settings, TorchVersion};
+use crate::analysis::{
+    BatchScale, BatchSearch, ReplayConfig, ReplayReport, Replayer, Stuck, Study, recorded_capacity, recorded_settings,
+};
+use crate::base::format;
+
+/// All replays of a finding together go over so many events.
+const MOST_EVENTS: usize = 4 << 20;
+
+/// Settings that are tried, the least effort first.
+const CANDIDATES: [&str; 3] =
+    ["expandable_segments:True", "max_split_size_mb:128", "expandable_segments:True,roundup_power2_divisions:8"];
+
+/// Less than this share of what is reserved is not worth a change of settings, in percent.
+const LEAST_SAVED_PERCENT: u64 = 5;
+
+/// Replays of a device, as many as there is time for.
+struct Trials<'a> {
+    replayer: Replayer<'a>,
+    recorded: Settings,
+    /// The memory that the allocator could have had.
+    capacity_bytes: u64,
+    /// How many replays there is time for.
+    left: usize,
+}
+
+impl<'a> Trials<'a> {
+    /// Nothing where the recording's settings are not modelled.
+    fn new(study: &Study<'a>, capacity_bytes: u64) -> Option<Self> {
+        let recorded = recorded_settings(study.trace).ok()?;
+        let replayer = Replayer::new(study.trace, study.device, &study.timeline.allocations);
+        let events = study.device.events.len().max(1);
+        Some(Self { replayer, recorded, capacity_bytes, left: MOST_EVENTS / events })
+    }
+
+    fn config(&self, settings: &Settings) -> ReplayConfig {
+        ReplayConfig { settings: settings.clone(), capacity_bytes: self.capacity_bytes, elsewhere_bytes: 0 }
+    }
+
+    /// Counts a replay; nothing when there is no time for another.
+    fn spend(&mut self) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        Some(())
+    }
+
+    fn replay(&mut self, settings: &Settings) -> Option<ReplayReport> {
+        self.spend()?;
+        Some(self.replayer.replay(&self.config(settings)))
+    }
+
+    /// The candidates that are not the recording's own settings.
+    fn candidates(&self) -> impl Iterator<Item = Settings> + use<> {
+        let recorded = self.recorded.clone();
+        let parsed = CANDIDATES.iter().filter_map(|conf| Settings::parse(conf, TorchVersion::default()).ok());
+        parsed.filter(move |settings| *settings != recorded)
+    }
+
+    /// How many times the batch would have fitted, to a sixteenth: an estimate.
+    fn smaller_batch(&mut self, study: &Study<'_>) -> Option<f64> {
+        let scale = BatchScale::of(study)?;
+        let (config, mut search) = (self.config(&self.recorded), BatchSearch::default());
+        // That the whole one does not fit is known.
+        search.tell(1.0, false);
+        while let Some(factor) = search.next_factor() {
+            if self.spend().is_none() {
+                break;
+            }
+            search.tell(factor, self.replayer.fits(&config, Some((&scale, factor))));
+        }
+        search.best()
+    }
+}
+
+/// What was tried about a request that failed.
+pub(super) struct Tried {
+    /// What was free and did not help.
+    pub(super) stuck: Stuck,
+    /// A sentence for each remedy, the least effort first.
+    pub(super) settings: Vec<String>,
+    /// How many times the batch would have fitted.
+    pub(super) batch: Option<f64>,
+}
+
+/// Tries remedies for the request of an event; nothing where a replay as recorded does not fail there too.
+pub(super) fn for_failure(study: &Study<'_>, event: usize) -> Option<Tried> {
+    let mut trials = Trials::new(study, recorded_capacity(study.device, study.timeline)?)?;
+    trials.spend()?;
+    let recorded = trials.config(&trials.recorded);
+    let stuck = trials.replayer.stuck_at(&recorded, event)?;
+    let mut settings = Vec::new();
+    for candidate in trials.candidates() {
+        let Some(report) = trials.replay(&candidate) else { break };
+        settings.push(outcome(&candidate, &report, event));
+    }
+    Some(Tried { stuck, settings, batch: trials.smaller_batch(study) })
+}
+
+fn outcome(settings: &Settings, report: &ReplayReport, event: usize) -> String {
+    let conf = settings.to_conf();
+    let reserved = format::bytes(report.counters.reserved_bytes.peak);
+    match report.ooms.first() {
+        None => format!(
+            "Replayed with `PYTORCH_CUDA_ALLOC_CONF={conf}` all requests of the recording are served, with {reserved} \
+             reserved at the peak."
+        ),
+        Some(oom) if oom.event > event => format!(
+            "Replayed with `PYTORCH_CUDA_ALLOC_CONF={conf}` this request is served, but memory is out at event {}.",
+            format::count(oom.event as u64)
+        ),
+        Some(_) => format!("Replayed with `{conf}` memory is out all the same."),
+    }
+}
+
+/// The settings under which the least is reserved, in a sentence; nothing where none of them saves enough.
+pub(super) fn less_reserved(study: &Study<'_>) -> Option<String> {
+    let mut trials = Trials::new(study, ReplayConfig::NO_LIMIT_BYTES)?;
+    let recorded = trials.recorded.clone();
+    let before = trials.replay(&recorded)?.counters.reserved_bytes.peak;
+    let mut best: Option<(u64, Settings)> = None;
+    for candidate in trials.candidates() {
+        let Some(report) = trials.replay(&candidate) else { break };
+        let reserved = report.counters.reserved_bytes.peak;
+        if report.ooms.is_empty() && best.as_ref().is_none_or(|(least, _)| reserved < *least) {
+            best = Some((reserved, candidate));
+        }
+    }
+    let (reserved, settings) = best?;
+    let saved = before.saturating_sub(reserved);
+    (u128::from(saved) * 100 >= u128::from(before) * u128::from(LEAST_SAVED_PERCENT) && saved > 0).then(|| {
+        format!(
+            "Replayed with `PYTORCH_CUDA_ALLOC_CONF={}` the recording reserves {} at the peak instead of {}.",
+            settings.to_conf(),
+            format::bytes(reserved),
+            format::bytes(before)
+        )
+    })
+}

@@ -1,0 +1,68 @@
+//! The What if view: settings, card, curves, what was tried, and the replay as a file.
+
+use crate::journey::Journey;
+
+const OOM: &str = "virtual-py-gpt2-oom-t4.pickle.gz";
+const REPLAYED: &str = "document.querySelector('[data-replayed=\"true\"]') !== null";
+
+/// The view, open on a snapshot and with its first replay.
+fn opened(name: &str) -> Journey {
+    let page = Journey::with(name);
+    page.click("#dock-what-if");
+    page.wait_for(REPLAYED);
+    page
+}
+
+/// Types settings as somebody would, all at once.
+fn set_conf(page: &Journey, conf: &str) {
+    page.value(&format!(
+        "(() => {{ const field = document.getElementById('what-if-conf'); field.value = {conf:?}; \
+         field.dispatchEvent(new InputEvent('input', {{ bubbles: true }})); }})()"
+    ));
+}
+
+#[test]
+fn the_recording_is_replayed_beside_itself() {
+    let page = opened(OOM);
+    let table = page.text(".what-if-table");
+    for part in ["Peak reserved", "Driver calls", "at event 7,643"] {
+        assert!(table.contains(part), "{part} in {table}");
+    }
+    page.click("#what-if-expandable_segments");
+    assert_eq!(page.value("document.getElementById('what-if-conf').value"), "expandable_segments:True");
+    page.wait_for(REPLAYED);
+    page.wait_for("document.querySelector('.what-if-table').innerText.includes('better')");
+    page.screenshot("what-if");
+    page.check_console();
+}
+
+#[test]
+fn what_is_not_modelled_is_refused_by_name() {
+    let page = opened(OOM);
+    set_conf(&page, "backend:cudaMallocAsync");
+    page.wait_for("document.getElementById('what-if-refusal').innerText.includes('backend:cudaMallocAsync')");
+    assert_eq!(page.value("document.getElementById('what-if-conf').ariaInvalid"), "true");
+    page.check_console();
+}
+
+#[test]
+fn settings_are_tried_and_one_is_taken_over() {
+    let page = opened(OOM);
+    page.click(".what-if-sweep-head button");
+    page.wait_for("document.querySelectorAll('.what-if-findings li').length >= 2");
+    page.wait_for("document.querySelector('tr[data-mark^=\"best\"]') !== null");
+    page.click("[aria-label='Apply expandable_segments:True']");
+    assert_eq!(page.value("document.getElementById('what-if-conf').value"), "expandable_segments:True");
+    page.check_console();
+}
+
+#[test]
+fn the_replay_opens_as_a_file() {
+    let page = opened(OOM);
+    set_conf(&page, "expandable_segments:True");
+    page.wait_for(REPLAYED);
+    page.click_text("button", "Open the replay");
+    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
+    page.wait_for("document.title.startsWith('replay, expandable_segments:True')");
+    page.check_console();
+}
