@@ -4,6 +4,8 @@
 
 mod byte_axis;
 
+mod canvas;
+
 pub mod commands;
 
 pub mod config;
@@ -17,8 +19,6 @@ mod hex;
 pub mod housekeeping;
 
 pub mod jobs;
-
-mod markup;
 
 pub mod repro;
 

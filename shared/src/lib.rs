@@ -13,9 +13,11 @@ pub mod allocator;
 
 pub mod import;
 
-pub mod export;
-
 pub mod analysis;
+
+pub mod draw;
+
+pub mod export;
 
 pub mod api;
 

@@ -1,4 +1,4 @@
-//! The bar at the top of the viewer: open files, Open, Share, links and help.
+//! The bar at the top of the viewer: open files, Open, Export, Share, links and help.
 
 use super::icon::{Icon, IconName};
 use super::site_header::{Place, SiteHeader};
@@ -22,6 +22,8 @@ pub struct HeaderProps {
     pub on_scheme: Callback<SchemeChoice>,
     /// The help button was pressed.
     pub on_help: Callback<()>,
+    /// The Export button was pressed.
+    pub on_export: Callback<()>,
     /// The Share button was pressed.
     pub on_share: Callback<()>,
     /// The button of the links was pressed.
@@ -33,6 +35,7 @@ pub struct HeaderProps {
 pub fn Header(props: &HeaderProps) -> Html {
     let on_open = props.on_open.reform(|_: MouseEvent| ());
     let on_help = props.on_help.reform(|_: MouseEvent| ());
+    let on_export = props.on_export.reform(|_: MouseEvent| ());
     let on_share = props.on_share.reform(|_: MouseEvent| ());
     let on_links = props.on_links.reform(|_: MouseEvent| ());
     let tab = |file: &OpenFile| file_tab(props, file);
@@ -43,6 +46,10 @@ pub fn Header(props: &HeaderProps) -> Html {
                 <Icon name={IconName::Open} /><span class="wide-only">{ "Open" }</span>
             </button>
             if is_ready {
+                <button type="button" class="button" onclick={on_export} aria-label="Export"
+                    title="Save a report, a picture or tables">
+                    <Icon name={IconName::Drop} /><span class="wide-only">{ "Export" }</span>
+                </button>
                 <button type="button" class="button" onclick={on_share} aria-label="Share" title="Share a copy">
                     <Icon name={IconName::Share} /><span class="wide-only">{ "Share" }</span>
                 </button>

@@ -4,11 +4,13 @@ pub mod icon;
 
 pub mod copy_button;
 pub mod dialog;
+pub mod export_button;
 pub mod scheme_switch;
 pub mod site_header;
 mod tab_keys;
 
 pub mod drop_overlay;
+pub mod export;
 pub mod header;
 pub mod help_dialog;
 pub mod links_dialog;

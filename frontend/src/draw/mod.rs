@@ -6,11 +6,6 @@ pub mod camera;
 pub mod gesture;
 pub mod glide;
 pub mod history;
-pub mod span;
-pub mod ticks;
-
-pub mod color;
-pub mod theme;
 
 pub mod bands;
 pub mod layout;
@@ -19,7 +14,6 @@ pub mod pieces;
 pub mod plan;
 pub mod raster;
 pub mod scene;
-pub mod shade;
 
 pub mod axes;
 pub mod capacity;
@@ -33,3 +27,4 @@ pub mod flame_rows;
 mod rows;
 pub mod segment_map;
 pub mod steps;
+pub use shared::draw::{color, shade, span, theme, ticks};

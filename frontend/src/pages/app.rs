@@ -5,6 +5,7 @@ use crate::components::arrival_card::ArrivalCard;
 use crate::components::dock::SEARCH_ID;
 use crate::components::drop_overlay::DropOverlay;
 use crate::components::error_card::ErrorCard;
+use crate::components::export::ExportDialog;
 use crate::components::header::Header;
 use crate::components::help_dialog::HelpDialog;
 use crate::components::hero::Hero;
@@ -24,6 +25,7 @@ use yew::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Above {
     Keys,
+    Export,
     Share,
     Links,
 }
@@ -72,7 +74,7 @@ pub fn App() -> Html {
                 on_show={callback(&files, |files, id| files.dispatch(FileAction::Show(id)))}
                 on_close={callback(&files, |files, id| files.close(id))}
                 on_scheme={let scheme = scheme.clone(); move |choice| scheme.choose(choice)}
-                on_help={show(Above::Keys)} on_share={show(Above::Share)} on_links={show(Above::Links)} />
+                on_help={show(Above::Keys)} on_export={show(Above::Export)} on_share={show(Above::Share)} on_links={show(Above::Links)} />
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
                 aria-label="Snapshots to open" onchange={on_change} />
             { shown(&files, &arrival, (&commands, &view_link, &are_ranks), scheme.scheme(), &on_open) }
@@ -81,6 +83,7 @@ pub fn App() -> Html {
                 None => Html::default(),
                 Some(Above::Keys) => html! { <HelpDialog on_close={on_closed} /> },
                 Some(Above::Links) => html! { <LinksDialog on_close={on_closed} /> },
+                Some(Above::Export) => export_dialog(&files, &view_link, scheme.scheme(), on_closed),
                 Some(Above::Share) => share_dialog(&files, &view_link, on_closed),
             } }
         </>
@@ -167,6 +170,20 @@ fn share_dialog(files: &FilesHandle, view_link: &ViewLink, on_close: Callback<()
     match (files.client(*id), view_link.view()) {
         (Some(client), Some(view)) => {
             html! { <ShareDialog key={*id} {client} summary={file.summary.clone()} {view} {on_close} /> }
+        }
+        _ => Html::default(),
+    }
+}
+
+/// Other forms of the shown file, with the view that was on the screen when the dialog opened.
+fn export_dialog(files: &FilesHandle, view_link: &ViewLink, scheme: Scheme, on_close: Callback<()>) -> Html {
+    let Some(OpenFile { id, name, status: FileStatus::Ready(file), .. }) = files.files().shown_file() else {
+        return Html::default();
+    };
+    match (files.client(*id), view_link.view()) {
+        (Some(client), Some(view)) => {
+            let name = AttrValue::from(name.clone());
+            html! { <ExportDialog key={*id} {client} file={file.clone()} {name} {view} {scheme} {on_close} /> }
         }
         _ => Html::default(),
     }

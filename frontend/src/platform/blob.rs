@@ -4,10 +4,10 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::JsValue;
 use web_sys::{Blob, BlobPropertyBag, File};
 
-/// Compressed bytes as a `Blob`, which page and worker hand over without a copy.
-pub(super) fn gzip_blob(bytes: &[u8]) -> Result<Blob, JsValue> {
+/// Bytes as a `Blob` of a media type, which page and worker hand over without a copy.
+pub(super) fn blob(bytes: &[u8], media_type: &str) -> Result<Blob, JsValue> {
     let properties = BlobPropertyBag::new();
-    properties.set_type("application/gzip");
+    properties.set_type(media_type);
     Blob::new_with_u8_array_sequence_and_options(&Array::of1(&Uint8Array::from(bytes)), &properties)
 }
 

@@ -4,8 +4,8 @@ use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
 use crate::worker::{
     AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CompareAnswer,
-    CompareQuestion, CopyOptions, CopyPreview, Details, FlameAnswer, FlameQuestion, Hit, Instant, Marks, Order,
-    PictureData, Question, Report, SegmentsData, Stacks, View, WhatIfAnswer, WhatIfQuestion, WhatIfSetup,
+    CompareQuestion, CopyOptions, CopyPreview, Details, ExportOrder, FlameAnswer, FlameQuestion, Hit, Instant, Marks,
+    Order, PictureData, Question, Report, SegmentsData, Stacks, View, WhatIfAnswer, WhatIfQuestion, WhatIfSetup,
 };
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};
@@ -205,6 +205,16 @@ impl WorkerClient {
         let (done, receiver) = oneshot::channel();
         let question = Question::WhatIf { device, question: WhatIfQuestion::Snapshot(setup) };
         self.post(question, Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
+        receiver.await.map_err(|_| AskError::Closed)?
+    }
+
+    /// The file in another form.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn export(&self, order: ExportOrder) -> Result<Blob, AskError> {
+        let (done, receiver) = oneshot::channel();
+        self.post(Question::Export(order), Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
         receiver.await.map_err(|_| AskError::Closed)?
     }
 

@@ -1,9 +1,11 @@
 //! The browser's side of a file's worker: messages in, the engine, messages out.
 
-use super::blob::gzip_blob;
+use super::blob::blob;
 use super::messages::{from_buffer, to_buffer};
 use super::reader::{Reader, Source};
-use crate::worker::{Answer, CopyOptions, Engine, Order, Question, Queue, Report, WhatIfQuestion, WhatIfSetup};
+use crate::worker::{
+    Answer, CopyOptions, Engine, ExportOrder, Order, Question, Queue, Report, WhatIfQuestion, WhatIfSetup,
+};
 use gloo_timers::callback::Timeout;
 use js_sys::Array;
 use shared::import::{ImportError, Importer};
@@ -125,6 +127,8 @@ impl FileWorker {
             self.copy(engine, *number, options);
         } else if let Some((number, Question::WhatIf { device, question: WhatIfQuestion::Snapshot(setup) })) = &next {
             self.replay_snapshot(engine, *number, *device, setup);
+        } else if let Some((number, Question::Export(order))) = &next {
+            self.export(engine, *number, order);
         } else if let Some((number, question)) = next {
             self.post(&Report::Answer(number, engine.answer(&question)));
         } else if let Some(report) = engine.next_report() {
@@ -135,7 +139,7 @@ impl FileWorker {
         self.schedule();
     }
 
-    /// Makes a copy and hands it to the page as a `Blob`, so that its bytes are in no message.
+    /// Makes a copy, and tells now and then how far it is.
     fn copy(&self, engine: &Engine, number: u32, options: &CopyOptions) {
         let mut told_ms = js_sys::Date::now();
         let bytes = engine.copy(options, |share| {
@@ -145,20 +149,31 @@ impl FileWorker {
                 told_ms = now_ms;
             }
         });
-        self.hand_over(number, &bytes);
+        self.hand_over(number, &bytes, "application/gzip");
     }
 
     /// Hands a replay to the page as a copy is.
     fn replay_snapshot(&self, engine: &mut Engine, number: u32, device: u32, setup: &WhatIfSetup) {
         match engine.replay_snapshot(device, setup) {
-            Ok(bytes) => self.hand_over(number, &bytes),
+            Ok(bytes) => self.hand_over(number, &bytes, "application/gzip"),
             Err(reason) => self.post(&Report::Answer(number, Answer::Refused(reason))),
         }
     }
 
-    fn hand_over(&self, number: u32, bytes: &[u8]) {
-        let Ok(blob) = gzip_blob(bytes) else {
-            let reason = "the browser has no room for the copy".to_owned();
+    fn export(&self, engine: &mut Engine, number: u32, order: &ExportOrder) {
+        match engine.export(order) {
+            Some(bytes) => self.hand_over(number, &bytes, order.form.media_type()),
+            None => {
+                let reason = "there is no such device or table".to_owned();
+                self.post(&Report::Answer(number, Answer::Refused(reason)));
+            }
+        }
+    }
+
+    /// The bytes of a file go to the page as a `Blob`, so that they are in no message.
+    fn hand_over(&self, number: u32, bytes: &[u8], media_type: &str) {
+        let Ok(blob) = blob(bytes, media_type) else {
+            let reason = "the browser has no room for the file".to_owned();
             return self.post(&Report::Answer(number, Answer::Refused(reason)));
         };
         let message = Array::of2(&number.into(), &blob);

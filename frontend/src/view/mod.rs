@@ -4,6 +4,7 @@ pub mod allocations;
 pub mod categories;
 pub mod compare;
 pub mod details;
+pub mod export;
 pub mod figures;
 pub mod findings;
 pub mod flame;

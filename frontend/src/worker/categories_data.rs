@@ -3,15 +3,7 @@
 use super::parts_data::PhasesBasis;
 use serde::{Deserialize, Serialize};
 
-/// What the colours of a picture tell apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ColorBy {
-    /// Stacks.
-    #[default]
-    Stack,
-    /// What allocations are for.
-    Category,
-}
+pub use shared::draw::shade::ColorBy;
 
 /// The live bytes of a moment by what they are for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

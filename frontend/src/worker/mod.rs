@@ -6,6 +6,7 @@ mod allocations_data;
 mod categories_data;
 mod compare_data;
 mod copy;
+mod export_data;
 mod findings_data;
 mod flame_data;
 mod parts_data;
@@ -33,6 +34,7 @@ pub use compare_data::{
 };
 pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange};
 pub use engine::Engine;
+pub use export_data::{ExportForm, ExportOrder};
 pub use findings_data::{Confidence, Finding, Findings, LookedAt, Severity};
 pub use flame_data::{
     FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,

@@ -7,6 +7,7 @@ use super::allocations_data::{AllocationsAnswer, AllocationsQuestion};
 use super::categories_data::{CategoryBytes, ColorBy};
 use super::compare_data::{CompareAnswer, CompareQuestion};
 use super::copy::{CopyOptions, CopyPreview};
+use super::export_data::ExportOrder;
 use super::findings_data::Findings;
 use super::flame_data::{FlameAnswer, FlameQuestion};
 use super::parts_data::Parts;
@@ -177,6 +178,8 @@ pub enum Question {
         /// What about them.
         question: WhatIfQuestion,
     },
+    /// The file in another form; the bytes come as those of a copy do.
+    Export(ExportOrder),
 }
 
 /// An answer to a [`Question`] of the same name.

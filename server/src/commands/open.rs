@@ -28,12 +28,17 @@ impl Opened {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let file = path.display().to_string();
         let trace = import(path, &file)?;
+        Ok(Self::of(file, trace))
+    }
+
+    /// What is derived from a snapshot; `file` is what messages call it.
+    pub(super) fn of(file: String, trace: Trace) -> Self {
         let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
         let host_timeline = trace.host.as_ref().map(|host| Timeline::new(&trace, host));
         let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
         let mut diagnostics = recording_diagnostics(&trace, &devices);
         diagnostics.extend(trace.diagnostics.iter().cloned());
-        Ok(Self { file, trace, timelines, host_timeline, diagnostics })
+        Self { file, trace, timelines, host_timeline, diagnostics }
     }
 
     /// The devices with their timelines.

@@ -4,8 +4,8 @@
 //! address they would lead nowhere, and a `base` element is what the security policy forbids: so they are named from
 //! the top, once, when the page is loaded.
 
-use crate::markup::escaped;
 use crate::serve::site::Asset;
+use shared::base::markup::escaped;
 
 /// A document of the built page, for nested addresses.
 pub(crate) struct Document {

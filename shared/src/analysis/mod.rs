@@ -11,7 +11,7 @@ mod curve;
 
 mod colors;
 #[cfg(test)]
-mod naive;
+pub(crate) mod naive;
 mod picture;
 mod timeline;
 
@@ -25,6 +25,7 @@ mod summary;
 
 mod call_tree;
 mod categories;
+mod category_bytes;
 mod findings;
 mod flat_buffers;
 mod forward_pass;
@@ -47,6 +48,7 @@ pub use call_tree::{
     CallNode, CallTree, Calls, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal, Tally, TreeConfig,
 };
 pub use categories::{Category, categories};
+pub use category_bytes::{CategoryBytes, live_by_category};
 pub use colors::Coloring;
 pub use diff::{Change, Diff, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff};
 pub use distinct::DistinctStacks;

@@ -5,15 +5,15 @@ use crate::trace::{Action, Device, Trace, text};
 use std::fmt::Write;
 
 /// A small generator of numbers (xorshift64*), so that a failure comes back with its seed.
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
     /// A number below `end`.
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -24,7 +24,7 @@ impl Random {
 /// A trace of this many lines in which most things happen, sensible or not.
 ///
 /// Few names make for frees without an alloc, allocs on used addresses and blocks that no event is about.
-pub(super) fn random_trace(seed: u64, lines: u64) -> Trace {
+pub(crate) fn random_trace(seed: u64, lines: u64) -> Trace {
     let mut random = Random::new(seed);
     let names = 4 + random.below(40);
     let has_completed = random.below(4) > 0;

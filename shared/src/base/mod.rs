@@ -6,6 +6,7 @@ mod feed;
 pub mod format;
 pub mod frame_rules;
 mod interner;
+pub mod markup;
 
 pub use column::Column;
 pub use diagnostic::{Diagnostic, Severity};

@@ -6,5 +6,22 @@ mod sanitize;
 mod snapshot;
 mod source;
 
+mod pieces;
+mod subject;
+
+mod perfetto;
+mod picture;
+mod report;
+mod speedscope;
+mod table;
+
 pub use sanitize::{Change, Package, SanitizeOptions, SanitizeReport, Sanitized};
 pub use snapshot::pickle;
+
+pub use subject::Subject;
+
+pub use perfetto::perfetto;
+pub use picture::{Anchor, Drawing, Ink, Look, PictureOptions, Shape, svg, timeline_picture};
+pub use report::report;
+pub use speedscope::speedscope;
+pub use table::{Table, csv, json};

@@ -2,6 +2,7 @@
 
 mod compare;
 mod errors;
+mod export;
 mod files;
 mod findings;
 mod flame;

@@ -34,16 +34,10 @@ pub(super) fn preview(trace: &Trace, options: &CopyOptions) -> CopyPreview {
 pub(super) fn copy(trace: &Trace, options: &CopyOptions, mut progress: impl FnMut(f64)) -> Vec<u8> {
     let sanitized = Sanitized::new(trace, &sanitize_options(trace, options));
     let events: usize = trace.devices.iter().chain(&trace.host).map(|device: &Device| device.events.len()).sum();
-    let mut gzip = GzEncoder::new(Vec::new(), LEVEL);
-    sanitized.pickle(
-        Style::Python,
-        |piece| gzip.write_all(piece).expect("memory takes all bytes"),
-        |written| progress(written as f64 / events as f64),
-    );
-    gzip.finish().expect("memory takes all bytes")
+    compressed(|sink| sanitized.pickle(Style::Python, sink, |written| progress(written as f64 / events as f64)))
 }
 
-/// Bytes as they are written, compressed.
+/// What is written piece by piece, compressed with gzip.
 pub(super) fn compressed(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Vec<u8> {
     let mut gzip = GzEncoder::new(Vec::new(), LEVEL);
     write(&mut |piece| gzip.write_all(piece).expect("memory takes all bytes"));
@@ -51,7 +45,7 @@ pub(super) fn compressed(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Vec<u8> {
 }
 
 /// Packages are dropped by name: those that the page did not know of stay.
-fn sanitize_options(trace: &Trace, options: &CopyOptions) -> SanitizeOptions {
+pub(super) fn sanitize_options(trace: &Trace, options: &CopyOptions) -> SanitizeOptions {
     let CopyOptions { cut_paths, remove_names, names, dropped_packages, drop_metadata, drop_annotations } = options;
     let mut sanitize = SanitizeOptions {
         cut_paths: *cut_paths,

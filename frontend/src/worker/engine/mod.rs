@@ -9,6 +9,7 @@ mod copy;
 mod details;
 #[cfg(test)]
 mod explain_tests;
+mod export;
 mod figures;
 mod findings;
 mod flame;
@@ -25,6 +26,7 @@ mod what_if;
 use self::flame::{Flame, FlameCache};
 use super::categories_data::ColorBy;
 use super::copy::CopyOptions;
+use super::export_data::ExportOrder;
 use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::summary::{DeviceOutline, FileSummary, Notice};
@@ -194,7 +196,9 @@ impl Engine {
             Question::Segments { instant, .. } => Answer::Segments(Box::new(segments::segments(ready, instant))),
             Question::Categories { moment, .. } => Answer::Categories(categories::bytes_at(ready, moment)),
             Question::Flame { device, ref question } => Answer::Flame(Flame { ready, device }.answer(question)),
-            Question::Allocations { .. } | Question::Preview(_) | Question::Copy(_) => of_no_device(),
+            Question::Allocations { .. } | Question::Preview(_) | Question::Copy(_) | Question::Export(_) => {
+                of_no_device()
+            }
         }
     }
 
@@ -210,6 +214,18 @@ impl Engine {
     pub fn replay_snapshot(&mut self, device: u32, setup: &WhatIfSetup) -> Result<Vec<u8>, String> {
         let ready = self.ready(device).ok_or_else(|| format!("there is no device at position {device}"))?;
         what_if::snapshot(ready, setup)
+    }
+
+    /// The file in another form; `None` where an order names what is not there.
+    pub fn export(&mut self, order: &ExportOrder) -> Option<Vec<u8>> {
+        if order.is_clean {
+            return export::clean_export(order, &self.trace);
+        }
+        for position in 0..self.timelines.len() {
+            self.ready(position as u32)?;
+        }
+        let timelines: Vec<&Timeline> = self.timelines.iter().flatten().collect();
+        export::export(order, &self.trace, &timelines)
     }
 
     fn ready(&mut self, position: u32) -> Option<Ready<'_>> {
@@ -299,7 +315,7 @@ fn device_of(question: &Question) -> Option<u32> {
         | Question::Marks { device }
         | Question::Compare { device, .. }
         | Question::WhatIf { device, .. } => device,
-        Question::Preview(_) | Question::Copy(_) => return None,
+        Question::Preview(_) | Question::Copy(_) | Question::Export(_) => return None,
     })
 }
 

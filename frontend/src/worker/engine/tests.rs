@@ -1,7 +1,7 @@
 //! The engine asked as the page asks it.
 
 use super::*;
-use crate::worker::{Details, Marks, Stacks};
+use crate::worker::{Details, ExportForm, Marks, Stacks};
 use shared::trace::text;
 
 const TRACE: &str = "
@@ -192,4 +192,53 @@ fn marks_are_spans_and_single_events() {
     };
     assert_eq!((spans.len(), spans[0].name.as_str(), spans[0].start_us), (1, "step", 5));
     assert_eq!((marks.len(), marks[0].moment, marks[0].size_bytes, marks[0].free_bytes), (1, 4, 4096, Some(512)));
+}
+
+fn order(form: ExportForm) -> ExportOrder {
+    ExportOrder {
+        form,
+        file: "ada-run.pickle".to_owned(),
+        device: 0,
+        moment: None,
+        axis: AxisKind::Events,
+        range: None,
+        is_dark: false,
+        is_clean: false,
+    }
+}
+
+fn exported(order: &ExportOrder) -> Option<Vec<u8>> {
+    engine().export(order)
+}
+
+#[test]
+fn every_form_is_written_and_a_clean_one_does_not_name_the_file() {
+    let forms =
+        [ExportForm::Picture, ExportForm::Json(0), ExportForm::Speedscope, ExportForm::Perfetto, ExportForm::Report];
+    for form in forms {
+        for is_clean in [false, true] {
+            let bytes = exported(&ExportOrder { is_clean, ..order(form) }).expect("a file");
+            let text = String::from_utf8(bytes).expect("UTF-8");
+            assert_eq!(text.contains("ada-run.pickle"), !is_clean, "{form:?}");
+        }
+    }
+    for is_clean in [false, true] {
+        let bytes = exported(&ExportOrder { is_clean, ..order(ExportForm::Pickle) }).expect("a file");
+        let mut importer = shared::import::Importer::new();
+        importer.push(&bytes).expect("a snapshot");
+        assert_eq!(importer.finish().expect("a snapshot").devices.len(), 1);
+    }
+}
+
+#[test]
+fn an_export_of_what_is_not_there_is_refused() {
+    assert_eq!(exported(&ExportOrder { device: 99, ..order(ExportForm::Picture) }), None);
+    assert_eq!(exported(&order(ExportForm::Csv(99))), None);
+}
+
+#[test]
+fn a_table_is_of_the_moment_that_is_asked_for() {
+    let at = |moment| exported(&ExportOrder { moment, ..order(ExportForm::Csv(0)) }).expect("a table");
+    let lines = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8").lines().count();
+    assert!(lines(at(Some(0))) < lines(at(None)));
 }

@@ -17,7 +17,7 @@ use shared::job::Card;
 use shared::pickle::Style;
 use shared::trace::{Action, Device, Trace};
 
-use super::export::write;
+use super::export::write::write;
 use super::open::Opened;
 use super::{text, units};
 use crate::Failure;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::schema;
-use crate::markup::escaped;
+use shared::base::markup::escaped;
 
 /// Writes the page of a document.
 pub(super) fn html(document: &Value) -> String {

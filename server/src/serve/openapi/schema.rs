@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::page::{list, map, paragraphs, prose, row, table, text};
-use crate::markup::escaped;
+use shared::base::markup::escaped;
 
 /// Where the document has its types.
 const TYPES: &str = "#/components/schemas/";

@@ -4,7 +4,6 @@
 //! anything is drawn. Drawing takes some ten milliseconds of a processor: the latest pictures are kept, and one is
 //! drawn at a time.
 
-mod canvas;
 mod picture;
 
 pub(crate) use picture::SIZE;

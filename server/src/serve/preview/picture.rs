@@ -3,8 +3,8 @@
 use shared::api::SnapshotDigest;
 use shared::base::format::{bytes, counted};
 
-use super::canvas::{Canvas, Ink, Place, Type, Weight, is_drawable};
 use crate::byte_axis::ByteAxis;
+use crate::canvas::{Canvas, Ink, Place, Type, Weight, is_drawable};
 
 /// Width and height in pixels, as chats show it.
 pub(crate) const SIZE: (u32, u32) = (1200, 630);
@@ -72,15 +72,15 @@ fn plot(canvas: &Canvas<'_>, digest: &SnapshotDigest) {
     let axis = ByteAxis::new(most, PLOT_TOP..PLOT_BOTTOM);
     let ticks: Vec<_> = axis.ticks().collect();
     for (_, y) in &ticks {
-        canvas.line(&[(PLOT_LEFT, *y), (RIGHT, *y)], Ink::token("border"), 1);
+        canvas.line(&[(PLOT_LEFT, *y), (RIGHT, *y)], Ink::token("border"), 1.0);
     }
     let (live, reserved) = (steps(&digest.live_curve, &axis), steps(&digest.reserved_curve, &axis));
     if let ([first, ..], [.., last]) = (live.as_slice(), live.as_slice()) {
         let ground = [(last.0, PLOT_BOTTOM), (first.0, PLOT_BOTTOM)];
         canvas.area(&[live.as_slice(), &ground].concat(), Ink::token("live").thinned(0.25));
-        canvas.line(&live, Ink::token("live"), 3);
+        canvas.line(&live, Ink::token("live"), 3.0);
     }
-    canvas.line(&reserved, Ink::token("reserved"), 3);
+    canvas.line(&reserved, Ink::token("reserved"), 3.0);
     // Every other one where they would be too close to be read.
     for (size_bytes, y) in ticks.iter().step_by(ticks.len().div_ceil(5)) {
         let label = axis.label(*size_bytes);

@@ -13,9 +13,9 @@ use shared::base::format::bytes;
 
 use super::table::where_it_ran_out;
 use crate::byte_axis::ByteAxis;
-use crate::markup::escaped;
 use lines::{Limit, Line, Plot, Point};
 use scale::X;
+use shared::base::markup::escaped;
 
 const STYLE: &str = include_str!("style.css");
 

@@ -1,9 +1,8 @@
 //! What holds the peak.
 
 use super::{Confidence, Evidence, Finding, top_stacks};
-use crate::analysis::{Category, PhaseBasis, Study, categories, live_by_stack};
+use crate::analysis::{Category, PhaseBasis, Study, live_by_category, live_by_stack};
 use crate::base::{Severity, format};
-use std::cmp::Reverse;
 
 /// Categories beyond this many are small.
 const MOST_CATEGORIES: usize = 3;
@@ -19,12 +18,12 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let largest = groups.first().map_or_else(String::new, |group| {
         format!("{} from {}", format::percent(group.bytes, peak_bytes), study.title(group.stack))
     });
-    let shares = if study.phases.are_told() { shares(study, moment) } else { Vec::new() };
+    let shares = if study.phases.are_told() { live_by_category(study, moment) } else { Vec::new() };
     let parts: Vec<String> = shares
         .iter()
-        .filter(|(_, bytes)| bytes.saturating_mul(100) >= peak_bytes)
+        .filter(|share| share.bytes.saturating_mul(100) >= peak_bytes)
         .take(MOST_CATEGORIES)
-        .map(|&(category, bytes)| format!("{} {}", category.plural(), format::percent(bytes, peak_bytes)))
+        .map(|share| format!("{} {}", share.category.plural(), format::percent(share.bytes, peak_bytes)))
         .collect();
     // A category that the shape of the curve suggests would be a guess.
     let made_of = if parts.is_empty() { format!("{largest}, the most from one place") } else { parts.join(", ") };
@@ -40,20 +39,8 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
             events: moment.checked_sub(1).into_iter().collect(),
             stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
         },
-        advice: advice(shares.first().map_or(Category::Unknown, |share| share.0)).to_owned(),
+        advice: advice(shares.first().map_or(Category::Unknown, |share| share.category)).to_owned(),
     })
-}
-
-/// The bytes of each category at a moment, the most first.
-fn shares(study: &Study<'_>, moment: u32) -> Vec<(Category, u64)> {
-    let allocations = &study.timeline.allocations;
-    let of_allocations = categories(study.device, allocations, &study.phases);
-    let mut shares = Category::ALL.map(|category| (category, 0_u64)).to_vec();
-    for (id, size_bytes) in allocations.alive_at(moment) {
-        shares[of_allocations[id.index()] as usize].1 += size_bytes;
-    }
-    shares.sort_by_key(|&(_, bytes)| Reverse(bytes));
-    shares
 }
 
 /// What makes the largest part of a peak smaller.

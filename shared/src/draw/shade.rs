@@ -3,7 +3,17 @@
 //! `raster` makes a palette of it.
 
 use super::{color::Color, theme::Theme};
-use crate::worker::ColorBy;
+use serde::{Deserialize, Serialize};
+
+/// What the colours of a picture tell apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ColorBy {
+    /// Stacks.
+    #[default]
+    Stack,
+    /// What allocations are for.
+    Category,
+}
 
 /// How many shades a hue is drawn in.
 pub const SHADES: u32 = 3;

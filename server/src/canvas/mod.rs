@@ -8,8 +8,9 @@ use ab_glyph::{Font as _, FontRef};
 use plotters::backend::BitMapBackend;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea as _};
-use plotters::element::{PathElement, Polygon, Text};
-use plotters::style::{Color as _, FontFamily, FontStyle, IntoFont as _, RGBColor, register_font};
+use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
+use plotters::style::{Color as _, FontFamily, FontStyle, IntoFont as _, RGBAColor, RGBColor, register_font};
+use shared::draw::color::Color;
 
 /// Pixels that are drawn for one of the picture, across and down.
 const SAMPLES: u32 = 2;
@@ -24,7 +25,7 @@ const REGULAR: &[u8] = include_bytes!("font/Roboto-Regular.ttf");
 const MEDIUM: &[u8] = include_bytes!("font/Roboto-Medium.ttf");
 
 /// Where the colours of the page are.
-const TOKENS: &str = include_str!("../../../../static/tokens.css");
+const TOKENS: &str = include_str!("../../../static/tokens.css");
 
 /// Registers the font, once.
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
@@ -35,54 +36,67 @@ static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
 });
 
 /// A place, in pixels from the left and from the top.
-pub(super) type Place = (f64, f64);
+pub(crate) type Place = (f64, f64);
 
 /// How heavy letters are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
+pub(crate) enum Weight {
     Regular,
     Medium,
 }
 
-/// A colour of `tokens.css`, as it is on a light page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ink(RGBColor);
+/// A colour with its opacity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ink {
+    color: RGBColor,
+    alpha: f64,
+}
 
 impl Ink {
-    /// The colour of a token such as `live`.
+    /// The colour of a token of `tokens.css` such as `live`, as it is on a light page.
     ///
     /// # Panics
     ///
     /// There is none; a test looks for each that is used.
-    pub(super) fn token(name: &str) -> Self {
+    pub(crate) fn token(name: &str) -> Self {
         let value = TOKENS.split_once(&format!("--{name}: light-dark(#")).map_or("", |(_, rest)| rest);
         Self::hex(value.get(..6).unwrap_or_else(|| panic!("tokens.css has no colour `{name}`")))
     }
 
     /// A colour as six hexadecimal digits.
-    pub(super) fn hex(digits: &str) -> Self {
+    pub(crate) fn hex(digits: &str) -> Self {
         let [_, red, green, blue] = u32::from_str_radix(digits, 16).expect("a colour").to_be_bytes();
-        Self(RGBColor(red, green, blue))
+        Self { color: RGBColor(red, green, blue), alpha: 1.0 }
+    }
+
+    /// A colour of the timeline.
+    pub(crate) fn of(color: Color) -> Self {
+        let [red, green, blue] = color.channels();
+        Self { color: RGBColor(red, green, blue), alpha: color.alpha.into() }
     }
 
     /// A thinner one, as it looks on white.
-    pub(super) fn thinned(self, share: f64) -> Self {
-        let RGBColor(red, green, blue) = self.0;
+    pub(crate) fn thinned(self, share: f64) -> Self {
+        let RGBColor(red, green, blue) = self.color;
         let thin = |value: u8| (255.0 - share * (255.0 - f64::from(value))).round() as u8;
-        Self(RGBColor(thin(red), thin(green), thin(blue)))
+        Self { color: RGBColor(thin(red), thin(green), thin(blue)), ..self }
+    }
+
+    fn paint(self) -> RGBAColor {
+        self.color.mix(self.alpha)
     }
 }
 
 /// Letters of a size, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Type {
-    pub(super) size: f64,
-    pub(super) weight: Weight,
+pub(crate) struct Type {
+    pub(crate) size: f64,
+    pub(crate) weight: Weight,
 }
 
 impl Type {
     /// How wide a text is.
-    pub(super) fn width(self, text: &str) -> f64 {
+    pub(crate) fn width(self, text: &str) -> f64 {
         LazyLock::force(&FONT);
         let (width, _) = self.font().box_size(text).unwrap_or_default();
         f64::from(width) / f64::from(SAMPLES)
@@ -95,18 +109,18 @@ impl Type {
 }
 
 /// Whether the font has all letters of a text.
-pub(super) fn is_drawable(text: &str) -> bool {
+pub(crate) fn is_drawable(text: &str) -> bool {
     text.chars().all(|letter| FONT.glyph_id(letter).0 != 0)
 }
 
 /// What is drawn on.
-pub(super) struct Canvas<'a> {
+pub(crate) struct Canvas<'a> {
     area: DrawingArea<BitMapBackend<'a>, Shift>,
 }
 
 impl Canvas<'_> {
     /// Draws a picture of a size in pixels, and returns it as PNG.
-    pub(super) fn png((width, height): (u32, u32), draw: impl FnOnce(&Canvas<'_>)) -> Vec<u8> {
+    pub(crate) fn png((width, height): (u32, u32), draw: impl FnOnce(&Canvas<'_>)) -> Vec<u8> {
         LazyLock::force(&FONT);
         let (wide, high) = (width * SAMPLES, height * SAMPLES);
         let mut pixels = vec![u8::MAX; wide as usize * high as usize * CHANNELS];
@@ -115,28 +129,47 @@ impl Canvas<'_> {
     }
 
     /// An area between these places.
-    pub(super) fn area(&self, places: &[Place], ink: Ink) {
+    pub(crate) fn area(&self, places: &[Place], ink: Ink) {
         let places: Vec<_> = places.iter().copied().map(sample).collect();
-        self.done(self.area.draw(&Polygon::new(places, ink.0.filled())));
+        self.done(self.area.draw(&Polygon::new(places, ink.paint().filled())));
+    }
+
+    /// A rectangle with upright sides; less than half a sample of it is nothing.
+    pub(crate) fn rectangle(&self, top_left: Place, bottom_right: Place, ink: Ink) {
+        let ((left, top), (right, bottom)) = (sample(top_left), sample(bottom_right));
+        // plotters fills the last pixel too.
+        if left < right && top < bottom {
+            let corners = [(left, top), (right - 1, bottom - 1)];
+            self.done(self.area.draw(&Rectangle::new(corners, ink.paint().filled())));
+        }
+    }
+
+    /// A disc around a place.
+    pub(crate) fn dot(&self, middle: Place, radius: f64, ink: Ink) {
+        let radius = (radius * f64::from(SAMPLES)).round() as i32;
+        self.done(self.area.draw(&Circle::new(sample(middle), radius, ink.paint().filled())));
     }
 
     /// A line along these places.
-    pub(super) fn line(&self, places: &[Place], ink: Ink, width: u32) {
+    pub(crate) fn line(&self, places: &[Place], ink: Ink, width: f64) {
         let places: Vec<_> = places.iter().copied().map(sample).collect();
-        self.done(self.area.draw(&PathElement::new(places, ink.0.stroke_width(width * SAMPLES))));
+        self.done(self.area.draw(&PathElement::new(
+            places,
+            ink.paint().stroke_width((width * f64::from(SAMPLES)).round().max(1.0) as u32),
+        )));
     }
 
     /// A text whose letters stand on this place.
-    pub(super) fn text(&self, text: &str, (x, y): Place, letters: Type, ink: Ink) {
+    pub(crate) fn text(&self, text: &str, (x, y): Place, letters: Type, ink: Ink) {
         // plotters takes the place half a letter's size above the one that letters stand on.
         let place = sample((x, y - letters.size / 2.0));
-        self.done(self.area.draw(&Text::new(text, place, letters.font().color(&ink.0))));
+        self.done(self.area.draw(&Text::new(text, place, letters.font().color(&ink.paint()))));
     }
 
     /// Drawing into memory cannot fail; a text that cannot be laid out is missing.
     fn done<E: std::fmt::Debug>(&self, drawn: Result<(), E>) {
         if let Err(error) = drawn {
-            tracing::warn!(?error, "a part of a preview is missing");
+            tracing::warn!(?error, "a part of a picture is missing");
         }
     }
 }

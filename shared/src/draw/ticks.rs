@@ -1,7 +1,7 @@
 //! Places and labels of axis ticks: round in binary bytes, in counts or in time, and exact.
 
 use super::span::Span;
-use shared::base::format;
+use crate::base::format;
 
 /// A labelled place on an axis.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,162 @@
+//! The dialog that saves the shown file in other forms.
+
+use super::dialog::Dialog;
+use super::export_button::{ExportButton, Making};
+use crate::platform::{AskError, WorkerClient, png_of};
+use crate::state::{ReadyFile, Scheme, ViewState};
+use crate::view::export::{file_name, moment_text, table_label};
+use crate::worker::{ExportForm, ExportOrder};
+use shared::export::Table;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+/// Pixels of a PNG for each of the picture's own.
+const PNG_SCALE: f64 = 2.0;
+
+/// What the [`ExportDialog`] saves and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub struct ExportDialogProps {
+    /// The worker of the file.
+    pub client: WorkerClient,
+    /// The file.
+    pub file: ReadyFile,
+    /// What it is called.
+    pub name: AttrValue,
+    /// The view on the screen.
+    pub view: ViewState,
+    /// The colours.
+    pub scheme: Scheme,
+    /// It was closed.
+    pub on_close: Callback<()>,
+}
+
+/// Forms to save the file in, each with what it is for.
+#[component]
+pub fn ExportDialog(props: &ExportDialogProps) -> Html {
+    let is_clean = use_state_eq(|| false);
+    let table = use_state_eq(|| 0_u32);
+    let on_clean = {
+        let is_clean = is_clean.setter();
+        move |event: Event| is_clean.set(event.target_unchecked_into::<HtmlInputElement>().checked())
+    };
+    let on_table = {
+        let table = table.setter();
+        move |event: Event| {
+            let select: HtmlSelectElement = event.target_unchecked_into();
+            table.set(u32::try_from(select.selected_index()).unwrap_or(0));
+        }
+    };
+    let orders = Orders { props, is_clean: *is_clean };
+    let moment = moment_text(props.view.pin.map(|pin| pin.moment));
+    let table_name = Table::ALL[*table as usize].name();
+    html! {
+        <Dialog id="export-title" title="Export" class="export" on_close={props.on_close.clone()}>
+            <ul class="export-list">
+                { row("Report", "One page with findings, picture and stacks, to attach to a ticket", html! {
+                    { orders.button(ExportForm::Report, "HTML", "Save a report as HTML", "-report.html") }
+                }) }
+                { row("Timeline", "The part in view as a picture", html! {
+                    <>
+                        { orders.button(ExportForm::Picture, "SVG", "Save the timeline as SVG", "-timeline.svg") }
+                        { orders.png() }
+                    </>
+                }) }
+                { row("Table", "Sizes in bytes, one row each", html! {
+                    <>
+                        <select aria-label="Table" onchange={on_table}>{ for tables(props, *table) }</select>
+                        { orders.button(ExportForm::Csv(*table), "CSV", "Save the table as CSV", &format!("-{table_name}.csv")) }
+                        { orders.button(ExportForm::Json(*table), "JSON", "Save the table as JSON", &format!("-{table_name}.json")) }
+                    </>
+                }) }
+                { row("speedscope", &format!("The stacks live {moment}, for speedscope.app"), html! {
+                    { orders.button(ExportForm::Speedscope, "JSON", "Save a profile for speedscope", ".speedscope.json") }
+                }) }
+                { row("Perfetto", "Counters and spans of all devices, for ui.perfetto.dev", html! {
+                    { orders.button(ExportForm::Perfetto, "JSON", "Save a trace for Perfetto", ".perfetto.json") }
+                }) }
+                { row("Snapshot", "What PyTorch’s own page and Snapscope open", html! {
+                    { orders.button(ExportForm::Pickle, "pickle.gz", "Save the snapshot", ".pickle.gz") }
+                }) }
+            </ul>
+            <label class="check">
+                <input type="checkbox" checked={*is_clean} onchange={on_clean} data-clean="" />
+                <span class="check-label">{ "Name nobody" }</span>
+                <span class="check-note">{ "Leave out paths up to the project, names and metadata" }</span>
+            </label>
+            <p class="hint">{ "Files are made in this tab: nothing is uploaded." }</p>
+        </Dialog>
+    }
+}
+
+fn row(name: &str, note: &str, buttons: Html) -> Html {
+    html! {
+        <li class="export-row">
+            <div class="export-text"><strong>{ name }</strong><span class="hint">{ note }</span></div>
+            <div class="export-buttons">{ buttons }</div>
+        </li>
+    }
+}
+
+fn tables(props: &ExportDialogProps, chosen: u32) -> Vec<Html> {
+    let pinned = props.view.pin.map(|pin| pin.moment);
+    let option = |(position, table): (usize, Table)| {
+        html! { <option selected={position == chosen as usize}>{ table_label(table.name(), pinned) }</option> }
+    };
+    Table::ALL.into_iter().enumerate().map(option).collect()
+}
+
+/// What the buttons order.
+struct Orders<'a> {
+    props: &'a ExportDialogProps,
+    is_clean: bool,
+}
+
+impl Orders<'_> {
+    fn button(&self, form: ExportForm, label: &'static str, title: &'static str, ending: &str) -> Html {
+        let (client, order) = (self.props.client.clone(), self.order(form));
+        let make = Callback::from(move |()| -> Making {
+            let (client, order) = (client.clone(), order.clone());
+            Box::pin(async move { client.export(order).await.map_err(reason) })
+        });
+        self.saving(label, title, ending, make)
+    }
+
+    /// The worker draws, and the page, which has canvases, makes pixels of it.
+    fn png(&self) -> Html {
+        let (client, order) = (self.props.client.clone(), self.order(ExportForm::Picture));
+        let make = Callback::from(move |()| -> Making {
+            let (client, order) = (client.clone(), order.clone());
+            Box::pin(async move {
+                let svg = client.export(order).await.map_err(reason)?;
+                png_of(&svg, PNG_SCALE).await.map_err(|_| "the browser can’t draw it".to_owned())
+            })
+        });
+        self.saving("PNG", "Save the timeline as PNG", "-timeline.png", make)
+    }
+
+    fn saving(&self, label: &'static str, title: &'static str, ending: &str, make: Callback<(), Making>) -> Html {
+        let name = file_name(&self.props.name, self.is_clean, ending);
+        html! { <ExportButton key={ending.to_owned()} {label} {title} {name} {make} /> }
+    }
+
+    fn order(&self, form: ExportForm) -> ExportOrder {
+        let ExportDialogProps { file, name, view, scheme, .. } = self.props;
+        ExportOrder {
+            form,
+            file: name.to_string(),
+            device: file.device,
+            moment: view.pin.map(|pin| pin.moment),
+            axis: view.axis,
+            range: view.range.map(|range| (range.x.start, range.x.end)),
+            is_dark: *scheme == Scheme::Dark,
+            is_clean: self.is_clean,
+        }
+    }
+}
+
+fn reason(error: AskError) -> String {
+    match error {
+        AskError::Refused(reason) => reason,
+        AskError::Superseded | AskError::Closed => "the file was closed".to_owned(),
+    }
+}

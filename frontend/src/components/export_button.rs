@@ -1,0 +1,73 @@
+//! A button that makes a file and saves it.
+
+use super::icon::{Icon, IconName};
+use crate::platform::save;
+use gloo_timers::future::TimeoutFuture;
+use std::pin::Pin;
+use wasm_bindgen_futures::spawn_local;
+use web_sys::Blob;
+use yew::prelude::*;
+
+/// How long the button says that the file was saved.
+const SAID_MS: u32 = 1600;
+
+/// A file in the making, or why there is none.
+pub type Making = Pin<Box<dyn Future<Output = Result<Blob, String>>>>;
+
+/// What an [`ExportButton`] makes.
+#[derive(Clone, PartialEq, Properties)]
+pub struct ExportButtonProps {
+    /// What the button says: the form.
+    pub label: AttrValue,
+    /// What it does, for screen readers and as a hint.
+    pub title: AttrValue,
+    /// The name of the file.
+    pub name: AttrValue,
+    /// Makes the file.
+    pub make: Callback<(), Making>,
+}
+
+#[derive(Clone, PartialEq)]
+enum Step {
+    Idle,
+    Making,
+    Saved,
+    Failed(String),
+}
+
+/// A button that makes a file and saves it under a name; while it is made the button waits.
+#[component]
+pub fn ExportButton(props: &ExportButtonProps) -> Html {
+    let step = use_state_eq(|| Step::Idle);
+    let onclick = {
+        let (step, make, name) = (step.setter(), props.make.clone(), props.name.clone());
+        move |_: MouseEvent| {
+            let (step, making, name) = (step.clone(), make.emit(()), name.clone());
+            step.set(Step::Making);
+            spawn_local(async move {
+                let made = making.await.and_then(|file| save(&file, &name).map_err(|_| "no room".to_owned()));
+                match made {
+                    Ok(()) => {
+                        step.set(Step::Saved);
+                        TimeoutFuture::new(SAID_MS).await;
+                        step.set(Step::Idle);
+                    }
+                    Err(reason) => step.set(Step::Failed(reason)),
+                }
+            });
+        }
+    };
+    let (icon, said) = match &*step {
+        Step::Idle => (IconName::Drop, String::new()),
+        Step::Making => (IconName::Again, "Making the file…".to_owned()),
+        Step::Saved => (IconName::Done, format!("Saved as {}", props.name)),
+        Step::Failed(reason) => (IconName::Error, format!("Not saved: {reason}")),
+    };
+    let title = if said.is_empty() { props.title.to_string() } else { said.clone() };
+    html! {
+        <button type="button" class="button export-button" {onclick} {title} disabled={*step == Step::Making}
+            aria-label={props.title.clone()} data-export={props.name.clone()}>
+            <Icon name={icon} />{ &props.label }<span class="visually-hidden" role="status">{ said }</span>
+        </button>
+    }
+}

@@ -1,0 +1,60 @@
+//! Files that the page hands to the browser.
+
+use super::browser::window;
+use futures_channel::oneshot;
+use gloo_timers::callback::Timeout;
+use wasm_bindgen::{JsCast, JsValue, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Blob, CanvasRenderingContext2d, Element, HtmlCanvasElement, HtmlElement, HtmlImageElement, Url};
+
+/// The browser has begun to read a download after so long.
+const READ_MS: u32 = 60_000;
+
+/// Lets the browser save a file under a name.
+///
+/// # Errors
+/// If the browser has no room for it.
+pub fn save(file: &Blob, name: &str) -> Result<(), JsValue> {
+    let url = Url::create_object_url_with_blob(file)?;
+    let link = new_element("a")?;
+    link.set_attribute("href", &url)?;
+    link.set_attribute("download", name)?;
+    link.unchecked_ref::<HtmlElement>().click();
+    Timeout::new(READ_MS, move || {
+        // It fails for no address that was made here.
+        let _ = Url::revoke_object_url(&url);
+    })
+    .forget();
+    Ok(())
+}
+
+/// A picture in SVG as PNG, `scale` pixels for each of its own.
+///
+/// # Errors
+/// If the browser can't read the picture or has no room for the pixels.
+pub async fn png_of(svg: &Blob, scale: f64) -> Result<Blob, JsValue> {
+    let url = Url::create_object_url_with_blob(svg)?;
+    let drawn = drawn(&url, scale).await;
+    Url::revoke_object_url(&url)?;
+    let (sender, receiver) = oneshot::channel();
+    let take = Closure::once(move |file: Option<Blob>| drop(sender.send(file)));
+    drawn?.to_blob(take.as_ref().unchecked_ref())?;
+    receiver.await.ok().flatten().ok_or(JsValue::NULL)
+}
+
+async fn drawn(url: &str, scale: f64) -> Result<HtmlCanvasElement, JsValue> {
+    let image: HtmlImageElement = new_element("img")?.unchecked_into();
+    image.set_src(url);
+    JsFuture::from(image.decode()).await?;
+    let canvas: HtmlCanvasElement = new_element("canvas")?.unchecked_into();
+    let (width, height) = (f64::from(image.natural_width()) * scale, f64::from(image.natural_height()) * scale);
+    canvas.set_width(width as u32);
+    canvas.set_height(height as u32);
+    let context = canvas.get_context("2d")?.ok_or(JsValue::NULL)?.unchecked_into::<CanvasRenderingContext2d>();
+    context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
+    Ok(canvas)
+}
+
+fn new_element(name: &str) -> Result<Element, JsValue> {
+    window().document().ok_or(JsValue::NULL)?.create_element(name)
+}

@@ -1,0 +1,66 @@
+//! What a file can be saved as, in words.
+
+use shared::base::format;
+
+/// Endings that a snapshot's name may have.
+const ENDINGS: [&str; 6] = [".gz", ".pickle", ".pkl", ".json", ".html", ".bin"];
+
+/// The name of a file that is made from a snapshot: `run.pickle.gz` becomes `run-stacks.csv`.
+///
+/// A clean file does not say what the snapshot was called, since names of files name people too.
+pub fn file_name(snapshot: &str, is_clean: bool, ending: &str) -> String {
+    let mut stem = snapshot;
+    while let Some(shorter) = ENDINGS.iter().find_map(|ending| stem.strip_suffix(ending)) {
+        stem = shorter;
+    }
+    let stem = if is_clean || stem.is_empty() { "snapshot" } else { stem };
+    // What no system allows in a name, and what browsers replace in ways of their own.
+    let is_refused = |letter: char| letter.is_control() || "/\\:*?\"<>|".contains(letter);
+    let stem: String = stem.chars().map(|letter| if is_refused(letter) { '_' } else { letter }).collect();
+    format!("{stem}{ending}")
+}
+
+/// The moment that tables of one moment are of: the pinned one, or else the peak.
+pub fn moment_text(pinned: Option<u32>) -> String {
+    match pinned {
+        None => "at the peak".to_owned(),
+        Some(0) => "before the first event".to_owned(),
+        Some(moment) => format!("after event {}, which is pinned", format::count(u64::from(moment) - 1)),
+    }
+}
+
+/// A table in words, by its name on the command line.
+pub fn table_label(name: &str, pinned: Option<u32>) -> String {
+    match name {
+        "stacks" => format!("Stacks {}", moment_text(pinned)),
+        "categories" => format!("Categories {}", moment_text(pinned)),
+        "allocations" => "All allocations".to_owned(),
+        "events" => "All events".to_owned(),
+        "segments" => "Segments at the end".to_owned(),
+        "steps" => "Training steps".to_owned(),
+        "findings" => "Findings".to_owned(),
+        _ => "Frames of all stacks".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::export::Table;
+
+    #[test]
+    fn names_keep_the_stem() {
+        assert_eq!(file_name("run.pickle.gz", false, "-stacks.csv"), "run-stacks.csv");
+        assert_eq!(file_name("a/b:c.pkl", false, ".svg"), "a_b_c.svg");
+        assert_eq!(file_name(".pickle", false, ".svg"), "snapshot.svg");
+        assert_eq!(file_name("ada.pickle", true, ".svg"), "snapshot.svg");
+    }
+
+    #[test]
+    fn every_table_has_a_label_of_its_own() {
+        let labels: std::collections::HashSet<String> =
+            Table::ALL.into_iter().map(|table| table_label(table.name(), Some(8))).collect();
+        assert_eq!(labels.len(), Table::ALL.len());
+        assert!(labels.contains("Stacks after event 7, which is pinned"));
+    }
+}

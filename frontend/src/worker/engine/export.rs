@@ -1,0 +1,70 @@
+//! The file in another form.
+
+use super::axis_of;
+use crate::worker::{CopyOptions, ExportForm, ExportOrder};
+use shared::analysis::Timeline;
+use shared::draw::span::Span;
+use shared::export::{self, Look, PictureOptions, Sanitized, Subject, Table};
+use shared::import::Importer;
+use shared::pickle::Style;
+use shared::trace::{Device, Trace};
+
+/// What the file is called in an export that names nobody.
+const NAMELESS: &str = "Snapshot";
+
+/// The bytes of an export that says everything; `None` where there is no such device or table.
+pub(super) fn export(order: &ExportOrder, trace: &Trace, timelines: &[&Timeline]) -> Option<Vec<u8>> {
+    write(order, &order.file, trace, timelines)
+}
+
+/// The bytes of an export made from a clean copy: none can say more than the copy does.
+pub(super) fn clean_export(order: &ExportOrder, trace: &Trace) -> Option<Vec<u8>> {
+    if order.form == ExportForm::Pickle {
+        return Some(super::copy::copy(trace, &CopyOptions::default(), |_| ()));
+    }
+    let mut importer = Importer::new();
+    let sanitized = Sanitized::new(trace, &super::copy::sanitize_options(trace, &CopyOptions::default()));
+    sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("an export can be read"), |_| ());
+    let clean = importer.finish().expect("an export can be read");
+    let timelines: Vec<_> = devices_of(&clean).map(|device| Timeline::new(&clean, device)).collect();
+    write(order, NAMELESS, &clean, &timelines.iter().collect::<Vec<_>>())
+}
+
+/// The devices in the order of the page: host memory comes last.
+fn devices_of(trace: &Trace) -> impl Iterator<Item = &Device> {
+    trace.devices.iter().chain(&trace.host)
+}
+
+fn write(order: &ExportOrder, file: &str, trace: &Trace, timelines: &[&Timeline]) -> Option<Vec<u8>> {
+    let all: Vec<_> = devices_of(trace).zip(timelines.iter().copied()).collect();
+    let shown = *all.get(order.device as usize)?;
+    let subject = Subject { file, trace, devices: &[shown], moment: order.moment };
+    let every = Subject { devices: &all[..trace.devices.len()], moment: None, ..subject };
+    let table = |position: u32| Table::ALL.get(position as usize).copied();
+    let mut bytes = Vec::new();
+    let mut sink = |piece: &[u8]| bytes.extend_from_slice(piece);
+    match order.form {
+        ExportForm::Picture => sink(picture(order, file, trace, shown).as_bytes()),
+        ExportForm::Csv(position) => export::csv(&subject, table(position)?, sink),
+        ExportForm::Json(position) => export::json(&subject, table(position)?, sink),
+        ExportForm::Speedscope => export::speedscope(&subject, sink),
+        ExportForm::Perfetto => export::perfetto(&every, sink),
+        ExportForm::Report => sink(export::report(&every).as_bytes()),
+        ExportForm::Pickle => {
+            sink(&super::copy::compressed(|gzip| export::pickle(trace, Style::Python, gzip)));
+        }
+    }
+    Some(bytes)
+}
+
+fn picture(order: &ExportOrder, file: &str, trace: &Trace, (device, timeline): (&Device, &Timeline)) -> String {
+    let of = if device.index < 0 { "pinned host memory".to_owned() } else { format!("GPU {}", device.index) };
+    let options = PictureOptions {
+        title: format!("{file} · {of}"),
+        axis: axis_of(order.axis),
+        x: order.range.map(|(start, end)| Span::new(start, end)),
+        ..PictureOptions::default()
+    };
+    let look = if order.is_dark { Look::Dark } else { Look::Light };
+    export::svg(&export::timeline_picture(trace, device, timeline, &options), look)
+}

@@ -1,0 +1,279 @@
+//! `snapscope export`: a snapshot in another form, or as a copy that others may see.
+
+mod left_out;
+mod png;
+pub(super) mod write;
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use shared::analysis::{Axis, Timeline};
+use shared::base::format::bytes;
+use shared::draw::span::Span;
+use shared::export::{self, Look, PictureOptions, SanitizeOptions, Sanitized, Subject, Table};
+use shared::import::Importer;
+use shared::pickle::Style;
+use shared::trace::{Device, Trace};
+
+use super::open::{Opened, import};
+use crate::Failure;
+use write::Sink;
+
+/// The options of `snapscope export`.
+#[derive(Debug, Clone, Args)]
+pub struct ExportArgs {
+    /// The snapshot
+    file: PathBuf,
+
+    /// The form to write
+    #[arg(long, value_enum)]
+    to: Target,
+
+    /// The GPU index [default: all; for a picture the one with the highest peak]
+    #[arg(long, value_name = "N")]
+    device: Option<i64>,
+
+    /// The state after this event instead of the peak, in tables, profiles and reports; -1 is before the first event
+    #[arg(long, value_name = "EVENT", allow_negative_numbers = true)]
+    at: Option<i64>,
+
+    /// The table of a CSV or JSON file [default: stacks]
+    #[arg(long, value_parser = tables())]
+    table: Option<Table>,
+
+    /// What runs along a picture [default: events]
+    #[arg(long, value_enum)]
+    axis: Option<AxisName>,
+
+    /// The first event of a picture
+    #[arg(long, value_name = "EVENT")]
+    first: Option<u32>,
+
+    /// The last event of a picture
+    #[arg(long, value_name = "EVENT")]
+    last: Option<u32>,
+
+    /// The width of a picture in pixels [default: 1200]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(240..=8000))]
+    width: Option<u32>,
+
+    /// The height of a picture in pixels [default: 600]
+    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(240..=8000))]
+    height: Option<u32>,
+
+    /// Draw a picture on near black
+    #[arg(long)]
+    dark: bool,
+
+    /// Leave out paths up to the project, names of people and machines, and metadata
+    #[arg(long)]
+    sanitize: bool,
+
+    /// Leave out the annotated spans too
+    #[arg(long, requires = "sanitize")]
+    drop_annotations: bool,
+
+    /// Leave out a further name wherever it stands; may be given several times
+    #[arg(long, value_name = "NAME", requires = "sanitize")]
+    drop_name: Vec<String>,
+
+    /// Keep only the frames of a package, such as `torch` or `project`; may be given several times
+    #[arg(long, value_name = "PACKAGE", requires = "sanitize")]
+    keep_package: Vec<String>,
+
+    /// The file to write; it is compressed where its name ends with `.gz`
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+}
+
+/// What a snapshot can be written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// A picture of the timeline, with text as text
+    Svg,
+    /// A picture of the timeline in pixels
+    Png,
+    /// A table for spreadsheets
+    Csv,
+    /// A table for programs
+    Json,
+    /// The timeline for ui.perfetto.dev
+    Perfetto,
+    /// What is live at the peak for speedscope.app
+    Speedscope,
+    /// A report in one page, to be attached to a ticket
+    Html,
+    /// The official snapshot, which PyTorch's own page opens too
+    Pickle,
+}
+
+/// What runs along a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AxisName {
+    /// One step an event
+    Events,
+    /// Wall-clock time
+    Time,
+}
+
+/// The tables by their names.
+fn tables() -> impl TypedValueParser<Value = Table> {
+    PossibleValuesParser::new(Table::ALL.map(Table::name)).map(|name: String| {
+        let table = Table::ALL.into_iter().find(|table| table.name() == name);
+        table.expect("only names of tables are possible")
+    })
+}
+
+impl ExportArgs {
+    /// Writes the file and returns what to print.
+    ///
+    /// # Errors
+    ///
+    /// The snapshot cannot be read, has no such device or event, or the output cannot be written.
+    pub fn run(&self) -> Result<String, Failure> {
+        self.check()?;
+        let file = self.file.display().to_string();
+        let trace = import(&self.file, &file)?;
+        let (size_bytes, left_out) = match self.sanitize {
+            true => self.write_clean(file, &trace)?,
+            false => (self.write_plain(file, trace)?, String::new()),
+        };
+        Ok(format!("{}: {}\n{left_out}", self.output.display(), bytes(size_bytes)))
+    }
+
+    /// An option that a form has no use for is a mistake rather than nothing.
+    fn check(&self) -> Result<(), Failure> {
+        use Target::{Csv, Html, Json, Pickle, Png, Speedscope, Svg};
+        const PICTURES: &[Target] = &[Svg, Png];
+        let is_for = |forms: &[Target]| forms.contains(&self.to);
+        let wrong = [
+            ("--table", self.table.is_some() && !is_for(&[Csv, Json])),
+            ("--at", self.at.is_some() && !is_for(&[Csv, Json, Speedscope, Html])),
+            ("--device", self.device.is_some() && is_for(&[Pickle])),
+            ("--axis", self.axis.is_some() && !is_for(PICTURES)),
+            ("--first", self.first.is_some() && !is_for(PICTURES)),
+            ("--last", self.last.is_some() && !is_for(PICTURES)),
+            ("--width", self.width.is_some() && !is_for(PICTURES)),
+            ("--height", self.height.is_some() && !is_for(PICTURES)),
+            ("--dark", self.dark && !is_for(PICTURES)),
+        ];
+        match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
+            Some((option, _)) => {
+                let form = self.to.to_possible_value().map_or_else(String::new, |form| form.get_name().to_owned());
+                Err(Failure::new(format!("{option} says nothing about a file of {form}"), "leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn write_plain(&self, file: String, trace: Trace) -> Result<u64, Failure> {
+        match self.to {
+            Target::Pickle => self.write(|sink| export::pickle(&trace, Style::Python, sink)),
+            _ => self.write_derived(&Opened::of(file, trace)),
+        }
+    }
+
+    /// Writes what a clean copy has, and says what it leaves out.
+    ///
+    /// Other forms are made from the copy, read back: so none can say more than the copy does.
+    fn write_clean(&self, file: String, trace: &Trace) -> Result<(u64, String), Failure> {
+        let sanitized = Sanitized::new(trace, &self.options());
+        let size_bytes = match self.to {
+            Target::Pickle => self.write(|sink| sanitized.pickle(Style::Python, sink, |_| ()))?,
+            _ => self.write_derived(&Opened::of(file, read_back(&sanitized)))?,
+        };
+        Ok((size_bytes, left_out::report(sanitized.report())))
+    }
+
+    fn options(&self) -> SanitizeOptions {
+        SanitizeOptions {
+            names: self.drop_name.clone(),
+            packages: (!self.keep_package.is_empty()).then(|| self.keep_package.clone()),
+            drop_annotations: self.drop_annotations,
+            ..SanitizeOptions::default()
+        }
+    }
+
+    fn write_derived(&self, opened: &Opened) -> Result<u64, Failure> {
+        let chosen = match (self.device, self.to) {
+            (None, Target::Svg | Target::Png) | (Some(_), _) => vec![opened.choose_device(self.device)?],
+            (None, _) => opened.devices().collect(),
+        };
+        let moment = self.at.map(|event| moment(event, &chosen)).transpose()?;
+        let name = self.name();
+        let subject = Subject { file: &name, trace: &opened.trace, devices: &chosen, moment };
+        let table = self.table.unwrap_or(Table::Stacks);
+        match self.to {
+            Target::Svg | Target::Png => {
+                let (device, timeline) = opened.choose_device(self.device)?;
+                let drawing =
+                    export::timeline_picture(&opened.trace, device, timeline, &self.picture(device, timeline)?);
+                let look = if self.dark { Look::Dark } else { Look::Light };
+                match self.to {
+                    Target::Svg => self.write(|sink| sink(export::svg(&drawing, look).as_bytes())),
+                    _ => self.write(|sink| sink(&png::png(&drawing, self.dark))),
+                }
+            }
+            Target::Csv => self.write(|sink| export::csv(&subject, table, sink)),
+            Target::Json => self.write(|sink| export::json(&subject, table, sink)),
+            Target::Perfetto => self.write(|sink| export::perfetto(&subject, sink)),
+            Target::Speedscope => self.write(|sink| export::speedscope(&subject, sink)),
+            Target::Html => self.write(|sink| sink(export::report(&subject).as_bytes())),
+            Target::Pickle => self.write(|sink| export::pickle(&opened.trace, Style::Python, sink)),
+        }
+    }
+
+    /// What the file is called inside of an export: a clean one does not say, since names of files name people too.
+    fn name(&self) -> String {
+        let name = self.file.file_name().filter(|_| !self.sanitize);
+        name.map_or_else(|| "Snapshot".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    fn picture(&self, device: &Device, timeline: &Timeline) -> Result<PictureOptions, Failure> {
+        let axis = match self.axis {
+            Some(AxisName::Time) => Axis::Time,
+            Some(AxisName::Events) | None => Axis::Events,
+        };
+        let events = timeline.events();
+        let (first, last) = (self.first.unwrap_or(0), self.last.unwrap_or(events.saturating_sub(1)));
+        let is_part = self.first.is_some() || self.last.is_some();
+        if is_part && (first > last || last >= events) {
+            return Err(Failure::new(
+                format!("there is no part from event {first} to event {last} on device {}", device.index),
+                format!("events go from 0 to {}", i64::from(events) - 1),
+            ));
+        }
+        // The state before the first event of a part belongs to it: that event changes it.
+        let place = |moment| timeline.x_of_moment(device, axis, moment);
+        let x = is_part.then(|| Span::new(place(first), place(last + 2)));
+        let title = format!("{} · GPU {}", self.name(), device.index);
+        let (width, height) = (self.width.unwrap_or(1200), self.height.unwrap_or(600));
+        Ok(PictureOptions { title, axis, x, width, height, ..PictureOptions::default() })
+    }
+
+    /// Writes the file whole or not at all, and says how long it is.
+    fn write(&self, fill: impl FnOnce(&mut Sink<'_>)) -> Result<u64, Failure> {
+        write::write(&self.output, fill).map_err(|error| {
+            Failure::new(format!("{}: {error}", self.output.display()), "check the folder and the room in it")
+        })
+    }
+}
+
+fn read_back(sanitized: &Sanitized<'_>) -> Trace {
+    let mut importer = Importer::new();
+    sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("an export can be read"), |_| ());
+    importer.finish().expect("an export can be read")
+}
+
+/// The moment after an event, which at least one of the devices has.
+fn moment(event: i64, devices: &[(&Device, &Timeline)]) -> Result<u32, Failure> {
+    let most = devices.iter().map(|(_, timeline)| timeline.events()).max().unwrap_or(0);
+    let moment = event.checked_add(1).and_then(|moment| u32::try_from(moment).ok());
+    moment.filter(|&moment| moment <= most).ok_or_else(|| {
+        Failure::new(
+            format!("there is no event {event}"),
+            format!("events go from -1 (before the first) to {}", i64::from(most) - 1),
+        )
+    })
+}

@@ -1,0 +1,53 @@
+//! What is alive at a moment, by what it is for.
+
+use super::{Category, Study, categories};
+use std::cmp::Reverse;
+
+/// The live bytes of one category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CategoryBytes {
+    /// What they are for.
+    pub category: Category,
+    /// The sum of their requested sizes.
+    pub bytes: u64,
+    /// How many allocations they are.
+    pub count: u64,
+}
+
+/// The allocations alive at a moment by category, the most bytes first; categories without any are left out.
+pub fn live_by_category(study: &Study<'_>, moment: u32) -> Vec<CategoryBytes> {
+    let allocations = &study.timeline.allocations;
+    let of_allocations = categories(study.device, allocations, &study.phases);
+    let mut rows = Category::ALL.map(|category| CategoryBytes { category, bytes: 0, count: 0 });
+    for (id, size_bytes) in allocations.alive_at(moment) {
+        let row = &mut rows[of_allocations[id.index()] as usize];
+        row.bytes += size_bytes;
+        row.count += 1;
+    }
+    let mut rows: Vec<_> = rows.into_iter().filter(|row| row.count > 0).collect();
+    rows.sort_by_key(|row| Reverse(row.bytes));
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Timeline, naive};
+    use super::*;
+
+    #[test]
+    fn every_live_byte_has_one_category() {
+        for seed in 0..40 {
+            let trace = naive::random_trace(seed, 300);
+            let device = &trace.devices[0];
+            let timeline = Timeline::new(&trace, device);
+            let study = Study::new(&trace, device, &timeline);
+            for moment in [0, timeline.live_peak().0, timeline.events()] {
+                let rows = live_by_category(&study, moment);
+                assert_eq!(rows.iter().map(|row| row.bytes).sum::<u64>(), timeline.live_at(moment), "seed {seed}");
+                assert!(rows.is_sorted_by_key(|row| Reverse(row.bytes)) && rows.iter().all(|row| row.count > 0));
+                let count: u64 = rows.iter().map(|row| row.count).sum();
+                assert_eq!(count, timeline.allocations.alive_at(moment).count() as u64);
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Colours, ranges and ticks of pictures of memory, the same on the page and in exports.
+//!
+//! Invariant: numbers and names only; nothing here draws.
+
+pub mod span;
+pub mod ticks;
+
+pub mod color;
+pub mod theme;
+
+pub mod shade;

@@ -1,0 +1,62 @@
+//! A still picture of a timeline: the bands, both curves, spans, axes and a legend, as shapes.
+//!
+//! One drawing for every format: [`svg`] writes its shapes as text, and other painters may fill pixels with them.
+
+mod drawing;
+mod frame;
+mod plot;
+mod svg;
+
+pub use drawing::{Anchor, Drawing, Ink, Shape};
+pub use svg::{Look, svg};
+
+use crate::analysis::{Axis, Timeline};
+use crate::draw::span::Span;
+use crate::trace::{Device, Trace};
+use frame::Frame;
+
+/// What a picture shows and how large it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PictureOptions {
+    /// What stands above it.
+    pub title: String,
+    /// What runs along x; a trace without times is drawn by events.
+    pub axis: Axis,
+    /// The part of the axis that it shows; `None` for all of it.
+    pub x: Option<Span>,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// The most bands: where there are more, neighbours are merged, so that files stay small.
+    pub most_bands: usize,
+}
+
+impl Default for PictureOptions {
+    fn default() -> Self {
+        Self { title: String::new(), axis: Axis::Events, x: None, width: 1200, height: 600, most_bands: 20_000 }
+    }
+}
+
+/// The least width and height that leave room for anything.
+const LEAST_PX: u32 = 240;
+
+/// Draws a timeline; `timeline` is the one that was built from `device`.
+pub fn timeline_picture(trace: &Trace, device: &Device, timeline: &Timeline, options: &PictureOptions) -> Drawing {
+    let (width, height) = (options.width.max(LEAST_PX), options.height.max(LEAST_PX));
+    let title = options.title.clone();
+    let mut drawing = Drawing { width, height, title, shapes: Vec::new() };
+    let spans = crate::analysis::spans(trace, device);
+    let frame = Frame::new(device, timeline, options, &spans, (f64::from(width), f64::from(height)));
+    frame.background(&mut drawing);
+    plot::bands(&frame, options.most_bands, &mut drawing);
+    plot::curves(&frame, &mut drawing);
+    plot::marks(&frame, &mut drawing);
+    frame.lanes(trace, &spans, &mut drawing);
+    frame.axes(&mut drawing);
+    frame.head(&mut drawing);
+    drawing
+}
+
+#[cfg(test)]
+mod tests;

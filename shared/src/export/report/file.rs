@@ -1,0 +1,101 @@
+//! The file as a whole: its figures, its settings and how it was read.
+
+use super::html::Html;
+use crate::analysis::{Study, Summary, recording_diagnostics};
+use crate::base::format::{bytes, count, counted, duration};
+use crate::export::subject::{Subject, device_name};
+use crate::trace::{Container, Encoding, Setting};
+
+/// The figures of the only device, or a table of all.
+pub(super) fn figures(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
+    match studies {
+        [] => page.paragraph("lead", "The snapshot has no device: CUDA was never initialised in its process."),
+        [study] => {
+            let summary = Summary::of(study.device, study.timeline);
+            page.figures(&of_device(&summary));
+        }
+        _ => {
+            let rows: Vec<Vec<String>> = { subject.devices.iter() }
+                .map(|(device, timeline)| row(device_name(device), &Summary::of(device, timeline)))
+                .collect();
+            let columns = ["Device", "Peak live", "Peak reserved", "Live at the end", "Events", "Duration"];
+            page.table(&columns, &[1, 2, 3, 4, 5], &rows);
+        }
+    }
+}
+
+fn of_device(summary: &Summary) -> Vec<(String, String)> {
+    let mut figures = vec![
+        (bytes(summary.peak_live_bytes), "peak live".to_owned()),
+        (bytes(summary.peak_reserved_bytes), "peak reserved".to_owned()),
+        (bytes(summary.end_live_bytes), "live at the end".to_owned()),
+        (count(summary.events), if summary.events == 1 { "event" } else { "events" }.to_owned()),
+    ];
+    figures.extend(summary.duration_us.map(|time_us| (duration(time_us), "duration".to_owned())));
+    figures
+}
+
+fn row(name: String, summary: &Summary) -> Vec<String> {
+    vec![
+        name,
+        bytes(summary.peak_live_bytes),
+        bytes(summary.peak_reserved_bytes),
+        bytes(summary.end_live_bytes),
+        count(summary.events),
+        summary.duration_us.map_or_else(|| "–".to_owned(), duration),
+    ]
+}
+
+/// The allocator's settings, what was odd, and how the page came to be.
+pub(super) fn about(subject: &Subject<'_>, page: &mut Html) {
+    page.section("Allocator settings", |page| {
+        let settings = &subject.trace.settings.entries;
+        let rows: Vec<_> = settings.iter().map(|(name, value)| vec![name.clone(), setting(value)]).collect();
+        if !rows.is_empty() {
+            page.table(&["Setting", "Value"], &[], &rows);
+        }
+    });
+    page.section("About the recording", |page| {
+        let mut notices = recording_diagnostics(subject.trace, subject.devices);
+        notices.extend(subject.trace.diagnostics.iter().cloned());
+        for notice in &notices {
+            page.paragraph(&format!("notice {}", notice.severity.name()), &notice.message);
+        }
+        let annotations = counted(subject.trace.annotations.len() as u64, "annotation");
+        page.paragraph("muted", &format!("The file is {} with {annotations}.", format(subject)));
+        page.paragraph(
+            "muted",
+            &format!(
+                "Live bytes are the sums of requested sizes, reserved bytes those of segments. Made by Snapscope {} with \
+                 `snapscope export --to html`; the page loads nothing and runs no script.",
+                env!("CARGO_PKG_VERSION")
+            ),
+        );
+    });
+}
+
+fn format(subject: &Subject<'_>) -> String {
+    let encoding = match subject.trace.format.encoding {
+        Encoding::Pickle(protocol) => format!("a pickle of protocol {protocol}"),
+        Encoding::Json => "JSON".to_owned(),
+    };
+    match subject.trace.format.container {
+        Container::Raw => encoding,
+        Container::Gzip => format!("{encoding} in gzip"),
+        Container::Html => format!("{encoding} in an HTML page"),
+    }
+}
+
+/// A value as Python prints it.
+fn setting(value: &Setting) -> String {
+    match value {
+        Setting::Bool(true) => "True".to_owned(),
+        Setting::Bool(false) => "False".to_owned(),
+        Setting::Int(number) => number.to_string(),
+        Setting::Float(number) => number.to_string(),
+        Setting::Text(text) => text.clone(),
+        Setting::Table(rows) => {
+            rows.iter().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What was found, each with its evidence and what to do.
+
+use super::html::Html;
+use crate::analysis::{self, Finding, FindingsConfig};
+use crate::base::format;
+use crate::base::markup::escaped;
+use crate::export::subject::Subject;
+
+/// Stacks of a finding that are shown.
+const MOST_STACKS: usize = 3;
+
+pub(super) fn findings(subject: &Subject<'_>, page: &mut Html) {
+    let found = analysis::findings(subject.trace, subject.devices, &FindingsConfig::default());
+    page.section("Findings", |page| {
+        if found.is_empty() {
+            page.paragraph("muted", "Nothing to say: no memory was in use.");
+        }
+        found.iter().for_each(|finding| one(subject, finding, page));
+    });
+}
+
+fn one(subject: &Subject<'_>, finding: &Finding, page: &mut Html) {
+    let Finding { severity, confidence, title, evidence, advice, device, .. } = finding;
+    let of = if subject.devices.len() > 1 { format!(" · GPU {device}") } else { String::new() };
+    let severity = severity.name();
+    page.push(&format!(
+        "<article class=\"finding {severity}\">\n<p class=\"tag\">{severity}{of} · {} confidence</p>\n<h3>{}</h3>\n",
+        confidence.name(),
+        escaped(title)
+    ));
+    page.paragraph("", &evidence.shows);
+    if !advice.is_empty() {
+        page.push("<div class=\"advice\">");
+        page.paragraph("", advice);
+        page.push("</div>\n");
+    }
+    if !evidence.events.is_empty() {
+        let events: Vec<String> = evidence.events.iter().map(|&event| format::count(event.into())).collect();
+        page.paragraph("muted", &format!("Events {}", events.join(", ")));
+    }
+    for &stack in evidence.stacks.iter().take(MOST_STACKS) {
+        page.stack(subject, stack, &subject.title(stack));
+    }
+    page.push("</article>\n");
+}

@@ -1,0 +1,125 @@
+//! A page that grows.
+
+use crate::base::markup::escaped;
+use crate::export::subject::Subject;
+use crate::trace::StackId;
+
+/// Frames of a stack beyond this many are counted only.
+const MOST_FRAMES: usize = 60;
+
+/// A part of a page; texts from a snapshot come in through methods that escape them.
+#[derive(Default)]
+pub(super) struct Html {
+    text: String,
+}
+
+impl Html {
+    /// Adds markup as it is.
+    pub(super) fn push(&mut self, markup: &str) {
+        self.text += markup;
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+
+    /// A part with a heading, left out where nothing is in it.
+    pub(super) fn section(&mut self, heading: &str, fill: impl FnOnce(&mut Self)) {
+        let mut inner = Self::default();
+        fill(&mut inner);
+        if !inner.text.is_empty() {
+            self.text += &format!("<section>\n<h2>{}</h2>\n{}</section>\n", escaped(heading), inner.text);
+        }
+    }
+
+    /// A paragraph, in which what stands between backticks is code.
+    pub(super) fn paragraph(&mut self, class: &str, text: &str) {
+        self.text += &format!("<p class=\"{class}\">{}</p>\n", prose(text));
+    }
+
+    /// Figures side by side: a value above its name.
+    pub(super) fn figures(&mut self, figures: &[(String, String)]) {
+        self.text += "<dl class=\"figures\">";
+        for (value, name) in figures {
+            self.text += &format!("<div><dd>{}</dd><dt>{}</dt></div>", escaped(value), escaped(name));
+        }
+        self.text += "</dl>\n";
+    }
+
+    /// A table; `right` are the columns whose cells are numbers.
+    pub(super) fn table(&mut self, columns: &[&str], right: &[usize], rows: &[Vec<String>]) {
+        let class = |column: usize| if right.contains(&column) { " class=\"number\"" } else { "" };
+        let line = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
+            let cell = |(column, text)| format!("<{tag}{}>{}</{tag}>", class(column), escaped(text));
+            format!("<tr>{}</tr>\n", cells.enumerate().map(cell).collect::<String>())
+        };
+        let head = line("th", &mut columns.iter().copied());
+        let body: String = rows.iter().map(|row| line("td", &mut row.iter().map(String::as_str))).collect();
+        self.text +=
+            &format!("<div class=\"table\"><table>\n<thead>{head}</thead>\n<tbody>{body}</tbody></table></div>\n");
+    }
+
+    /// A bar of a share of the width, `0.0..=1.0`.
+    pub(super) fn bar(&mut self, share: f64) {
+        let width = (share * 100.0).clamp(0.4, 100.0);
+        self.text += &format!(
+            "<svg class=\"bar\" height=\"6\" aria-hidden=\"true\"><rect width=\"100%\" height=\"6\" rx=\"3\" class=\"rail\"/>\
+             <rect width=\"{width:.1}%\" height=\"6\" rx=\"3\"/></svg>"
+        );
+    }
+
+    /// The frames of a stack, closed at first; nothing for one without frames.
+    pub(super) fn stack(&mut self, subject: &Subject<'_>, stack: StackId, summary: &str) {
+        let frames: Vec<_> = subject.frames(stack).collect();
+        if frames.is_empty() {
+            return;
+        }
+        let shown = frames.len().min(MOST_FRAMES);
+        self.text += &format!("<details><summary>{}</summary><ol class=\"stack\">", escaped(summary));
+        for (name, filename, line) in &frames[..shown] {
+            let place = match (*filename, line) {
+                ("", _) => String::new(),
+                (filename, 0) => format!(" <span>{}</span>", escaped(filename)),
+                (filename, line) => format!(" <span>{}:{line}</span>", escaped(filename)),
+            };
+            self.text += &format!("<li><code>{}</code>{place}</li>", escaped(name));
+        }
+        if shown < frames.len() {
+            self.text += &format!("<li>and {} more</li>", frames.len() - shown);
+        }
+        self.text += "</ol></details>\n";
+    }
+}
+
+/// Escapes a text and shows what stands between backticks as code.
+fn prose(text: &str) -> String {
+    let parts = text.split('`').collect::<Vec<_>>();
+    // A last backtick without another one is no mark.
+    let is_paired = parts.len() % 2 == 1;
+    if !is_paired {
+        return escaped(text);
+    }
+    let part = |(index, part): (usize, &&str)| match index % 2 {
+        0 => escaped(part),
+        _ => format!("<code>{}</code>", escaped(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_stands_between_backticks() {
+        assert_eq!(prose("run `a<b` now"), "run <code>a&lt;b</code> now");
+        assert_eq!(prose("one ` only"), "one ` only");
+    }
+
+    #[test]
+    fn an_empty_section_is_left_out() {
+        let mut page = Html::default();
+        page.section("Nothing", |_| ());
+        assert_eq!(page.finish(), "");
+    }
+}

@@ -1,0 +1,68 @@
+//! One HTML page about a snapshot: what people attach to a ticket.
+//!
+//! Invariant: the page needs no network and no script; it is light or dark as its reader has it, and prints.
+//! Everything from the snapshot is escaped: frames and annotations are written by whoever made it.
+
+mod device;
+mod file;
+mod findings;
+mod html;
+
+use super::picture::{Look, PictureOptions, svg, timeline_picture};
+use super::subject::{Subject, device_name};
+use crate::analysis::Study;
+use crate::base::markup::escaped;
+use html::Html;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The icon of the page.
+const ICON: &str = "<svg class=\"icon\" viewBox=\"0 0 32 32\" width=\"28\" height=\"28\" aria-hidden=\"true\">\
+    <rect width=\"32\" height=\"32\" rx=\"7\" fill=\"#141a24\"/>\
+    <rect x=\"5\" y=\"20.5\" width=\"22\" height=\"6\" rx=\"1.5\" fill=\"#35b3a4\"/>\
+    <rect x=\"8\" y=\"13\" width=\"15\" height=\"6\" rx=\"1.5\" fill=\"#6c9bf5\"/>\
+    <rect x=\"13\" y=\"5.5\" width=\"7\" height=\"6\" rx=\"1.5\" fill=\"#f0b35c\"/></svg>";
+
+/// The most bands of the picture: the page should stay small enough for a ticket.
+const MOST_BANDS: usize = 6000;
+
+/// The page as HTML.
+pub fn report(subject: &Subject<'_>) -> String {
+    let mut page = Html::default();
+    let studies: Vec<Study<'_>> = subject.studies().collect();
+    let title = escaped(subject.file);
+    page.push(&format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>{title} – GPU memory report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <header>{ICON}<div><p>GPU memory report</p><h1>{title}</h1></div></header>\n<main>\n"
+    ));
+    file::figures(subject, &studies, &mut page);
+    findings::findings(subject, &mut page);
+    for study in &studies {
+        of_device(subject, study, &mut page);
+    }
+    file::about(subject, &mut page);
+    page.push("</main>\n</body>\n</html>\n");
+    page.finish()
+}
+
+fn of_device(subject: &Subject<'_>, study: &Study<'_>, page: &mut Html) {
+    // With one device its name would stand before everything.
+    let of = if subject.devices.len() > 1 { format!(" of {}", device_name(study.device)) } else { String::new() };
+    page.section(&format!("Timeline{of}"), |page| {
+        let title = format!("{} · {}", subject.file, device_name(study.device));
+        let options = PictureOptions { title, height: 480, most_bands: MOST_BANDS, ..PictureOptions::default() };
+        let drawing = timeline_picture(subject.trace, study.device, study.timeline, &options);
+        page.push(&format!("<figure>{}</figure>\n", svg(&drawing, Look::Both)));
+    });
+    device::live(subject, study, &of, page);
+    device::steps(subject, study, &of, page);
+    device::reserved(study, &of, page);
+    device::out_of_memory(subject, study, &of, page);
+}
+
+#[cfg(test)]
+mod tests;
