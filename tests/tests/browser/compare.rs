@@ -51,6 +51,8 @@ fn a_row_pins_its_largest_allocation() {
     page.wait_for("document.querySelector('.compare-row.pickable') !== null");
     page.click(".compare-row.pickable");
     page.wait_for("document.querySelector('.allocation.pinned') !== null");
+    let chosen = "document.querySelector(\"select[aria-label='Moment of the other side']\").value";
+    assert_eq!(page.value(chosen), "start", "the pin is one more entry, and not another choice");
 
     // By keyboard as well: the second row is another stack.
     let pinned = page.value("document.querySelector('[data-allocation]').dataset.allocation");

@@ -36,13 +36,19 @@ pub(super) fn SidePick(props: &SidePickProps) -> Html {
     let chosen = side_value(props.chosen);
     let option = |choice: Choice| {
         let is_chosen = choice.value == chosen;
-        html! { <option value={choice.value} selected={is_chosen}>{ choice.label }</option> }
+        html! { <option key={choice.value.clone()} value={choice.value} selected={is_chosen}>{ choice.label }</option> }
     };
     let figures = props.figures.as_deref().cloned().unwrap_or_default();
     let moments = moment_choices(&figures, props.pinned, props.chosen);
     let steps = props.steps.as_ref().map(|steps| step_choices(steps)).unwrap_or_default();
+    let select = use_node_ref();
+    // Once somebody has chosen, a list no longer follows the attributes of its entries.
+    use_effect({
+        let (select, chosen) = (select.clone(), chosen.clone());
+        move || select.cast::<HtmlSelectElement>().iter().for_each(|select| select.set_value(&chosen))
+    });
     html! {
-        <select {onchange} aria-label={props.label}>
+        <select ref={select} {onchange} aria-label={props.label}>
             { for moments.into_iter().map(option) }
             if !steps.is_empty() {
                 <optgroup label="Peaks of steps">{ for steps.into_iter().map(option) }</optgroup>
@@ -75,6 +81,15 @@ pub(super) fn DevicePick(props: &DevicePickProps) -> Html {
         let place = position.and_then(|position| places.get(position).copied());
         place.into_iter().for_each(|place| on_choose.emit(place));
     };
+    let select = use_node_ref();
+    let position = props.devices.iter().position(|device| device.place == props.chosen);
+    use_effect({
+        let select = select.clone();
+        move || {
+            let position = position.and_then(|position| i32::try_from(position).ok()).unwrap_or(-1);
+            select.cast::<HtmlSelectElement>().iter().for_each(|select| select.set_selected_index(position));
+        }
+    });
     let option = |device: &Comparable| {
         let name = match device.place == props.shown {
             true => format!("this, {}", device_name(device.index)),
@@ -83,7 +98,7 @@ pub(super) fn DevicePick(props: &DevicePickProps) -> Html {
         html! { <option selected={device.place == props.chosen}>{ name }</option> }
     };
     html! {
-        <select {onchange} class="compare-device" aria-label="File of the other side">
+        <select ref={select} {onchange} class="compare-device" aria-label="File of the other side">
             { for props.devices.iter().map(option) }
         </select>
     }

@@ -36,13 +36,6 @@ pub(super) fn Sum(props: &SumProps) -> Html {
     let size = |bytes: Option<u64>| bytes.map_or_else(|| "…".to_owned(), format::bytes);
     html! {
         <section class="compare-sum" aria-label="Both sides">
-            { curves(props) }
-            <ul class="compare-legend numbers">
-                <li>{ key("this") }<span>{ this }</span><strong>{ size(diff.map(|diff| diff.total.bytes)) }</strong></li>
-                <li>{ key("other") }<span>{ other }</span><strong>{ size(diff.map(|diff| diff.total.other_bytes)) }</strong></li>
-            </ul>
-            <p class="compare-total numbers" role="status">{ diff.map_or_else(|| "Comparing…".to_owned(), total_text) }</p>
-            if let Some(text) = diff.and_then(equal_text) { <p class="hint numbers">{ text }</p> }
             if let Some(Shown { frames }) = &props.stack {
                 if frames.is_empty() {
                     <p class="hint">{ "The other side has no stack for this memory" }</p>
@@ -50,6 +43,13 @@ pub(super) fn Sum(props: &SumProps) -> Html {
                     <StackView title="Stack on the other side" frames={frames.clone()} />
                 }
             }
+            { curves(props) }
+            <ul class="compare-legend numbers">
+                <li>{ key("this") }<span>{ this }</span><strong>{ size(diff.map(|diff| diff.total.bytes)) }</strong></li>
+                <li>{ key("other") }<span>{ other }</span><strong>{ size(diff.map(|diff| diff.total.other_bytes)) }</strong></li>
+            </ul>
+            <p class="compare-total numbers" role="status">{ diff.map_or_else(|| "Comparing…".to_owned(), total_text) }</p>
+            if let Some(text) = diff.and_then(equal_text) { <p class="hint numbers">{ text }</p> }
         </section>
     }
 }
