@@ -2,7 +2,7 @@
 
 use super::pairing::NEVER;
 use super::phases::Sharing;
-use super::{AllocationId, Allocations, Phase, PhaseBasis, Phases, flat_buffers};
+use super::{AllocationId, Allocations, Phase, PhaseBasis, Phases, flat_buffers, older};
 use crate::trace::{Device, StackId};
 
 /// Sizes of the workspaces that PyTorch gives to cuBLAS when it is first used, once and for all.
@@ -85,7 +85,7 @@ impl Category {
 
 /// The category of each allocation, by its index.
 ///
-/// What is from before the trace has a category only where its stack tells one.
+/// What is from before the trace has a category where its stack tells one, or the size of gradients.
 pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -> Vec<Category> {
     let mut categories: Vec<Category> = allocations.ids().map(|id| category(id, device, allocations, phases)).collect();
     for size_bytes in WORKSPACES_BYTES {
@@ -101,7 +101,26 @@ pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -
     if phases.basis() != PhaseBasis::Functions {
         flat_buffers::mark(allocations, phases, &mut categories);
     }
+    older::mark(allocations, &mut categories);
     categories
+}
+
+/// The moment at which most bytes of gradients are alive, and how many.
+pub(super) fn most_gradients(allocations: &Allocations, categories: &[Category]) -> (u32, u64) {
+    let is_gradient = |row: &usize| categories[*row] == Category::Gradient;
+    let mut deaths = allocations.deaths.iter().map(|&row| row as usize).filter(is_gradient).peekable();
+    let (mut live, mut most) = (0_u64, (0, 0));
+    for row in (0..allocations.len()).filter(is_gradient) {
+        let born = allocations.born_at(row as u32);
+        while let Some(dead) = deaths.next_if(|&dead| allocations.died[dead] <= born) {
+            live = live.saturating_sub(allocations.size_bytes[dead]);
+        }
+        live = live.saturating_add(allocations.size_bytes[row]);
+        if live > most.1 {
+            most = (born, live);
+        }
+    }
+    most
 }
 
 fn category(id: AllocationId, device: &Device, allocations: &Allocations, phases: &Phases) -> Category {

@@ -11,7 +11,7 @@
 //!
 //! Cost: linear in the allocations.
 
-use super::{AllocationId, Allocations, Category, Phases};
+use super::{AllocationId, Allocations, Category, Phases, categories};
 use hashbrown::HashSet;
 use std::ops::Range;
 
@@ -25,13 +25,13 @@ const LEAST_OF_OWN_SIZE: u64 = 2;
 const LEAST_BYTES: u64 = 1 << 20;
 
 /// Marks the allocations that are buffers of collectives.
-pub(super) fn mark(allocations: &Allocations, phases: &Phases, categories: &mut [Category]) {
+pub(super) fn mark(allocations: &Allocations, phases: &Phases, told: &mut [Category]) {
     let of_parts = [Category::Gradient, Category::Parameter];
     let sizes: HashSet<u64> =
-        of_parts.into_iter().flat_map(|category| of_category(allocations, categories, category)).collect();
+        of_parts.into_iter().flat_map(|category| of_category(allocations, told, category)).collect();
     let sums = [
-        most_at_once(allocations, categories),
-        of_category(allocations, categories, Category::Parameter).fold(0, u64::saturating_add),
+        categories::most_gradients(allocations, told).1,
+        of_category(allocations, told, Category::Parameter).fold(0, u64::saturating_add),
     ];
     for sum in sums.into_iter().filter(|&sum| sum >= LEAST_BYTES) {
         for rows in runs_of(allocations, sum) {
@@ -40,9 +40,9 @@ pub(super) fn mark(allocations: &Allocations, phases: &Phases, categories: &mut 
             let is_lasting =
                 |row: usize| phases.outlives_backward(allocations.born_at(row as u32), allocations.died[row]);
             // Weights come to the sum of the weights.
-            let is_told = categories[rows.clone()].contains(&Category::Parameter);
+            let is_told = told[rows.clone()].contains(&Category::Parameter);
             if !is_told && own_bytes.saturating_mul(LEAST_OF_OWN_SIZE) >= sum && rows.clone().all(is_lasting) {
-                categories[rows].fill(Category::Collective);
+                told[rows].fill(Category::Collective);
             }
         }
     }
@@ -55,22 +55,6 @@ fn of_category<'a>(
 ) -> impl Iterator<Item = u64> + 'a {
     let rows = allocations.size_bytes.iter().zip(categories);
     rows.filter(move |row| *row.1 == category).map(|row| *row.0)
-}
-
-/// The most bytes of gradients that are alive at once.
-fn most_at_once(allocations: &Allocations, categories: &[Category]) -> u64 {
-    let is_gradient = |row: usize| categories[row] == Category::Gradient;
-    let mut deaths = allocations.deaths.iter().map(|&row| row as usize).filter(|&row| is_gradient(row)).peekable();
-    let (mut live, mut most) = (0_u64, 0);
-    for row in (0..allocations.len()).filter(|&row| is_gradient(row)) {
-        let born = allocations.born_at(row as u32);
-        while let Some(dead) = deaths.next_if(|&dead| allocations.died[dead] <= born) {
-            live = live.saturating_sub(allocations.size_bytes[dead]);
-        }
-        live = live.saturating_add(allocations.size_bytes[row]);
-        most = most.max(live);
-    }
-    most
 }
 
 /// The runs of allocations with no free between them that come to a sum, as rows; none overlap.
@@ -102,7 +86,6 @@ fn runs_of(allocations: &Allocations, sum: u64) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Steps, categories};
     use super::*;
     use crate::trace::text;
 
@@ -125,9 +108,8 @@ mod tests {
         let trace = text::parse(&source).unwrap();
         let device = &trace.devices[0];
         let allocations = Allocations::pair(device);
-        let steps = Steps::find(&trace, device, &allocations);
         let phases = Phases::find(&trace, device, &allocations);
-        let found = categories(device, &allocations, &phases);
+        let found = categories::categories(device, &allocations, &phases);
         assert_eq!(found.iter().filter(|category| **category == Category::Collective).count(), expected);
     }
 

@@ -31,6 +31,7 @@ mod flat_buffers;
 mod forward_pass;
 mod fragmentation;
 mod growth;
+mod older;
 mod period;
 mod phases;
 mod segment_map;

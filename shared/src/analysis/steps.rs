@@ -1,15 +1,15 @@
 //! Training steps, from annotations or from the trace's own period.
 
 use super::spans::{Span, spans};
-use super::{Allocations, period};
-use crate::trace::{Device, Trace};
+use super::{Allocations, Phase, PhaseBasis, Phases, period};
+use crate::trace::{Action, Device, FrameId, Trace};
 
 /// How steps were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepSource {
     /// Annotations that name steps, such as `ProfilerStep#3`.
     Annotations,
-    /// Annotations of the optimizer, each of which ends a step.
+    /// The optimizer's work ends each: its annotations, its operations, or gradients that are gone before the next pass.
     Optimizer,
     /// What is allocated comes again and again in the same order.
     Period,
@@ -49,28 +49,60 @@ const OPTIMIZER_STEP: &str = "Optimizer.step#";
 /// Words that tell a step in a name that is somebody's own, the better one first.
 const OWN_WORDS: [&str; 3] = ["step", "iter", "batch"];
 
+/// The fewest rounds without training that are no coincidence.
+const LEAST_WITHOUT_BACKWARD: usize = 3;
+
 impl Steps {
     /// Finds the steps, or `None` where there are not two of them.
     pub fn find(trace: &Trace, device: &Device, allocations: &Allocations) -> Option<Self> {
+        Self::told_by_spans(trace, device)
+            .or_else(|| Self::told_by(trace, device, allocations, &Phases::find(trace, device, allocations)))
+    }
+
+    /// Finds the steps of a device whose phases are known.
+    pub(super) fn of(trace: &Trace, device: &Device, allocations: &Allocations, phases: &Phases) -> Option<Self> {
+        Self::told_by_spans(trace, device).or_else(|| Self::told_by(trace, device, allocations, phases))
+    }
+
+    fn new(source: StepSource, steps: Vec<Step>) -> Option<Self> {
+        (steps.len() > 1).then_some(Self { source, steps })
+    }
+
+    fn told_by_spans(trace: &Trace, device: &Device) -> Option<Self> {
         let spans = spans(trace, device);
-        Self::annotated(trace, &spans)
-            .or_else(|| {
-                let updates = named(trace, &spans, |name| name.starts_with(OPTIMIZER_STEP));
-                Self::of(StepSource::Optimizer, ended_by(&updates))
-            })
-            .or_else(|| Self::of(StepSource::Period, period::steps(device, allocations)))
+        Self::annotated(trace, &spans).or_else(|| {
+            let updates = named(trace, &spans, |name| name.starts_with(OPTIMIZER_STEP));
+            Self::new(StepSource::Optimizer, ended_by(&updates))
+        })
     }
 
     /// The steps that some of a device's spans are, or `None` where there are not two of them.
     pub fn annotated(trace: &Trace, spans: &[Span]) -> Option<Self> {
         let of_name =
-            |is_step: &dyn Fn(&str) -> bool| Self::of(StepSource::Annotations, apart(&named(trace, spans, is_step)));
+            |is_step: &dyn Fn(&str) -> bool| Self::new(StepSource::Annotations, apart(&named(trace, spans, is_step)));
         of_name(&|name| name.starts_with(PROFILER_STEP))
             .or_else(|| OWN_WORDS.iter().find_map(|word| of_name(&|name| is_own(name, word))))
     }
 
-    fn of(source: StepSource, steps: Vec<Step>) -> Option<Self> {
-        (steps.len() > 1).then_some(Self { source, steps })
+    fn told_by(trace: &Trace, device: &Device, allocations: &Allocations, phases: &Phases) -> Option<Self> {
+        let updates = phases.updates(device, allocations);
+        let updated = updates.windows(2).map(|pair| Step { start: pair[0], end: pair[1] });
+        let updated = Self::new(StepSource::Optimizer, updated.collect());
+        if updated.is_some() && phases.are_told() {
+            return updated;
+        }
+        let steps = period::steps(device, allocations);
+        let is_step = match (phases.has_backward(), phases.basis()) {
+            (true, _) => trains(&steps, phases),
+            // Layers come again and again as well, and iterations without training look the same.
+            (false, PhaseBasis::Functions) => {
+                steps.len() >= LEAST_WITHOUT_BACKWARD && !is_within_module(&steps, trace, device)
+            }
+            (false, _) => false,
+        };
+        let repeated = Self::new(StepSource::Period, steps).filter(|_| is_step);
+        // A step is the coarsest of what comes again.
+        [repeated, updated].into_iter().flatten().min_by_key(|found| found.steps.len())
     }
 
     /// The step that the event which leads to a moment is part of.
@@ -83,6 +115,37 @@ impl Steps {
 /// The spans with names of a kind.
 fn named(trace: &Trace, spans: &[Span], is_named: impl Fn(&str) -> bool) -> Vec<Span> {
     spans.iter().filter(|span| is_named(trace.strings.get(span.name))).copied().collect()
+}
+
+/// Whether gradients are computed in most of the steps; the first and the last one may be cut short.
+fn trains(steps: &[Step], phases: &Phases) -> bool {
+    let mut starts = 0;
+    let runs = phases.runs().iter().map(|&(end, phase)| (std::mem::replace(&mut starts, end), end, phase));
+    let backwards: Vec<(u32, u32)> = runs.filter(|run| run.2 == Phase::Backward).map(|run| (run.0, run.1)).collect();
+    let has_backward = |step: &&Step| {
+        let index = backwards.partition_point(|run| run.1 <= step.start);
+        backwards.get(index).is_some_and(|run| run.0 < step.end)
+    };
+    steps.iter().filter(has_backward).count() + 2 >= steps.len()
+}
+
+/// Whether all that steps allocate is from within one call of a module.
+fn is_within_module(steps: &[Step], trace: &Trace, device: &Device) -> bool {
+    let events = &device.events;
+    let of_steps = steps.iter().flat_map(|step| step.start..step.end).map(|event| event as usize);
+    let allocs = of_steps.filter(|&event| events.actions().at(event) == Action::Alloc);
+    let mut shared: Option<&[FrameId]> = None;
+    for event in allocs {
+        let frames = trace.stacks.frames(events.stacks().at(event));
+        let older = shared.unwrap_or(frames);
+        let count = older.iter().rev().zip(frames.iter().rev()).take_while(|(one, other)| one == other).count();
+        shared = Some(&older[older.len() - count..]);
+    }
+    shared.unwrap_or_default().iter().any(|&frame| {
+        let frame = trace.frames.get(frame);
+        trace.strings.get(frame.name).contains("call_impl")
+            && trace.strings.get(frame.filename).ends_with("torch/nn/modules/module.py")
+    })
 }
 
 /// Whether a name is a word with the number of a step, such as `step 3`, `train_step_3` or `iteration#3`.
@@ -119,6 +182,7 @@ fn ended_by(spans: &[Span]) -> Vec<Step> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::naive::Random;
     use super::*;
     use crate::trace::text;
 
@@ -197,5 +261,68 @@ mod tests {
     fn a_single_step_has_no_period() {
         check(&step(0), None);
         check("", None);
+    }
+
+    #[test]
+    fn layers_within_the_call_of_a_model_are_no_steps() {
+        let layer = |index: usize| {
+            let call = "forward@model.py<_call_impl@torch/nn/modules/module.py<main@run.py";
+            format!(
+                "alloc x.{index} 8KiB @{call}\nalloc y.{index} 4KiB @mul@model.py<{call}\nfree x.{index}\nfree y.{index}\n"
+            )
+        };
+        let source: String = (0..6).map(layer).collect();
+        check(&source, None);
+    }
+
+    /// A training of random shape with operations as its only frames, and the moments at which its steps end.
+    fn random_training(seed: u64) -> (String, Vec<u32>) {
+        let mut random = Random::new(seed);
+        let (layers, passes, steps) = (4 + random.below(5), 1 + random.below(3), 2 + random.below(4));
+        let (copies, clears) = (random.below(2) == 0, random.below(3) > 0);
+        let mut lines: Vec<String> =
+            (0..layers).map(|layer| format!("alloc w{layer} {}KiB @aten::empty@operator", 9 + layer)).collect();
+        let mut ends = vec![layers as u32];
+        for step in 0..steps {
+            for pass in 0..passes {
+                let name = format!("{step}.{pass}");
+                lines.extend((0..layers).map(|layer| format!("alloc a{layer}.{name} 64KiB @aten::mm@operator")));
+                lines.push(format!("alloc l.{name} 4 @aten::nll_loss@operator"));
+                for layer in (0..layers).rev() {
+                    let is_first = pass == 0 && (clears || step == 0);
+                    lines.extend(
+                        is_first.then(|| format!("alloc g{layer}.{step} {}KiB @MmBackward0@operator", 9 + layer)),
+                    );
+                    lines.push(format!("alloc d{layer}.{name} 32KiB @MmBackward0@operator"));
+                    lines.extend([format!("free a{layer}.{name}"), format!("free d{layer}.{name}")]);
+                }
+                lines.push(format!("free l.{name}"));
+            }
+            // Without copies and with gradients that stay, nothing would tell a step from a pass.
+            if copies || !clears {
+                lines.extend(
+                    (0..layers)
+                        .map(|layer| format!("alloc c{layer}.{step} {}KiB @aten::_foreach_sqrt@operator", 9 + layer)),
+                );
+                lines.extend((0..layers).map(|layer| format!("free c{layer}.{step}")));
+            }
+            lines.extend((0..layers).filter(|_| clears).map(|layer| format!("free g{layer}.{step}")));
+            // A free is two events.
+            ends.push(lines.iter().map(|line| if line.starts_with("free") { 2 } else { 1 }).sum());
+        }
+        (lines.join("\n"), ends)
+    }
+
+    #[test]
+    fn updates_end_the_steps_of_random_trainings() {
+        for seed in 0..60 {
+            let (source, ends) = random_training(seed);
+            let trace = text::parse(&source).unwrap();
+            let device = &trace.devices[0];
+            let found = Steps::find(&trace, device, &Allocations::pair(device)).unwrap();
+            assert_eq!(found.source, StepSource::Optimizer, "seed {seed}");
+            let expected: Vec<Step> = ends.windows(2).map(|pair| Step { start: pair[0], end: pair[1] }).collect();
+            assert_eq!(found.steps, expected, "seed {seed}: {source}");
+        }
     }
 }

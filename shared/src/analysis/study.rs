@@ -24,8 +24,8 @@ impl<'a> Study<'a> {
     /// Finds steps, phases and growth; `timeline` is the one that was built from `device`.
     pub fn new(trace: &'a Trace, device: &'a Device, timeline: &'a Timeline) -> Self {
         let allocations = &timeline.allocations;
-        let steps = Steps::find(trace, device, allocations);
         let phases = Phases::find(trace, device, allocations);
+        let steps = Steps::of(trace, device, allocations, &phases);
         let growth = steps.as_ref().map(|steps| Growth::find(device, allocations, steps, &phases));
         Self { trace, device, timeline, steps, phases, growth: growth.unwrap_or_default() }
     }

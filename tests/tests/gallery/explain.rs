@@ -55,6 +55,12 @@ pub(super) fn first_findings(trace: &Trace) -> Value {
     found.iter().take(2).map(|finding| json!({ "code": finding.code, "title": finding.title })).collect()
 }
 
+/// Where figures have what operations alone tell.
+pub(super) const OPERATIONS: &str = "categories";
+
+/// Where figures have what is told without any frame.
+pub(super) const SHAPES: &str = "categories_by_shape";
+
 /// What is left of the stacks of a recording whose annotations are gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
@@ -87,7 +93,7 @@ fn sorted(trace: &Trace, device: &Device) -> Vec<Category> {
 }
 
 /// The same trace without annotations, and with little or nothing in its stacks.
-pub(super) fn without_tags(trace: &Trace, left: Left) -> Trace {
+fn without_tags(trace: &Trace, left: Left) -> Trace {
     let mut bare = trace.clone();
     bare.annotations.clear();
     let is_operation = |id: &FrameId| {
@@ -118,14 +124,14 @@ fn rows(figures: &Value) -> &[Value] {
     figures["findings"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Bytes at the peaks of many recordings, by the category that tags tell and the one that operations alone tell.
+/// Bytes at the peaks of many recordings, by the category that tags tell and the one that is told without them.
 pub(super) struct Confusion(Vec<(String, Vec<u64>)>);
 
 impl Confusion {
-    /// Adds up the tables of all recordings.
-    pub(super) fn of(figures: &BTreeMap<String, Value>) -> Self {
+    /// Adds up the tables of recordings; `key` is where their figures have them.
+    pub(super) fn of<'a>(figures: impl IntoIterator<Item = &'a Value> + Clone, key: &str) -> Self {
         let bytes = |told: &str, found: &str| -> u64 {
-            figures.values().filter_map(|figures| figures["categories"][told][found].as_u64()).sum()
+            figures.clone().into_iter().filter_map(|figures| figures[key][told][found].as_u64()).sum()
         };
         let row = |told: Category| Category::ALL.map(|found| bytes(told.name(), found.name())).to_vec();
         Self(Category::ALL.map(|told| (told.name().to_owned(), row(told))).to_vec())
@@ -138,7 +144,7 @@ impl Confusion {
         right as f64 * 100.0 / all as f64
     }
 
-    /// The table in Markdown; rows are what tags tell, columns what operations tell.
+    /// The table in Markdown; rows are what tags tell, columns what is told without them.
     fn table(&self) -> String {
         let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
         let mut text = format!("| | {} |\n|---{}|\n", names.join(" | "), "|---".repeat(names.len()));
@@ -164,13 +170,17 @@ pub(super) fn section(figures: &BTreeMap<String, Value>) -> String {
         let repaired = title(&format!("{name}-repaired"), 0);
         text += &format!("| [{name}]({name}.toml) | {} | {} | {repaired} |\n", title(name, 0), title(name, 1));
     }
-    let confusion = Confusion::of(figures);
+    let operations = Confusion::of(figures.values(), OPERATIONS);
+    let shapes = Confusion::of(figures.values(), SHAPES);
     text += &format!(
         "\nWhat the peaks are made of is told by the recorder's tags, phase and module.\n\
          Without them, by the names of operations alone, {:.1} % of the bytes at the peaks of all recordings get the same \
-         category; rows are what tags tell, columns what operations tell.\n\n{}",
-        confusion.right_percent(),
-        confusion.table()
+         category; rows are what tags tell, columns what operations tell.\n\n{}\n\
+         Without any frame, by sizes and lifetimes alone, it is {:.1} %.\n\n{}",
+        operations.right_percent(),
+        operations.table(),
+        shapes.right_percent(),
+        shapes.table()
     );
     text
 }

@@ -21,6 +21,8 @@ use testkit::laws;
 use testkit::repro::{Audience, built_recorder};
 use testkit::server::root;
 
+use explain::{Confusion, Left};
+
 /// What ends the name of the other half of a pair.
 const REPAIRED: &str = "-repaired";
 
@@ -146,7 +148,8 @@ fn record(entry: &Entry) -> Value {
         "live_curve": outline.live_bytes,
         "reserved_curve": outline.reserved_bytes,
         "findings": explain::first_findings(&trace),
-        "categories": explain::confusion(&trace),
+        explain::OPERATIONS: explain::confusion(&trace, Left::Operations),
+        explain::SHAPES: explain::confusion(&trace, Left::Nothing),
     })
 }
 
@@ -249,9 +252,18 @@ fn each_mistake_is_found_and_no_other_config_leaks() {
 }
 
 #[test]
-fn operations_tell_what_most_of_the_peak_is() {
-    let shares = explain::Confusion::of(&written_figures());
-    assert!(shares.right_percent() >= 95.0, "{} %", shares.right_percent());
+fn operations_tell_what_most_of_each_peak_is() {
+    let figures = written_figures();
+    for (name, figures) in &figures {
+        let percent = Confusion::of([figures], explain::OPERATIONS).right_percent();
+        assert!(percent >= 95.0, "{name}: {percent} %");
+    }
+}
+
+#[test]
+fn shapes_tell_what_most_of_all_peaks_is() {
+    let percent = Confusion::of(written_figures().values(), explain::SHAPES).right_percent();
+    assert!(percent >= 90.0, "{percent} %");
 }
 
 fn step_ends(figures: &Value) -> Vec<u64> {

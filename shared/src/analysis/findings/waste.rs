@@ -26,10 +26,16 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let parts = Fragmentation::at(study, moment);
     let advice = if is_expandable(study) {
         "Segments are expandable already. Batches of one size, or the longest one first, let blocks be used again."
+    } else if parts.free_segment_bytes > parts.free_in_used_bytes {
+        "Most of it is whole segments that nothing uses there: what an earlier peak has left, or memory of another \
+         stream, which is not shared. Let the longest batch come first; \
+         `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` lets blocks of other sizes use it."
     } else {
-        "Freed blocks fit no later request, as with batches of many sizes. Set \
+        "Most of it lies between blocks in use, where larger requests find no room, as with batches of many sizes. Set \
          `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, let the longest batch come first, or keep to one size."
     };
+    // What was live before the trace is not known.
+    let is_whole = study.timeline.allocations.initial_count() == 0;
     Some(Finding {
         code: "reserved-above-live",
         severity: if percent >= u128::from(WARNING_PERCENT) { Severity::Warning } else { Severity::Info },
@@ -37,9 +43,10 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         device: study.device.index,
         bytes: beyond,
         title: format!(
-            "PyTorch reserves {}, though never more than {} are live",
+            "PyTorch reserves {}, though never more than {} are live{}",
             format::bytes(reserved),
-            format::bytes(live)
+            format::bytes(live),
+            if is_whole { "" } else { " in this trace" }
         ),
         evidence: Evidence {
             shows: format!(

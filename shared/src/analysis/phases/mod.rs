@@ -6,6 +6,7 @@ mod frames;
 mod operations;
 mod shape;
 mod sharing;
+mod updates;
 
 pub(super) use sharing::Sharing;
 
@@ -117,6 +118,18 @@ impl Phases {
             Phase::Unknown => self.at(born),
             phase => phase,
         }
+    }
+
+    /// Where steps end, told by the updates of the weights; the first is where the first step begins.
+    ///
+    /// A run of backward ends a step where an optimizer allocates after it, or where gradients go before the next one.
+    pub(super) fn updates(&self, device: &Device, allocations: &Allocations) -> Vec<u32> {
+        updates::find(self, device, allocations)
+    }
+
+    /// Whether gradients are computed at any time.
+    pub(super) fn has_backward(&self) -> bool {
+        self.runs.iter().any(|run| run.1 == Phase::Backward)
     }
 
     /// What a stack says about the traffic between processes.

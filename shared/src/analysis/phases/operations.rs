@@ -129,7 +129,20 @@ pub(super) fn runs(
                 let others = segment.len().saturating_sub(pass.max(1));
                 let computed =
                     allocs[segment.first..segment.first + others].iter().filter(|event| plain(event)).count();
-                let surroundings = Surroundings { before, after, pass, setup, others, evaluates: computed * 2 >= pass };
+                let is_for_next = || {
+                    let next = segments.get(index + 2).map_or(device.events.len(), |segment| allocs[segment.first]);
+                    goes_by(&allocs[segment.first..segment.end], allocs[segment.end] as u32, next as u32, allocations)
+                };
+                let is_short = segment.len() * 2 < pass && before == after && before == Some(Sign::Backward);
+                let surroundings = Surroundings {
+                    before,
+                    after,
+                    pass,
+                    setup,
+                    others,
+                    evaluates: computed * 2 >= pass,
+                    recomputes: is_short && is_for_next(),
+                };
                 evaluates |= before == Some(Sign::Optimizer) && after.is_some() && surroundings.evaluates;
                 surroundings.fill(within, evaluates);
             }
@@ -186,6 +199,22 @@ fn pass_len(segments: &[Segment], setup: usize) -> usize {
     }
 }
 
+/// Whether most of what is there after allocations is gone when the backward that follows is over.
+///
+/// What a layer computes again is used at once; a pipeline makes the forward pass of one batch within the backward of
+/// another, and uses it later.
+fn goes_by(allocs: &[usize], start: u32, end: u32, allocations: &Allocations) -> bool {
+    let (mut left, mut gone) = (0_u64, 0_u64);
+    for id in allocs.iter().filter_map(|&event| allocations.of_event(event)) {
+        let (size_bytes, died) = (allocations.size_bytes[id.index()], allocations.died[id.index()]);
+        if died > start {
+            left = left.saturating_add(size_bytes);
+            gone = gone.saturating_add(if died <= end { size_bytes } else { 0 });
+        }
+    }
+    gone >= left / 4
+}
+
 /// What the phases of plain allocations are told by.
 struct Surroundings {
     before: Option<Sign>,
@@ -198,6 +227,8 @@ struct Surroundings {
     others: usize,
     /// Whether these compute as much as a pass does: then they are one that has no backward.
     evaluates: bool,
+    /// Whether all of it is for the backward around it.
+    recomputes: bool,
 }
 
 impl Surroundings {
@@ -211,7 +242,7 @@ impl Surroundings {
                 setup.fill(Phase::Setup);
                 pass.fill(Phase::Forward);
             }
-            (Some(Sign::Backward), Some(Sign::Backward)) if len * 2 < self.pass => within.fill(Phase::Recompute),
+            (Some(Sign::Backward), Some(Sign::Backward)) if self.recomputes => within.fill(Phase::Recompute),
             (Some(_), Some(Sign::Backward)) => {
                 // Optimizers with kernels of their own come before; those without are the first part.
                 others.fill(if self.evaluates { Phase::Evaluation } else { Phase::Optimizer });
@@ -264,15 +295,23 @@ mod tests {
 
     /// Checks the phases of a trace drawn as operations, written as the first letter of each allocation's.
     ///
-    /// A word is an allocation of that operation; with `!` it stays, else backward's end frees it.
+    /// A word is an allocation of that operation; with `!` it stays, with `~` the next node of backward frees it, else
+    /// the optimizer does.
     #[track_caller]
     fn check(operations: &str, expected: &str) {
         let mut source = String::new();
-        let mut open: Vec<usize> = Vec::new();
+        let (mut open, mut passing): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for (index, word) in operations.split_whitespace().enumerate() {
-            let operation = word.trim_end_matches('!');
+            let operation = word.trim_end_matches(['!', '~']);
             source += &format!("alloc n{index} 512 @{operation}@operator\n");
-            open.extend((!word.ends_with('!')).then_some(index));
+            if operation == "MmBackward0" {
+                passing.drain(..).for_each(|index| source += &format!("free n{index}\n"));
+            }
+            match word.chars().last() {
+                Some('!') => {}
+                Some('~') => passing.push(index),
+                _ => open.push(index),
+            }
             if operation == "aten::_foreach_sqrt" {
                 open.drain(..).for_each(|index| source += &format!("free n{index}\n"));
             }
@@ -299,8 +338,14 @@ mod tests {
 
     #[test]
     fn short_runs_within_backward_are_recomputed() {
-        let step = format!("{PASS} MmBackward0 aten::mm MmBackward0 aten::mm MmBackward0 {UPDATE}");
+        let step = format!("{PASS} MmBackward0 aten::mm~ MmBackward0 aten::mm~ MmBackward0 {UPDATE}");
         check(&format!("aten::empty! {step} {step}"), "SDFFFFFBRBRBOODFFFFFBRBRBOO");
+    }
+
+    #[test]
+    fn short_runs_that_outlive_the_next_backward_are_those_of_a_pipeline() {
+        let step = format!("{PASS} MmBackward0 aten::mm MmBackward0 aten::mm MmBackward0 {UPDATE}");
+        check(&format!("aten::empty! {step} {step}"), "SDFFFFFBFBFBOODFFFFFBFBFBOO");
     }
 
     #[test]

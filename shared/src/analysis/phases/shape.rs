@@ -28,16 +28,13 @@ use std::ops::Range;
 const MOST_BESIDE_SETUP: usize = 16;
 
 /// The share of a pass's length that a lifetime needs to shape a hill: one in so many. Others are within a layer.
-const LEAST_LASTING: u32 = 6;
+const LEAST_LASTING: u32 = 4;
 
 /// The share of the highest bytes whose lifetimes are the longest, and no measure of a pass: one in so many.
 const LONGEST: u64 = 20;
 
 /// What is left of a hill when its backward is over: one part in so many.
 const LEFT: u64 = 200;
-
-/// How often at most the curve falls after the optimizer: for a loss, an output and a batch.
-const LATE_FALLS: usize = 4;
 
 /// The bytes of one number, as a loss is; backward begins with its gradient.
 const NUMBER_BYTES: u64 = 8;
@@ -47,6 +44,9 @@ const MOST_BESIDE_LOSS: usize = 3;
 
 /// So many allocations that are not an optimizer's are an evaluation.
 const LEAST_OF_EVALUATION: usize = 16;
+
+/// So many frees one after the other are those of gradients; so many copies of weights are made by an optimizer.
+const LEAST_OF_MASS: usize = 4;
 
 /// How many allocations a batch has.
 const MOST_OF_DATA: usize = 4;
@@ -93,8 +93,8 @@ impl Runs {
 
 /// The moment at which the hill is gone.
 ///
-/// A loss and an output may be there until the next pass has its own: then the curve falls for the last times long
-/// after backward, and the longest while without a fall was the optimizer's.
+/// A loss and an output may be there until the next pass has its own: then the curve falls for the last times at once
+/// and long after backward, and the longest while without a fall was the optimizer's.
 fn backward_end(passing: &[u64], hill: &Hill, next: u32) -> u32 {
     let after = &passing[hill.top.end as usize..=next as usize];
     let base = after.iter().copied().min().unwrap_or(0);
@@ -109,8 +109,25 @@ fn backward_end(passing: &[u64], hill: &Hill, next: u32) -> u32 {
         }
     }
     let longest = (1..falls.len()).max_by_key(|&index| falls[index] - falls[index - 1]).unwrap_or(0);
-    let is_late = longest > 1 && longest + LATE_FALLS >= falls.len();
-    falls[if is_late { longest - 1 } else { falls.len() - 1 }]
+    let last = falls[falls.len() - 1];
+    let is_late = longest > 1 && last - falls[longest] < falls[longest] - falls[longest - 1];
+    if is_late { falls[longest - 1] } else { last }
+}
+
+/// Whether rows are freed in a mass, with nothing allocated between, and have the size of a weight all of them.
+fn going_with_others(allocations: &Allocations, weights: &HashSet<u64>) -> Vec<bool> {
+    let mut goes = vec![false; allocations.len()];
+    let is_weight = |row: u32| weights.contains(&allocations.size_bytes[row as usize]);
+    let died = |row: u32| allocations.died[row as usize];
+    let is_together =
+        |one: &u32, next: &u32| is_weight(*next) && allocations.born_by(died(*one)) == allocations.born_by(died(*next));
+    for rows in allocations.deaths.chunk_by(is_together) {
+        if rows.len() > LEAST_OF_MASS {
+            // The first one is of the chunk whatever its size.
+            rows.iter().filter(|&&row| is_weight(row)).for_each(|&row| goes[row as usize] = true);
+        }
+    }
+    goes
 }
 
 /// The lifetimes of a device, sorted by what their sizes tell.
@@ -121,16 +138,20 @@ struct Shapes<'a> {
     setup_end: u32,
     /// Sizes of what was there before the first pass, and stays.
     weights: HashSet<u64>,
+    /// Whether a row has the size of a weight and is freed among many such rows.
+    goes_with_others: Vec<bool>,
 }
 
 impl<'a> Shapes<'a> {
     fn of(events: u32, allocations: &'a Allocations) -> Self {
         let first = allocations.initial_count();
-        let stays =
-            |row: usize| allocations.died[row] == NEVER && !WORKSPACES_BYTES.contains(&allocations.size_bytes[row]);
+        let stays = |row: usize| allocations.died[row] == NEVER;
+        let is_workspace = |row: usize| WORKSPACES_BYTES.contains(&allocations.size_bytes[row]);
         let mut setup = 0;
         for position in 0..allocations.len() - first {
-            if stays(first + position) {
+            let row = first + position;
+            // Libraries are given their workspaces among the first operations of a pass.
+            if stays(row) && !(is_workspace(row) && position > setup) {
                 setup = position + 1;
             } else if position + 1 >= setup + MOST_BESIDE_SETUP {
                 break;
@@ -139,13 +160,15 @@ impl<'a> Shapes<'a> {
         let older = (0..first + setup).filter(|&row| stays(row));
         let weights = older.map(|row| allocations.size_bytes[row]).collect();
         let setup_end = if setup == 0 { 0 } else { allocations.born_at((first + setup - 1) as u32) };
-        Self { allocations, events, setup_end, weights }
+        let goes_with_others = going_with_others(allocations, &weights);
+        Self { allocations, events, setup_end, weights, goes_with_others }
     }
 
-    /// The rows after the setup that come, go, and have not the size of a weight.
+    /// The rows after the setup that come and go, but for gradients: those have sizes of weights, and go all at once.
     fn passing(&self) -> impl Iterator<Item = usize> + '_ {
         let first = self.allocations.born_by(self.setup_end).max(self.allocations.initial) as usize;
-        (first..self.allocations.len()).filter(|&row| self.allocations.died[row] <= self.events && !self.is_weight(row))
+        let rows = first..self.allocations.len();
+        rows.filter(|&row| self.allocations.died[row] <= self.events && !self.goes_with_others[row])
     }
 
     fn is_weight(&self, row: usize) -> bool {
@@ -225,7 +248,8 @@ impl<'a> Shapes<'a> {
     /// Adds what is between two hills, and returns where the next one begins with its batch.
     fn between(&self, moments: Range<u32>, is_last: bool, runs: &mut Runs) -> u32 {
         let rows = self.born_in(moments.clone());
-        let update = rows.clone().rev().find(|&row| self.is_weight(row) && !self.is_number(row));
+        let mut copies = rows.clone().rev().filter(|&row| self.is_weight(row) && !self.is_number(row));
+        let update = copies.next().filter(|_| copies.count() >= LEAST_OF_MASS);
         let updated = update.map_or(moments.start, |row| self.born(row));
         let rest = update.map_or(rows.start, |row| row + 1)..rows.end;
         let others = rest.clone().filter(|&row| !self.is_number(row)).count();
@@ -242,5 +266,77 @@ impl<'a> Shapes<'a> {
         let last = if others >= LEAST_OF_EVALUATION { Phase::Evaluation } else { Phase::Backward };
         runs.push(data_start, if update.is_some() && last == Phase::Backward { Phase::Optimizer } else { last });
         data_start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::{Allocations, PhaseBasis, Phases};
+    use crate::trace::text;
+
+    /// The number of layers of a small model; each has a weight of its own size.
+    const LAYERS: usize = 8;
+
+    fn lines(layers: impl Iterator<Item = usize>, line: impl Fn(usize) -> String) -> String {
+        layers.map(|layer| line(layer) + "\n").collect()
+    }
+
+    /// A pass: activations come, a loss, and gradients as activations go.
+    fn pass(name: &str) -> String {
+        let forward = lines(0..LAYERS, |layer| {
+            format!("alloc a{layer}.{name} 100KiB\nalloc t{layer}.{name} 90KiB\nfree t{layer}.{name}")
+        });
+        let loss = format!("alloc l.{name} 4\nalloc one.{name} 4\n");
+        let backward = lines((0..LAYERS).rev(), |layer| {
+            format!(
+                "alloc g{layer}.{name} {}KiB\nalloc d{layer}.{name} 80KiB\nfree a{layer}.{name}\nfree d{layer}.{name}",
+                10 + layer
+            )
+        });
+        forward + &loss + &backward + &format!("free one.{name}\nfree l.{name}\n")
+    }
+
+    fn update(names: &[&str], step: usize) -> String {
+        let state = if step == 0 {
+            lines(0..LAYERS, |layer| format!("alloc s{layer} {}KiB", 10 + layer))
+        } else {
+            String::new()
+        };
+        let copies = lines(0..LAYERS, |layer| format!("alloc c{layer}.{step} {}KiB", 10 + layer));
+        let freed = lines(0..LAYERS, |layer| format!("free c{layer}.{step}"));
+        let gradients = |name: &&str| lines(0..LAYERS, |layer| format!("free g{layer}.{name}"));
+        state + &copies + &freed + &names.iter().map(gradients).collect::<String>()
+    }
+
+    /// Checks the phases of a trace without frames, written as the first letter of each run.
+    #[track_caller]
+    fn check(passes: &str, runs: &str) {
+        let weights = lines(0..LAYERS, |layer| format!("alloc w{layer} {}KiB", 10 + layer));
+        let trace = text::parse(&(weights + passes)).unwrap();
+        let device = &trace.devices[0];
+        let phases = Phases::find(&trace, device, &Allocations::pair(device));
+        assert_eq!(phases.basis(), PhaseBasis::Curve);
+        let letters = phases.runs().iter().map(|run| format!("{:?}", run.1).remove(0));
+        assert_eq!(letters.collect::<String>(), runs);
+    }
+
+    #[test]
+    fn a_hill_is_a_pass_and_copies_of_weights_an_update() {
+        let step = |step: usize| pass(&step.to_string()) + &update(&[&step.to_string()], step);
+        check(&(0..3).map(step).collect::<String>(), "SFBOFBOFBO");
+    }
+
+    #[test]
+    fn several_hills_come_before_an_update() {
+        let step = |step: usize| {
+            let names = [format!("{step}x"), format!("{step}y")];
+            names.iter().map(|name| pass(name)).collect::<String>() + &update(&[&names[0], &names[1]], step)
+        };
+        check(&(0..2).map(step).collect::<String>(), "SFBFBOFBFBO");
+    }
+
+    #[test]
+    fn without_hills_nothing_is_told() {
+        check("alloc a 1KiB\n", "");
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn of_stacks(trace: &Trace) -> Vec<Option<Sharing>> {
 
 fn of_frame(name: &str, filename: &str) -> Option<Sharing> {
     match filename {
-        RECORDED_MODULE => return name.starts_with("ddp.bucket ").then_some(Sharing::Buffer),
+        RECORDED_MODULE => return name.starts_with("ddp.bucket").then_some(Sharing::Buffer),
         RECORDED_OPERATOR => return of_operator(name),
         _ => {}
     }
@@ -62,5 +62,46 @@ fn of_operator(name: &str) -> Option<Sharing> {
         "FSDP::all_gather_copy_out" => Some(Sharing::Weights),
         "FSDP::all_gather" | "FSDP::post_backward_reduce" => Some(Sharing::Buffer),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::{Allocations, Phases, categories};
+    use crate::trace::text;
+
+    /// Checks the category of one allocation with this stack that stays, in a forward pass.
+    #[track_caller]
+    fn check(stack: &str, expected: &str) {
+        let forward = "@_call_impl@torch/nn/modules/module.py";
+        let source = format!("alloc a 1KiB {forward}\nalloc s 2KiB {stack}\nalloc b 1KiB {forward}\nfree a\n");
+        let trace = text::parse(&source).unwrap();
+        let device = &trace.devices[0];
+        let allocations = Allocations::pair(device);
+        let found = categories(device, &allocations, &Phases::find(&trace, device, &allocations));
+        assert_eq!(found[1].name(), expected);
+    }
+
+    const COLLECTIVES: &str = "torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py";
+    const PARAMETER: &str = "torch/distributed/fsdp/_fully_shard/_fsdp_param.py";
+
+    #[test]
+    fn functions_of_fsdp_and_ddp_tell() {
+        let gathered = "foreach_all_gather_copy_out";
+        check(
+            &format!("@alloc_storage@{PARAMETER}<alloc_all_gather_outputs@{PARAMETER}<{gathered}@{COLLECTIVES}"),
+            "parameter",
+        );
+        check(&format!("@allocate@{COLLECTIVES}<foreach_all_gather@{COLLECTIVES}"), "collective");
+        check("@_ddp_init_helper@torch/nn/parallel/distributed.py", "collective");
+        check("@c10d::Reducer::initialize_buckets(c10d::Bucket)@reducer.cpp", "collective");
+    }
+
+    #[test]
+    fn parts_of_recordings_tell() {
+        check("@aten::empty@operator<FSDP::all_gather_copy_out@operator<head@module<forward@phase", "parameter");
+        check("@aten::empty@operator<FSDP::all_gather@operator<head@module<forward@phase", "collective");
+        check("@aten::empty@operator<ddp.bucket@module<ddp@module<forward@phase", "collective");
+        check("@aten::empty@operator<head@module<forward@phase", "activation");
     }
 }
