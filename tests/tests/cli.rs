@@ -82,6 +82,43 @@ fn the_peak_of_a_device_is_that_of_inspect() {
 }
 
 #[test]
+fn groups_of_every_kind_have_the_bytes_of_the_peak() {
+    let file = file("virtual-py-hf-gpt2-h100.pickle.gz");
+    let peak = |by: &str| json(&["peak", "--json", "--top", "1000000", "--by", by, &file]);
+    for by in ["stack", "module", "category", "stream", "pool", "size"] {
+        let document = peak(by);
+        let groups = document["groups"].as_array().expect("groups");
+        let bytes: u64 = groups.iter().filter_map(|group| group["bytes"].as_u64()).sum();
+        assert_eq!(Some(bytes), document["live_bytes"].as_u64(), "{by}");
+        assert_eq!((document["by"].as_str(), &document["bytes"]), (Some(by), &document["live_bytes"]));
+    }
+    // What every stack has in common has all that has a stack.
+    let by_frame = peak("frame");
+    assert!(by_frame["groups"][0]["bytes"].as_u64() >= peak("stack")["groups"][0]["bytes"].as_u64());
+}
+
+#[test]
+fn a_filter_and_a_range_say_what_is_summed_up() {
+    let file = file("virtual-py-hf-gpt2-h100.pickle.gz");
+    let all = json(&["peak", "--json", "--from", "0", &file]);
+    let parts = ["born-and-died", "born-and-kept", "survived"];
+    let sums = parts.map(|part| json(&["peak", "--json", "--from", "0", "--part", part, &file])["bytes"].as_u64());
+    assert_eq!(sums.into_iter().flatten().sum::<u64>(), all["bytes"].as_u64().expect("a number"));
+    assert_eq!(all["range"]["part"], "any");
+
+    let found = json(&["peak", "--json", "--filter", "^forward$", "--regex", &file]);
+    let plain = json(&["peak", "--json", "--filter", "forward", &file]);
+    assert!(
+        found["bytes"].as_u64() <= plain["bytes"].as_u64() && plain["bytes"].as_u64() <= plain["live_bytes"].as_u64()
+    );
+    assert_eq!(found["filter"], "^forward$");
+    check_refusal(&["peak", "--filter", "(", "--regex", &file], &["--filter (", "no regular expression", "--regex"]);
+    check_refusal(&["peak", "--part", "born", &file], &["--part needs a range", "--from"]);
+    check_refusal(&["peak", "--from", "9", "--to", "3", &file], &["--to is before --from"]);
+    check_refusal(&["peak", "--to", "99999999", &file], &["no event 99999999"]);
+}
+
+#[test]
 fn the_state_before_the_first_event_is_a_moment_too() {
     let document = json(&["peak", "--json", "--at", "-1", &file("virtual-py-hf-gpt2-h100.pickle.gz")]);
     assert_eq!(document["live_bytes"], 497_759_232);

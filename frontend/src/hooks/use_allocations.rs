@@ -14,7 +14,7 @@ pub struct Page {
     /// What was asked for.
     pub request: TableRequest,
     /// The rows, or what is wrong with the text that is looked for.
-    pub rows: Result<TablePage, String>,
+    pub rows: Result<Rc<TablePage>, String>,
 }
 
 /// Rows of a table; those of the last question stay until the new ones are there.
@@ -22,7 +22,7 @@ pub struct Page {
 pub fn use_rows(client: &WorkerClient, device: u32, request: TableRequest) -> Option<Rc<Page>> {
     use_answer((client.clone(), device, request), |(client, device, request)| async move {
         let rows = match client.allocations(device, AllocationsQuestion::Rows(request.clone())).await? {
-            AllocationsAnswer::Rows(page) => Ok(page),
+            AllocationsAnswer::Rows(page) => Ok(Rc::new(page)),
             AllocationsAnswer::Mistyped(message) => Err(message),
             other => return Err(unexpected(&other)),
         };

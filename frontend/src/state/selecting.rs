@@ -86,8 +86,8 @@ impl Selecting {
 
     /// The same for another device: its streams, pools and groups are others.
     pub fn for_other_device(&self) -> Self {
-        let filter = FilterData { stream: None, pool: None, ..self.filter.clone() };
-        Self { filter, ..self.with_group(None) }
+        let all = self.with_group(None);
+        Self { filter: FilterData { stream: None, pool: None, ..all.filter }, ..all }
     }
 }
 

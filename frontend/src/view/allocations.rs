@@ -134,10 +134,11 @@ pub fn sort_for(sort: Sort, has_groups: bool) -> Sort {
     if heads(has_groups).iter().any(|head| head.column == sort.column) { sort } else { Sort::default() }
 }
 
-/// The place of a match: `3 of 312`, or how many there are.
-pub fn match_text(position: Option<u32>, count: u64) -> String {
+/// The place of a match: `3 of 312`, or how many there are; nothing where no filter leaves anything out.
+pub fn match_text(position: Option<u32>, count: u64, all_count: u64) -> String {
     match position {
         Some(position) => format!("{} of {}", format::count(u64::from(position) + 1), format::count(count)),
+        None if count == all_count => String::new(),
         None if count == 1 => "1 match".to_owned(),
         None => format!("{} matches", format::count(count)),
     }
@@ -187,7 +188,8 @@ mod tests {
 
     #[test]
     fn matches_are_counted_from_one() {
-        assert_eq!(match_text(Some(2), 1312), "3 of 1,312");
-        assert_eq!((match_text(None, 1).as_str(), match_text(None, 0).as_str()), ("1 match", "0 matches"));
+        assert_eq!(match_text(Some(2), 1312, 1312), "3 of 1,312");
+        assert_eq!((match_text(None, 1, 9).as_str(), match_text(None, 0, 9).as_str()), ("1 match", "0 matches"));
+        assert_eq!(match_text(None, 9, 9), "");
     }
 }

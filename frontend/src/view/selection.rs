@@ -87,6 +87,13 @@ pub fn pool_text(pool: (u64, u64)) -> String {
     }
 }
 
+/// What is wrong with a text that is no regular expression, and what to do.
+pub fn mistyped_text(message: &str) -> String {
+    let mut chars = message.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}. Switch .* off to look for the text as it is.", chars.as_str())
+}
+
 /// A weight with its unit.
 pub fn weighed(weight: WeightKind, value: u64) -> String {
     match weight {
@@ -122,6 +129,12 @@ mod tests {
         assert_eq!(share_text(2 << 30, 312, 5120), "2.00 GiB in 312 of 5,120 allocations");
         assert_eq!(share_text(512, 1, 1), "512 B in 1 allocation");
         assert_eq!(share_text(0, 0, 0), "0 B in 0 allocations");
+    }
+
+    #[test]
+    fn a_wrong_expression_is_a_sentence() {
+        let text = mistyped_text("this is no regular expression: open group");
+        assert_eq!(text, "This is no regular expression: open group. Switch .* off to look for the text as it is.");
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn replaces(newer: &Question, older: &Question) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::AxisKind;
+    use crate::worker::{AxisKind, TableRequest, WalkRequest};
 
     fn hit(x: f64) -> Question {
         Question::Hit { device: 0, axis: AxisKind::Events, x, bytes: 0.0, units_per_px: 1.0 }
@@ -89,6 +89,20 @@ mod tests {
             queue.push(number, question);
         }
         assert_eq!(queue.take_next(), (vec![1], Some((2, sweep))));
+    }
+
+    #[test]
+    fn only_the_newest_rows_are_answered_and_every_walk() {
+        let ask = |question| Question::Allocations { device: 0, question };
+        let rows = |first| ask(AllocationsQuestion::Rows(TableRequest { first, ..TableRequest::default() }));
+        let walk = ask(AllocationsQuestion::Walk(WalkRequest::default()));
+        let mut queue = Queue::default();
+        for (number, question) in [(1, walk.clone()), (2, rows(0)), (3, walk.clone()), (4, rows(64))] {
+            queue.push(number, question);
+        }
+        assert_eq!(queue.take_next(), (vec![], Some((1, walk.clone()))));
+        assert_eq!(queue.take_next(), (vec![2], Some((3, walk))));
+        assert_eq!(queue.take_next(), (vec![], Some((4, rows(64)))));
     }
 
     #[test]

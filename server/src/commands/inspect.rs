@@ -153,8 +153,8 @@ fn device_page(page: &mut String, opened: &Opened, name: &str, device: &Device, 
     if let Some(line) = action_line(&summary) {
         let _ = writeln!(page, "  {line}");
     }
-    let groups = peak::groups(opened, device, timeline, timeline.live_peak().0, TOP_STACKS);
-    if !groups.groups.is_empty() {
+    let groups = peak::Chosen::new(opened, device, timeline, &peak::Request::at(timeline.live_peak().0, TOP_STACKS));
+    if !groups.shown().is_empty() {
         let _ = writeln!(page, "\n  Alive at the peak");
         peak::group_lines(&groups).iter().for_each(|line| {
             let _ = writeln!(page, "  {line}");

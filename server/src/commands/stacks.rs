@@ -1,20 +1,8 @@
 //! Call stacks as people read them.
 
-use shared::analysis::{place, stack_title};
+use shared::analysis::place;
 use shared::base::{StringTable, frame_rules};
 use shared::trace::{Frame, StackId, Trace};
-
-/// What a stack is about: the innermost frame of the program, with its place.
-pub(super) fn title(trace: &Trace, stack: StackId) -> String {
-    stack_title(trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
-}
-
-/// What a recorded stack's module called; `None` for stacks that our recorder did not make, and where nothing is known.
-pub(super) fn recorded_operation(trace: &Trace, stack: StackId) -> Option<String> {
-    let operators = frames(trace, stack).map(|frame| names(&trace.strings, frame));
-    let called = operators.take_while(|(_, filename)| *filename == frame_rules::RECORDED_OPERATOR);
-    called.last().map(|(name, _)| name.to_owned())
-}
 
 /// The frames of the program, innermost first; those of the machinery under it are left out.
 pub(super) fn program_frames(trace: &Trace, stack: StackId) -> Vec<String> {

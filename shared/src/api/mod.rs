@@ -22,7 +22,7 @@ pub use diff::{DiffChange, DiffGroup, DiffReport, DiffSide, DiffStackRow};
 pub use error::{ErrorBody, ProblemBody};
 pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
 pub use job::{JobDetails, JobEvent, JobList, JobRequest, JobResource, JobState, KeyNote};
-pub use peak::{FrameRow, PeakGroup, PeakReport};
+pub use peak::{FrameRow, PeakGroup, PeakRange, PeakReport};
 pub use ranks::{RankOutlier, RankRow, RanksReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingReport, Started, Written,

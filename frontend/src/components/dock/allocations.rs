@@ -5,10 +5,10 @@ use super::long_table::LongTable;
 use super::scope_bar::ScopeBar;
 use super::select::Select;
 use crate::components::icon::{Icon, IconName};
-use crate::hooks::{SelectingHandle, use_rows, use_selecting, use_selection_facts, walk};
+use crate::hooks::{Page, SelectingHandle, use_rows, use_selecting, use_selection_facts, walk};
 use crate::state::TimelineCommand;
-use crate::view::allocations::{Target, heads, lines, match_text, sort_after, sort_for};
-use crate::view::selection::{group_text, share_text};
+use crate::view::allocations::{Line, Target, heads, lines, match_text, sort_after, sort_for};
+use crate::view::selection::{group_text, mistyped_text, share_text};
 use crate::worker::{
     Column, Found, GroupKind, ScopeData, SelectionData, Sort, TablePage, TableRequest, Walk, WalkRequest,
 };
@@ -36,28 +36,13 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     let handle = use_selecting();
     let by = use_grouping(&handle);
     let sort = use_state_eq(Sort::default);
-    let window = use_state_eq(|| FIRST_ROWS);
     let last_found = use_state_eq(|| LastFound::None);
     // The table is about bytes, whatever other views weigh.
     let chosen = handle.data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref());
     let selection = SelectionData { weight: Default::default(), ..chosen };
-    let request = TableRequest {
-        selection: selection.clone(),
-        by: *by,
-        sort: sort_for(*sort, by.is_some()),
-        first: window.0,
-        count: window.1,
-    };
-    let page = use_rows(&dock.client, dock.device.device, request);
+    let sorted = sort_for(*sort, by.is_some());
+    let rows = use_table(dock, &selection, *by, sorted);
     let facts = use_selection_facts(&dock.client, dock.device.device);
-    let error = page.as_ref().and_then(|page| page.rows.as_ref().err()).cloned();
-    // While the text can't be read, the table shows what it found before.
-    let readable = use_mut_ref(|| None::<(TableRequest, Rc<TablePage>)>);
-    if let Some((request, Ok(rows))) = page.as_ref().map(|page| (&page.request, &page.rows)) {
-        *readable.borrow_mut() = Some((request.clone(), Rc::new(rows.clone())));
-    }
-    let shown = readable.borrow().clone();
-
     let on_walk = on_walk(dock, selection.clone(), last_found.setter());
     let on_next = {
         let (on_walk, pinned) = (on_walk.clone(), pinned(dock));
@@ -88,23 +73,47 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
         })
     };
     let on_sort = {
-        let (sort, shown_sort) = (sort.setter(), sort_for(*sort, by.is_some()));
-        Callback::from(move |column: Column| sort.set(sort_after(shown_sort, column)))
+        let sort = sort.setter();
+        Callback::from(move |column: Column| sort.set(sort_after(sorted, column)))
     };
-    let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
-    let count = shown.as_ref().map(|(_, rows)| rows.count);
-    let place = last_found
-        .as_ref()
-        .filter(|(of, found)| *of == selection && is_pinned(dock, found))
-        .map(|(_, found)| found.position);
+    let counts = rows.page.as_ref().map(|page| (page.count, page.all_count));
+    let is_now = |(of, found): &&(SelectionData, Found)| *of == selection && is_pinned(dock, found);
+    let place = last_found.as_ref().filter(is_now).map(|(_, found)| found.position);
     html! {
         <div class="dock-view">
             <ScopeBar {facts} has_pin={dock.file.pinned.is_some()} has_times={dock.device.has_times}
-                error={error.map(AttrValue::from)} lead={grouping(&by)} matches={matches(count, place, &on_next)}
-                {on_search_key} />
-            { table(shown, pinned(dock), on_sort, on_row, on_window) }
+                error={rows.error.as_deref().map(|error| AttrValue::from(mistyped_text(error)))}
+                lead={grouping(&by)} matches={matches(counts, place, &on_next)} {on_search_key} />
+            { table(&rows, pinned(dock), on_sort, on_row) }
         </div>
     }
+}
+
+/// A table, as far as it has come.
+struct Rows {
+    /// What it is, and how its rows are ordered.
+    request: TableRequest,
+    page: Option<Rc<TablePage>>,
+    lines: Rc<Vec<Line>>,
+    /// What is wrong with the text that is looked for; the table is then what was found before.
+    error: Option<String>,
+    on_window: Callback<(u32, u32)>,
+}
+
+#[hook]
+fn use_table(dock: &DockProps, selection: &SelectionData, by: Option<GroupKind>, sort: Sort) -> Rows {
+    let window = use_state_eq(|| FIRST_ROWS);
+    let request = TableRequest { selection: selection.clone(), by, sort, first: window.0, count: window.1 };
+    let answer = use_rows(&dock.client, dock.device.device, request);
+    let readable = use_mut_ref(|| None::<(TableRequest, Rc<TablePage>)>);
+    if let Some(Page { request, rows: Ok(page) }) = answer.as_deref() {
+        *readable.borrow_mut() = Some((request.clone(), Rc::clone(page)));
+    }
+    let (request, page) = readable.borrow().clone().unzip();
+    let lines = use_memo(page.clone(), |page| page.as_deref().map(lines).unwrap_or_default());
+    let error = answer.and_then(|answer| answer.rows.as_ref().err().cloned());
+    let on_window = use_callback(window.setter(), |wanted: (u32, u32), window| window.set(wanted));
+    Rows { request: request.unwrap_or_default(), page, lines, error, on_window }
 }
 
 /// What the rows are; the allocations of a group lead back to the groups.
@@ -139,8 +148,9 @@ fn grouping(by: &UseStateHandle<Option<GroupKind>>) -> Html {
 }
 
 /// How many there are, and the way from one to the next.
-fn matches(count: Option<u64>, place: Option<u32>, on_next: &Callback<bool>) -> Html {
-    let is_empty = count.is_none_or(|count| count == 0);
+fn matches(counts: Option<(u64, u64)>, place: Option<u32>, on_next: &Callback<bool>) -> Html {
+    let is_empty = counts.is_none_or(|(count, _)| count == 0);
+    let text = counts.map(|(count, all_count)| match_text(place, count, all_count));
     let button = |label: &'static str, title: &'static str, name: IconName, is_back: bool| {
         let onclick = on_next.reform(move |_: MouseEvent| is_back);
         html! {
@@ -151,31 +161,25 @@ fn matches(count: Option<u64>, place: Option<u32>, on_next: &Callback<bool>) -> 
     };
     html! {
         <span class="scope-matches">
-            <span class="numbers" role="status">{ count.map(|count| match_text(place, count)).unwrap_or_default() }</span>
+            <span class="numbers" role="status">{ text.unwrap_or_default() }</span>
             { button("Previous match", "Previous match (Shift+Enter)", IconName::Up, true) }
             { button("Next match", "Next match (Enter)", IconName::Down, false) }
         </span>
     }
 }
 
-fn table(
-    shown: Option<(TableRequest, Rc<TablePage>)>,
-    pinned: Option<u32>,
-    on_sort: Callback<Column>,
-    on_row: Callback<Target>,
-    on_window: Callback<(u32, u32)>,
-) -> Html {
-    let Some((request, page)) = shown else {
+fn table(rows: &Rows, pinned: Option<u32>, on_sort: Callback<Column>, on_row: Callback<Target>) -> Html {
+    let Some(page) = &rows.page else {
         return html! { <p class="panel-empty" role="status">{ "Sorting allocations…" }</p> };
     };
     let totals = share_text(page.bytes, page.count, page.all_count);
-    let has_groups = request.by.is_some();
+    let has_groups = rows.request.by.is_some();
     let empty = if page.all_count == 0 { "Nothing is alive here" } else { "No allocation passes the filter" };
     html! {
         <>
             <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={heads(has_groups)}
-                sort={request.sort} first={page.first} lines={Rc::new(lines(&page))} row_count={page.row_count}
-                chosen={pinned.map(Target::Allocation)} {empty} {on_sort} {on_row} {on_window} />
+                sort={rows.request.sort} first={page.first} lines={rows.lines.clone()} row_count={page.row_count}
+                chosen={pinned.map(Target::Allocation)} {empty} {on_sort} {on_row} on_window={rows.on_window.clone()} />
             <p class="table-totals numbers" role="status">{ totals }</p>
         </>
     }

@@ -5,7 +5,7 @@ use crate::view::allocations::{Head, Line, Target, aria_sort};
 use crate::view::scrolling::{Scrolling, row_after};
 use crate::worker::{Column, Sort};
 use std::rc::Rc;
-use web_sys::HtmlElement;
+use web_sys::{Element, HtmlElement};
 use yew::prelude::*;
 
 /// The height of the names of the columns in CSS pixels; the styles have the same.
@@ -49,6 +49,17 @@ pub(super) fn LongTable(props: &LongTableProps) -> Html {
     // A shorter table may end above the row that was the first one.
     let top = (*first).min(scrolling.first(f64::MAX));
     use_spacer(&spacer, scrolling.spacer_px());
+    // Another order begins at its top.
+    use_effect_with((props.sort, props.heads), {
+        let (pane, first, active) = (pane.clone(), first.setter(), active.setter());
+        move |_| {
+            if let Some(pane) = pane.cast::<HtmlElement>() {
+                pane.set_scroll_top(0);
+            }
+            first.set(0);
+            active.set(None);
+        }
+    });
     use_effect_with((scrolling.wanted(top), props.on_window.clone()), |(wanted, on_window)| on_window.emit(*wanted));
     // The scroll position that keys have set: of a very long table it is rounded to other rows.
     let set_px = use_mut_ref(|| 0_i32);
@@ -134,7 +145,8 @@ fn on_key(
         (props.on_row.clone(), current.and_then(|row| line(props, row)).map(|line| line.target.clone()));
     Callback::from(move |event: KeyboardEvent| {
         // The names of the columns are buttons with keys of their own.
-        if event.target() != event.current_target() || event.ctrl_key() || event.meta_key() || event.alt_key() {
+        let is_button = event.target_dyn_into::<Element>().is_some_and(|target| target.tag_name() == "BUTTON");
+        if is_button || event.ctrl_key() || event.meta_key() || event.alt_key() {
             return;
         }
         match (event.key().as_str(), &target) {

@@ -1,15 +1,17 @@
-//! `snapscope peak`: what is alive at the peak, or after any event.
+//! `snapscope peak`: what is alive at the peak, after any event or between two, in groups.
+
+mod groups;
+mod page;
+mod report;
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use shared::analysis::{StackBytes, Timeline, live_by_stack};
-use shared::api::{FrameRow, PeakGroup, PeakReport};
-use shared::base::format::{bytes, count, counted, percent};
-use shared::trace::{Device, StackId, Trace};
+use shared::analysis::{Category, Filter, GroupBy, Part, Population, Scope, Study, TextFilter, Timeline, categories};
+use shared::trace::Device;
 
+pub(super) use self::groups::{Chosen, frame_rows, group_lines};
 use super::open::Opened;
-use super::{stacks, text};
 use crate::Failure;
 
 /// The options of `snapscope peak`.
@@ -23,12 +25,32 @@ pub struct PeakArgs {
     device: Option<i64>,
 
     /// The state after this event instead of the peak; -1 is the state before the first event
-    #[arg(long, value_name = "EVENT", allow_negative_numbers = true)]
+    #[arg(long, value_name = "EVENT", allow_negative_numbers = true, conflicts_with_all = ["from", "to"])]
     at: Option<i64>,
 
+    /// What is alive from this event on instead of at one moment
+    #[arg(long, value_name = "EVENT")]
+    from: Option<u32>,
+
+    /// What is alive until this event instead of at one moment
+    #[arg(long, value_name = "EVENT")]
+    to: Option<u32>,
+
+    /// Which of the allocations between --from and --to
+    #[arg(long, value_enum, value_name = "PART")]
+    part: Option<PartName>,
+
     /// What to group by
-    #[arg(long, value_enum, default_value_t = GroupBy::Stack)]
-    by: GroupBy,
+    #[arg(long, value_enum, default_value_t = ByName::Stack)]
+    by: ByName,
+
+    /// Only allocations with this text in a frame, a place, the module, the category or an annotation around them
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+
+    /// The text of --filter is a regular expression
+    #[arg(long, requires = "filter")]
+    regex: bool,
 
     /// How many groups to print
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -41,9 +63,51 @@ pub struct PeakArgs {
 
 /// What allocations can be grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum GroupBy {
+enum ByName {
     /// The call stack that allocated
     Stack,
+    /// Each frame of the call stack: the groups overlap
+    Frame,
+    /// Each function of the call stack, whatever its line: the groups overlap
+    Function,
+    /// The module of the model
+    Module,
+    /// What it is for: parameter, gradient, activation
+    Category,
+    /// The stream
+    Stream,
+    /// The pool
+    Pool,
+    /// The power of two below the size
+    Size,
+}
+
+/// Which of the allocations that are alive between two events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PartName {
+    /// All of them
+    Any,
+    /// Allocated there
+    Born,
+    /// Freed there
+    Died,
+    /// Neither allocated nor freed there
+    Survived,
+    /// Allocated and freed there
+    BornAndDied,
+    /// Allocated there and not freed there
+    BornAndKept,
+}
+
+/// What is asked of a device.
+pub(super) struct Request {
+    pub(super) scope: Scope,
+    pub(super) filter: Filter,
+    /// The text of the filter as it was typed.
+    pub(super) filter_text: Option<String>,
+    pub(super) by: GroupBy,
+    /// How many groups to show.
+    pub(super) top: usize,
 }
 
 impl PeakArgs {
@@ -51,23 +115,49 @@ impl PeakArgs {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is no snapshot, or has no such device or event.
+    /// The file cannot be read, is no snapshot, or has no such device or event; the filter is no regular expression.
     pub fn run(&self) -> Result<String, Failure> {
-        let opened = Opened::read(&self.file)?;
+        self.answer(&Opened::read(&self.file)?)
+    }
+
+    fn answer(&self, opened: &Opened) -> Result<String, Failure> {
+        let filter = Filter { text: self.text_filter()?, ..Filter::default() };
         let (device, timeline) = opened.choose_device(self.device)?;
-        let moment = self.choose_moment(device, timeline)?;
-        let GroupBy::Stack = self.by;
-        let groups = groups(&opened, device, timeline, moment, self.top);
+        let scope = self.choose_scope(device, timeline)?;
+        let request = Request { scope, filter, filter_text: self.filter.clone(), by: by(self.by), top: self.top };
+        let chosen = Chosen::new(opened, device, timeline, &request);
         if self.json {
-            let report = report(&opened, device, timeline, moment, &groups);
+            let report = report::report(opened, device, timeline, &request, &chosen);
             let document = serde_json::to_string_pretty(&report).expect("plain data can be written");
             return Ok(document + "\n");
         }
-        Ok(page(&opened, device, timeline, moment, &groups))
+        Ok(page::page(opened, device, timeline, &request, &chosen))
     }
 
-    fn choose_moment(&self, device: &Device, timeline: &Timeline) -> Result<u32, Failure> {
-        self.at.map_or(Ok(timeline.live_peak().0), |event| moment_after(device, timeline, event))
+    fn text_filter(&self) -> Result<Option<TextFilter>, Failure> {
+        let Some(text) = &self.filter else { return Ok(None) };
+        if !self.regex {
+            return Ok(Some(TextFilter::plain(text)));
+        }
+        let refused =
+            |error| Failure::new(format!("--filter {text}: {error}"), "leave out --regex to look for it as it is");
+        TextFilter::expression(text).map(Some).map_err(refused)
+    }
+
+    fn choose_scope(&self, device: &Device, timeline: &Timeline) -> Result<Scope, Failure> {
+        let moment_after = |event: i64| moment_after(device, timeline, event);
+        if self.from.is_none() && self.to.is_none() {
+            if self.part.is_some() {
+                return Err(Failure::new("--part needs a range", "say where it begins and ends with --from and --to"));
+            }
+            return Ok(Scope::At(self.at.map_or(Ok(timeline.live_peak().0), moment_after)?));
+        }
+        let from = self.from.map_or(Ok(0), |event| moment_after(i64::from(event)))?;
+        let to = self.to.map_or(Ok(timeline.events()), |event| moment_after(i64::from(event)))?;
+        if to < from {
+            return Err(Failure::new("--to is before --from", "give the earlier event to --from"));
+        }
+        Ok(Scope::Within { moments: from..to + 1, part: self.part.map_or(Part::Any, part) })
     }
 }
 
@@ -82,119 +172,45 @@ pub(super) fn moment_after(device: &Device, timeline: &Timeline, event: i64) -> 
     })
 }
 
-/// The largest groups at a moment, and what is left.
-pub(super) struct Groups<'a> {
-    trace: &'a Trace,
-    pub(super) groups: Vec<StackBytes>,
-    total_bytes: u64,
-    allocations: u64,
-    other_groups: u64,
-    other_bytes: u64,
-}
-
-pub(super) fn groups<'a>(
-    opened: &'a Opened,
-    device: &Device,
-    timeline: &Timeline,
-    moment: u32,
-    top: usize,
-) -> Groups<'a> {
-    let mut groups = live_by_stack(device, &timeline.allocations, moment);
-    let total_bytes = groups.iter().map(|group| group.bytes).sum();
-    let allocations = groups.iter().map(|group| group.count).sum();
-    let others = groups.split_off(top.min(groups.len()));
-    let other_bytes = others.iter().map(|group| group.bytes).sum();
-    Groups { trace: &opened.trace, groups, total_bytes, allocations, other_groups: others.len() as u64, other_bytes }
-}
-
-/// Bars, bytes and stacks of the groups.
-pub(super) fn group_lines(groups: &Groups<'_>) -> Vec<String> {
-    const BAR_WIDTH: usize = 16;
-    let largest = groups.groups.first().map_or(0, |group| group.bytes);
-    let row = |size_bytes: u64, bar: String, n: String, title: String, callers: String| {
-        vec![bytes(size_bytes), percent(size_bytes, groups.total_bytes), bar, n, title, callers]
-    };
-    let mut rows: Vec<Vec<String>> = groups
-        .groups
-        .iter()
-        .map(|group| {
-            let (title, callers) = titles(groups.trace, group);
-            let bar = text::bar(group.bytes, largest, BAR_WIDTH);
-            row(group.bytes, bar, format!("{}×", count(group.count)), title, callers)
-        })
-        .collect();
-    if groups.other_groups > 0 {
-        let title = counted(groups.other_groups, "smaller stack");
-        rows.push(row(groups.other_bytes, String::new(), String::new(), title, String::new()));
-    }
-    text::table(&rows, &[0, 1, 3])
-}
-
-/// What a group is about, and who called it.
-fn titles(trace: &Trace, group: &StackBytes) -> (String, String) {
-    const CALLERS: usize = 2;
-    if !group.stack.has_frames() && group.initial_bytes == group.bytes {
-        return ("from before the trace, without a stack".to_owned(), String::new());
-    }
-    let title = stacks::title(trace, group.stack);
-    // A module's path names its callers already.
-    if let Some(operation) = stacks::recorded_operation(trace, group.stack) {
-        return (title, operation);
-    }
-    let program = stacks::program_frames(trace, group.stack);
-    let callers: Vec<String> = program
-        .into_iter()
-        .skip_while(|frame| *frame == title)
-        .take(CALLERS)
-        .map(|frame| format!("< {frame}"))
-        .collect();
-    (title, callers.join(" "))
-}
-
-fn report(opened: &Opened, device: &Device, timeline: &Timeline, moment: u32, groups: &Groups<'_>) -> PeakReport {
-    let trace = &opened.trace;
-    let group = |group: &StackBytes| PeakGroup {
-        bytes: group.bytes,
-        count: group.count,
-        initial_bytes: group.initial_bytes,
-        title: stacks::title(trace, group.stack),
-        frames: frame_rows(trace, group.stack),
-    };
-    PeakReport {
-        file: opened.file.clone(),
-        device: device.index,
-        event: i64::from(moment) - 1,
-        live_bytes: timeline.live_at(moment),
-        reserved_bytes: timeline.reserved_at(moment),
-        allocations: groups.allocations,
-        groups: groups.groups.iter().map(group).collect(),
-        other_groups: groups.other_groups,
-        other_bytes: groups.other_bytes,
+fn by(name: ByName) -> GroupBy {
+    match name {
+        ByName::Stack => GroupBy::Stack,
+        ByName::Frame => GroupBy::Frame,
+        ByName::Function => GroupBy::Function,
+        ByName::Module => GroupBy::Module,
+        ByName::Category => GroupBy::Category,
+        ByName::Stream => GroupBy::Stream,
+        ByName::Pool => GroupBy::Pool,
+        ByName::Size => GroupBy::SizeClass,
     }
 }
 
-pub(super) fn frame_rows(trace: &Trace, stack: StackId) -> Vec<FrameRow> {
-    let text = |id| trace.strings.get(id).to_owned();
-    let row = |frame: &shared::trace::Frame| FrameRow {
-        name: text(frame.name),
-        filename: text(frame.filename),
-        line: frame.line,
-    };
-    stacks::frames(trace, stack).map(row).collect()
+fn part(name: PartName) -> Part {
+    match name {
+        PartName::Any => Part::Any,
+        PartName::Born => Part::Born,
+        PartName::Died => Part::Died,
+        PartName::Survived => Part::Survived,
+        PartName::BornAndDied => Part::BornAndDied,
+        PartName::BornAndKept => Part::BornAndKept,
+    }
 }
 
-fn page(opened: &Opened, device: &Device, timeline: &Timeline, moment: u32, groups: &Groups<'_>) -> String {
-    let at = match moment {
-        0 => "before the first event".to_owned(),
-        moment => format!("after event {}", count(u64::from(moment) - 1)),
-    };
-    let head = format!(
-        "{}\nGPU {} · {} live in {} {at} · {} reserved\n\n",
-        opened.file,
-        device.index,
-        bytes(timeline.live_at(moment)),
-        counted(groups.allocations, "allocation"),
-        bytes(timeline.reserved_at(moment)),
-    );
-    group_lines(groups).into_iter().fold(head, |page, line| page + &line + "\n")
+impl Request {
+    /// Everything that is alive at a moment, by stack.
+    pub(super) fn at(moment: u32, top: usize) -> Self {
+        Self { scope: Scope::At(moment), filter: Filter::default(), filter_text: None, by: GroupBy::Stack, top }
+    }
+
+    /// The categories of a device's allocations, where the request is about them: they take longer than all the rest.
+    fn categories(&self, population: &Population<'_>) -> Vec<Category> {
+        if self.by != GroupBy::Category && !self.filter.needs_categories() {
+            return Vec::new();
+        }
+        let Population { trace, device, timeline, .. } = *population;
+        categories(device, &timeline.allocations, &Study::new(trace, device, timeline).phases)
+    }
 }
+
+#[cfg(test)]
+mod tests;

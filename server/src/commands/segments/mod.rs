@@ -6,7 +6,9 @@ mod page;
 use std::path::PathBuf;
 
 use clap::Args;
-use shared::analysis::{Allocations, Fragmentation, Held, MapSegment, Room, SegmentMap, held_segments, rooms};
+use shared::analysis::{
+    Allocations, Fragmentation, Held, MapSegment, Room, SegmentMap, held_segments, rooms, stack_title,
+};
 use shared::trace::{Device, Trace};
 
 use super::open::Opened;
@@ -95,7 +97,8 @@ impl Found<'_> {
 
     /// What the stack of an allocation is about.
     fn title(&self, id: shared::analysis::AllocationId) -> String {
-        super::stacks::title(self.trace, self.allocations.allocation_stack(id, self.device))
+        let stack = self.allocations.allocation_stack(id, self.device);
+        stack_title(self.trace, stack).unwrap_or_else(|| "no stack recorded".to_owned())
     }
 
     /// What the stack of a segment's largest block is about; nothing in a free segment.

@@ -8,6 +8,9 @@ use crate::trace::{Frame, FrameId, Trace};
 /// What stands between the path of a recorded module and the phase.
 const BEFORE_PHASE: &str = " · ";
 
+/// Names of parameters, behind which an optimizer names what it keeps of them: `head.weight.exp_avg`.
+const PARAMETERS: [&str; 2] = ["weight", "bias"];
+
 /// The names of modules, and the name of each stack's module.
 ///
 /// Our recorder writes the path of the module, `layers.3.mlp.up`.
@@ -78,19 +81,28 @@ fn in_torch_modules(filename: &str) -> Option<&str> {
     file.strip_suffix(".py")
 }
 
+/// The path of the module in the name of a recorded frame, without the phase and without the parameter's own name.
+fn module_path(name: &str) -> String {
+    let path = name.split_once(BEFORE_PHASE).map_or(name, |(path, _)| path);
+    let parts: Vec<&str> = path.split('.').take_while(|part| !PARAMETERS.contains(part)).collect();
+    if parts.is_empty() { path.to_owned() } else { parts.join(".") }
+}
+
 /// The name of the module of a stack, innermost frame first.
 fn name(trace: &Trace, stack: &[FrameId], says: &[Says]) -> Option<String> {
     let of = |id: FrameId| says[id.index()];
     let text = |id: FrameId| trace.strings.get(trace.frames.get(id).name);
     if let Some(&path) = stack.iter().find(|&&id| of(id) == Says::Path) {
-        let name = text(path);
-        return Some(name.split_once(BEFORE_PHASE).map_or(name, |(path, _)| path).to_owned());
+        return Some(module_path(text(path)));
     }
-    let mut called = stack.windows(2).filter(|pair| of(pair[1]) == Says::Call).map(|pair| pair[0]);
-    let innermost = called.clone().next()?;
+    let mut called = (1..stack.len()).filter(|&caller| of(stack[caller]) == Says::Call).map(|caller| caller - 1);
+    let innermost = stack[called.clone().next()?];
     let torch = Some(innermost).filter(|&id| of(id) == Says::Torch);
     let torch = torch.and_then(|id| in_torch_modules(trace.strings.get(trace.frames.get(id).filename)));
-    let program = called.find(|&id| of(id) == Says::Program).map(|id| {
+    let program = called.find(|&position| of(stack[position]) == Says::Program).map(|position| {
+        // Decorators stand between the call and the module's own function.
+        let mut inner = stack[..=position].iter().rev().take_while(|&&id| of(id) == Says::Program);
+        let id = *inner.find(|&&id| text(id) == "forward").unwrap_or(&stack[position]);
         let frame = trace.frames.get(id);
         place(text(id), trace.strings.get(frame.filename), frame.line)
     });
@@ -117,6 +129,8 @@ mod tests {
     fn a_recorded_module_has_a_path() {
         check("@aten::mm@operator<layers.3.mlp@module<forward@phase", "layers.3.mlp");
         check("@aten::mm@operator<forward@phase", "");
+        check("@aten::mul@operator<head.weight.exp_avg@module", "head");
+        check("@weight@module", "weight");
     }
 
     #[test]
@@ -125,6 +139,7 @@ mod tests {
         let linear = "linear@v/torch/nn/functional.py<forward@v/site-packages/torch/nn/modules/linear.py";
         check(&format!("@{linear}<{CALL}<forward@model.py<{CALL}<main"), "forward (model.py:1) › linear");
         check(&format!("@relu<helper<forward@model.py<{CALL}<main"), "forward (model.py:1)");
+        check(&format!("@relu<forward@model.py<wrapper@deco.py<{CALL}<main"), "forward (model.py:1)");
         check(&format!("@{linear}<{CALL}<main"), "linear");
         check("@relu<main", "");
         check("", "");
