@@ -27,7 +27,7 @@ pub use use_compare::{Comparison, DeviceOf, SideOf, find_allocation, use_curve, 
 pub use use_drop::use_drop;
 pub use use_evidence::{Evidence, Shown, use_evidence};
 pub use use_files::{FilesHandle, Opening, Peer, use_files};
-pub use use_flame::{use_flame_boxes, use_flame_sites};
+pub use use_flame::{Readable, use_flame_boxes, use_flame_sites};
 pub use use_keys::use_keys;
 pub use use_scheme::{SchemeHandle, use_scheme};
 pub use use_segments::use_segments;

@@ -6,6 +6,9 @@ use crate::worker::{FlameAnswer, FlameBoxes, FlameQuestion, FlameSites, FlameSou
 use std::rc::Rc;
 use yew::prelude::*;
 
+/// An answer, or what is wrong with the text of the filter.
+pub type Readable<T> = Rc<Result<Rc<T>, String>>;
+
 /// The boxes of a tree in a range, with the tree that they are of; or what is wrong with the text of the filter.
 ///
 /// Those of the last question stay until the new ones are there.
@@ -16,7 +19,7 @@ pub fn use_flame_boxes(
     tree: &FlameTree,
     range: Option<(f64, f64)>,
     search: &str,
-) -> Option<Rc<Result<Rc<(FlameTree, FlameBoxes)>, String>>> {
+) -> Option<Readable<(FlameTree, FlameBoxes)>> {
     let asked = (client.clone(), device, tree.clone(), range, search.to_owned());
     use_answer(asked, |(client, device, tree, range, search)| async move {
         let question = FlameQuestion::Boxes { tree: tree.clone(), range, search };
@@ -32,11 +35,7 @@ pub fn use_flame_boxes(
 ///
 /// Those of the last question stay until the new ones are there.
 #[hook]
-pub fn use_flame_sites(
-    client: &WorkerClient,
-    device: u32,
-    source: &FlameSource,
-) -> Option<Rc<Result<Rc<FlameSites>, String>>> {
+pub fn use_flame_sites(client: &WorkerClient, device: u32, source: &FlameSource) -> Option<Readable<FlameSites>> {
     use_answer((client.clone(), device, source.clone()), |(client, device, source)| async move {
         match client.flame(device, FlameQuestion::Sites(source)).await? {
             FlameAnswer::Sites(sites) => Ok(Ok(Rc::new(sites))),

@@ -278,7 +278,7 @@ impl WorkerClient {
     /// # Errors
     /// As [`AskError`] says.
     pub async fn flame(&self, device: u32, question: FlameQuestion) -> Result<FlameAnswer, AskError> {
-        match self.ask(Question::Flame { device, question }).await? {
+        match self.ask(Question::Flame { device, question: Box::new(question) }).await? {
             Answer::Flame(answer) => Ok(answer),
             other => Err(refusal(other)),
         }

@@ -137,7 +137,7 @@ pub enum Question {
         /// Position of the device.
         device: u32,
         /// What of it.
-        question: FlameQuestion,
+        question: Box<FlameQuestion>,
     },
     /// Tables of allocations.
     Allocations {

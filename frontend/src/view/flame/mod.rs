@@ -112,10 +112,28 @@ pub fn site_place(site: &SiteText) -> String {
 }
 
 fn label(site: &SiteText) -> FlameLabel {
-    let place = site_place(site);
-    let file = place.rsplit('/').next().unwrap_or_default().to_owned();
     let kind = if site.key.is_none() { FlameKind::NoStack } else { FlameKind::Site(hue_of(&family(site))) };
-    FlameLabel { name: site_name(site), place: file, kind, is_match: site.is_match }
+    let (name, place) = match site.filename.as_str() {
+        frame_rules::RECORDED_MODULE => module_label(&site.name),
+        _ => (site_name(site), site_place(site).rsplit('/').next().unwrap_or_default().to_owned()),
+    };
+    FlameLabel { name, place, kind, is_match: site.is_match }
+}
+
+/// A recorded module by its last part, and the rest: the modules that it is in stand in the boxes above.
+fn module_label(name: &str) -> (String, String) {
+    let (module, phase) = name.split_once(" · ").unwrap_or((name, ""));
+    let dots: Vec<usize> = module.match_indices('.').map(|(position, _)| position).collect();
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    // A number says nothing without what it counts.
+    let cut = match dots.as_slice() {
+        [.., before, last] if is_number(&module[last + 1..]) => Some(*before),
+        [last] if is_number(&module[last + 1..]) => None,
+        dots => dots.last().copied(),
+    };
+    let (around, short) = cut.map_or(("", module), |dot| (&module[..dot], &module[dot + 1..]));
+    let rest = [around, phase].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+    (short.to_owned(), rest.join(" · "))
 }
 
 fn label_of_no_site(found: &FlameBoxData, weight: WeightKind) -> FlameLabel {
@@ -189,13 +207,25 @@ mod tests {
     }
 
     #[test]
+    fn modules_are_named_by_their_last_part() {
+        let label = |name: &str| {
+            let (name, place) = module_label(name);
+            format!("{name} | {place}")
+        };
+        assert_eq!(label("layers.10.mlp · forward"), "mlp | layers.10 · forward");
+        assert_eq!(label("layers.10 · forward"), "layers.10 | forward");
+        assert_eq!(label("model.layers.10 · forward"), "layers.10 | model · forward");
+        assert_eq!((label("head"), label("3")), ("head | ".to_owned(), "3 | ".to_owned()));
+    }
+
+    #[test]
     fn a_box_says_what_it_holds_itself() {
         let text = |index| box_text(&data(), index, WeightKind::Bytes).expect("it is there");
         let forward = text(1);
         assert_eq!((forward.name.as_str(), forward.place.as_str()), ("forward", "app/model.py:12"));
-        assert_eq!((forward.total.as_str(), forward.own.as_str()), ("3.00 KiB (75.0 %)", "itself 1.00 KiB (25.0 %)"));
+        assert_eq!((forward.total.as_str(), forward.own.as_str()), ("3.00 KiB (75 %)", "itself 1.00 KiB (25 %)"));
         assert_eq!(text(2).own, "", "all of it is its own");
-        assert_eq!(text(3).spoken(), "2 small parts, 512 B (12.5 %), 2 allocations");
+        assert_eq!(text(3).spoken(), "2 small parts, 512 B (12 %), 2 allocations");
         assert_eq!(box_text(&data(), 9, WeightKind::Bytes), None);
         assert_eq!((site_of(&data(), 1), site_of(&data(), 3)), (Some(Some(1)), None));
     }
@@ -219,7 +249,7 @@ mod tests {
         assert_eq!(weight_text(2048, WeightKind::ByteEvents), "2.00 KiB × events");
         assert_eq!(weight_text(2_048_000, WeightKind::ByteTime), "2.00 KiB × s");
         assert_eq!(weight_text(1, WeightKind::Count), "1 allocation");
-        assert_eq!(found_text(tally(1024, 1), tally(4096, 3), WeightKind::Bytes), "1.00 KiB found, 25.0 %");
+        assert_eq!(found_text(tally(1024, 1), tally(4096, 3), WeightKind::Bytes), "1.00 KiB found, 25 %");
         assert_eq!(found_text(tally(0, 0), tally(4096, 3), WeightKind::Bytes), "Not found");
     }
 }

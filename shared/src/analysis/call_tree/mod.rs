@@ -13,8 +13,7 @@
 //!                                       └ load 20          └ load 20 …
 //! ```
 //!
-//! Cost: linear in the allocations and in the frames of their stacks, of which a path that begins as the one before it
-//! looks up only the rest.
+//! Cost: linear in the allocations and in the frames of their stacks, beside the sorting of the stacks.
 
 mod calls;
 mod paths;

@@ -7,10 +7,10 @@ use hashbrown::HashMap;
 /// Which frames are one site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MergeBy {
-    /// Those of one function in one file.
-    #[default]
+    /// Those of functions of one name in one file.
     Function,
     /// Those of one line of a function.
+    #[default]
     Line,
 }
 

@@ -2,7 +2,7 @@
 
 use super::calls::Calls;
 use super::paths::Site;
-use super::tree::{CallTree, Growth, NodeOrder};
+use super::tree::{Below, CallTree, NodeOrder};
 
 /// The callers and the callees of a site, which is the root of both trees.
 ///
@@ -19,12 +19,12 @@ pub struct Sandwich {
 impl Sandwich {
     /// The trees of a site; both are empty but for the root where it is in no stack.
     pub fn new(calls: &Calls, site: Site, order: NodeOrder) -> Self {
-        let (mut callers, mut callees) = (Growth::new(site), Growth::new(site));
+        let (mut callers, mut callees) = (Below::new(site), Below::new(site));
         for (row, path, tally) in calls.paths() {
             let Some(position) = path.iter().position(|&other| other == site) else { continue };
             callers.add(calls.stack(row), path[..position].iter().rev().copied(), tally);
             callees.add(calls.stack(row), path[position + 1..].iter().copied(), tally);
         }
-        Self { callers: callers.finish(order), callees: callees.finish(order) }
+        Self { callers: callers.grow(order), callees: callees.grow(order) }
     }
 }

@@ -12,7 +12,7 @@ const FOLDED: PathConfig = PathConfig { merge: MergeBy::Function, folds_runtime:
 /// The calls of a trace's events, weighed by their sizes.
 fn calls(trace: &Trace, config: PathConfig) -> Calls {
     let events = trace.devices[0].events.iter();
-    Calls::new(trace, config, events.map(|event| (event.stack, u64::from(event.size_bytes))))
+    Calls::new(trace, config, events.map(|event| (event.stack, event.size_bytes)))
 }
 
 fn name(trace: &Trace, site: Site) -> String {
@@ -196,7 +196,7 @@ fn naive_paths(trace: &Trace) -> Vec<(StackId, Vec<Site>, u64)> {
         [] => vec![Site::NoStack],
         frames => frames.iter().rev().map(|&frame| Site::Frame(frame)).collect(),
     };
-    events.map(|event| (event.stack, path(event.stack), u64::from(event.size_bytes))).collect()
+    events.map(|event| (event.stack, path(event.stack), event.size_bytes)).collect()
 }
 
 fn naive_tally<'a>(paths: impl Iterator<Item = &'a (StackId, Vec<Site>, u64)>) -> Tally {

@@ -3,7 +3,6 @@
 use super::calls::{Calls, Tally};
 use super::paths::Site;
 use crate::trace::StackId;
-use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -54,15 +53,15 @@ pub struct CallTree {
 impl CallTree {
     /// The tree of all paths below one root, [`Site::All`].
     pub fn new(calls: &Calls, config: TreeConfig) -> Self {
-        let mut growth = Growth::new(Site::All);
+        let mut below = Below::new(Site::All);
         for (row, path, tally) in calls.paths() {
             let stack = calls.stack(row);
             match config.is_inverted {
-                false => growth.add(stack, path.iter().copied(), tally),
-                true => growth.add(stack, path.iter().rev().copied(), tally),
+                false => below.add(stack, path.iter().copied(), tally),
+                true => below.add(stack, path.iter().rev().copied(), tally),
             }
         }
-        growth.finish(config.order)
+        below.grow(config.order)
     }
 
     /// All nodes, the root first.
@@ -89,10 +88,51 @@ impl CallTree {
     }
 }
 
-/// A tree while paths are added; nodes stand in order of first appearance.
-pub(super) struct Growth {
+/// The paths below a root, in order of first appearance.
+pub(super) struct Below {
+    root: Site,
+    rows: Vec<(StackId, Tally)>,
+    sites: Vec<Site>,
+    /// Where each path begins in `sites`, and the end.
+    starts: Vec<usize>,
+}
+
+impl Below {
+    pub(super) fn new(root: Site) -> Self {
+        Self { root, rows: Vec::new(), sites: Vec::new(), starts: vec![0] }
+    }
+
+    /// Adds a path that begins below the root.
+    pub(super) fn add(&mut self, stack: StackId, path: impl Iterator<Item = Site>, tally: Tally) {
+        self.rows.push((stack, tally));
+        self.sites.extend(path);
+        self.starts.push(self.sites.len());
+    }
+
+    fn path(&self, row: u32) -> &[Site] {
+        &self.sites[self.starts[row as usize]..self.starts[row as usize + 1]]
+    }
+
+    /// The tree: sorted paths share what they have in common with the one before, so that nothing is looked up.
+    pub(super) fn grow(self, order: NodeOrder) -> CallTree {
+        let mut sorted: Vec<u32> = (0..self.rows.len() as u32).collect();
+        sorted.sort_unstable_by(|&a, &b| self.path(a).cmp(self.path(b)));
+        let mut growth = Growth::new(self.root, self.rows.len());
+        let mut before: &[Site] = &[];
+        for row in sorted {
+            let path = self.path(row);
+            let common = path.iter().zip(before).take_while(|(site, other)| site == other).count();
+            let (stack, tally) = self.rows[row as usize];
+            growth.add(row, common, &path[common..], stack, tally);
+            before = path;
+        }
+        growth.finish(order)
+    }
+}
+
+/// A tree while sorted paths are added, its nodes in the order of a walk that goes down first.
+struct Growth {
     nodes: Vec<Growing>,
-    index: HashMap<(u32, Site), u32>,
     leaves: Vec<(StackId, u32)>,
     /// The nodes of the path that was added last, the root first.
     trail: Vec<u32>,
@@ -101,52 +141,41 @@ pub(super) struct Growth {
 struct Growing {
     site: Site,
     parent: u32,
+    /// The first path through it.
+    first: u32,
     own: Tally,
     total: Tally,
 }
 
 impl Growth {
-    pub(super) fn new(root: Site) -> Self {
-        let root = Growing { site: root, parent: 0, own: Tally::default(), total: Tally::default() };
-        Self { nodes: vec![root], index: HashMap::new(), leaves: Vec::new(), trail: vec![0] }
+    fn new(root: Site, paths: usize) -> Self {
+        let root = Growing { site: root, parent: 0, first: 0, own: Tally::default(), total: Tally::default() };
+        Self { nodes: vec![root], leaves: vec![(StackId::NONE, 0); paths], trail: vec![0] }
     }
 
-    /// Adds a path that begins below the root.
-    pub(super) fn add(&mut self, stack: StackId, path: impl Iterator<Item = Site>, tally: Tally) {
-        let (mut node, mut depth) = (0, 1);
-        for site in path {
-            match self.trail.get(depth) {
-                // Neighbours have most of their paths in common.
-                Some(&next) if self.nodes[next as usize].site == site => node = next,
-                _ => {
-                    self.trail.truncate(depth);
-                    node = self.child(node, site);
-                    self.trail.push(node);
-                }
-            }
-            depth += 1;
+    /// Adds a path of which so many sites are those of the last one.
+    fn add(&mut self, row: u32, common: usize, rest: &[Site], stack: StackId, tally: Tally) {
+        self.trail.truncate(common + 1);
+        for &site in rest {
+            let parent = self.trail[self.trail.len() - 1];
+            self.trail.push(u32::try_from(self.nodes.len()).expect("fewer than 2^32 nodes"));
+            self.nodes.push(Growing { site, parent, first: row, own: Tally::default(), total: Tally::default() });
         }
-        self.trail.truncate(depth);
-        self.nodes[node as usize].own += tally;
-        self.leaves.push((stack, node));
+        let node = self.trail[self.trail.len() - 1];
+        let leaf = &mut self.nodes[node as usize];
+        leaf.own += tally;
+        leaf.first = leaf.first.min(row);
+        self.leaves[row as usize] = (stack, node);
     }
 
-    fn child(&mut self, parent: u32, site: Site) -> u32 {
-        let next = u32::try_from(self.nodes.len()).expect("fewer than 2^32 nodes");
-        *self.index.entry((parent, site)).or_insert_with(|| {
-            self.nodes.push(Growing { site, parent, own: Tally::default(), total: Tally::default() });
-            next
-        })
-    }
-
-    pub(super) fn finish(mut self, order: NodeOrder) -> CallTree {
+    fn finish(mut self, order: NodeOrder) -> CallTree {
         self.sum_up();
         let children = self.children(order);
         let (mut nodes, mut place) = (Vec::with_capacity(self.nodes.len()), vec![0; self.nodes.len()]);
         // Deep stacks would overflow ours: the nodes to visit are kept here, the next one last.
         let mut ahead = vec![(0_u32, 0_u32)];
         while let Some((node, depth)) = ahead.pop() {
-            let Growing { site, parent, own, total } = self.nodes[node as usize];
+            let Growing { site, parent, own, total, .. } = self.nodes[node as usize];
             place[node as usize] = nodes.len() as u32;
             nodes.push(CallNode { site, parent: place[parent as usize], end: 0, depth, total, own });
             ahead.extend(children.of(node).iter().rev().map(|&child| (child, depth + 1)));
@@ -161,26 +190,34 @@ impl Growth {
         for node in (0..self.nodes.len()).rev() {
             let own = self.nodes[node].own;
             self.nodes[node].total += own;
-            let (total, parent) = (self.nodes[node].total, self.nodes[node].parent as usize);
+            let Growing { total, first, parent, .. } = self.nodes[node];
             if node > 0 {
-                self.nodes[parent].total += total;
+                let parent = &mut self.nodes[parent as usize];
+                parent.total += total;
+                parent.first = parent.first.min(first);
             }
         }
     }
 
     fn children(&self, order: NodeOrder) -> Children {
-        let mut all: Vec<u32> = (1..self.nodes.len() as u32).collect();
-        let node = |child: u32| &self.nodes[child as usize];
-        match order {
-            NodeOrder::FirstSeen => all.sort_by_key(|&child| node(child).parent),
-            NodeOrder::LargestFirst => {
-                let size = |total: Tally| Reverse((total.weight, total.count));
-                all.sort_by_key(|&child| (node(child).parent, size(node(child).total)));
-            }
-        }
+        let parent = |child: u32| self.nodes[child as usize].parent as usize;
+        let nodes = 1..self.nodes.len() as u32;
         let mut starts = vec![0; self.nodes.len() + 1];
-        all.iter().for_each(|&child| starts[node(child).parent as usize + 1] += 1);
+        nodes.clone().for_each(|child| starts[parent(child) + 1] += 1);
         (1..starts.len()).for_each(|index| starts[index] += starts[index - 1]);
+        let (mut all, mut free) = (vec![0; nodes.len()], starts.clone());
+        for child in nodes {
+            let place = &mut free[parent(child)];
+            all[*place] = child;
+            *place += 1;
+        }
+        for group in starts.windows(2) {
+            all[group[0]..group[1]].sort_unstable_by_key(|&child| {
+                let Growing { total, first, .. } = self.nodes[child as usize];
+                let size = if order == NodeOrder::LargestFirst { (total.weight, total.count) } else { (0, 0) };
+                (Reverse(size), first)
+            });
+        }
         Children { all, starts }
     }
 }

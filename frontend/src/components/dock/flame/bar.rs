@@ -6,7 +6,7 @@ use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 /// How stacks are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Controls {
     /// A table of all functions, and not the graph.
     pub(super) is_table: bool,
@@ -20,6 +20,20 @@ pub(super) struct Controls {
     pub(super) by_line: bool,
     /// Frames of the machinery are shown.
     pub(super) with_runtime: bool,
+}
+
+impl Default for Controls {
+    fn default() -> Self {
+        Self {
+            is_table: false,
+            is_inverted: false,
+            rootward: Rootward::Up,
+            by_appearance: false,
+            // A file has many functions of one name, such as `forward`: only their lines tell them apart.
+            by_line: true,
+            with_runtime: false,
+        }
+    }
 }
 
 /// What the [`Bar`] shows and tells.

@@ -215,7 +215,6 @@ impl FlameStage {
             let mut inner = self.inner.borrow_mut();
             let (from, mut target) = (inner.camera.view(), inner.camera);
             target.set_view(view);
-            inner.resting = None;
             if platform::prefers_reduced_motion() {
                 inner.camera = target;
             } else {
@@ -223,16 +222,17 @@ impl FlameStage {
             }
         }
         self.tell_range();
-        self.draw_soon();
     }
 
     /// Asks for the boxes of where the view is or is about to be.
     fn tell_range(&self) {
         let (on_range, range) = {
-            let inner = self.inner.borrow();
+            let mut inner = self.inner.borrow_mut();
+            inner.resting = None;
             (inner.on_range.clone(), inner.range())
         };
         on_range.emit(range);
+        self.draw_soon();
     }
 }
 

@@ -30,7 +30,7 @@ fn tree(moment: u32) -> FlameTree {
 
 #[track_caller]
 fn ask(engine: &mut Engine, question: FlameQuestion) -> FlameAnswer {
-    match engine.answer(&Question::Flame { device: 0, question }) {
+    match engine.answer(&Question::Flame { device: 0, question: Box::new(question) }) {
         Answer::Flame(answer) => answer,
         other => panic!("{other:?} is of no flame graph"),
     }
