@@ -121,7 +121,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
     let on_axis = use_callback(on_action.clone(), |axis, on_action| on_action.emit(FileAction::ChooseAxis(axis)));
     let on_tab = on_action.reform(FileAction::ChooseTab);
     let on_dock = on_action.reform(FileAction::ChooseDock);
-    let on_device = on_action.reform(FileAction::ChooseDevice);
+    let on_device =
+        use_callback(on_action.clone(), |device, on_action| on_action.emit(FileAction::ChooseDevice(device)));
     let on_color = use_callback(on_action.clone(), |color, on_action| on_action.emit(FileAction::ChooseColor(color)));
     let on_show = use_callback((on_action.clone(), on_command.clone()), |shown: Shown, (on_action, on_command)| {
         let Shown { device, hit, between: (first, last) } = shown;

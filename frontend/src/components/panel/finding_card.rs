@@ -54,7 +54,7 @@ pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
             if !finding.stacks.is_empty() {
                 <details>
                     <summary>{ format::counted(finding.stacks.len() as u64, "stack") }</summary>
-                    <ol class="finding-stacks">{ for finding.stacks.iter().map(stack) }</ol>
+                    <ol class="finding-stacks">{ for finding.stacks.iter().map(|frames| stack(frames)) }</ol>
                 </details>
             }
         </li>
@@ -88,8 +88,8 @@ fn steps(evidence: &Evidence) -> Html {
     }
 }
 
-fn stack(frames: &Vec<FrameText>) -> Html {
-    html! { <StackRow heading={heading(frames)} frames={Rc::new(frames.clone())} /> }
+fn stack(frames: &[FrameText]) -> Html {
+    html! { <StackRow heading={heading(frames)} frames={Rc::new(frames.to_vec())} /> }
 }
 
 fn sentence(text: &str) -> Html {

@@ -26,13 +26,18 @@ pub(super) struct FindingListProps {
 /// The findings of all devices as cards.
 #[component]
 pub(super) fn FindingList(props: &FindingListProps) -> Html {
+    // Copied once: the cards of a hundred stacks are not to be made anew when something else changes.
+    let rows = use_memo(props.file.findings.clone(), |findings| {
+        let rows = findings.iter().flat_map(|findings| &findings.rows);
+        rows.map(|finding| Rc::new(finding.clone())).collect::<Vec<_>>()
+    });
     let Some(findings) = &props.file.findings else {
         return html! { <p class="panel-empty" role="status">{ "Looking for steps, growth and waste…" }</p> };
     };
     let Lead { title, growth, looked_for } = lead(findings);
-    let card = |(rank, finding): (usize, &Finding)| {
+    let card = |(rank, finding): (usize, &Rc<Finding>)| {
         html! {
-            <FindingCard key={rank} client={props.client.clone()} finding={Rc::new(finding.clone())}
+            <FindingCard key={rank} client={props.client.clone()} finding={finding.clone()}
                 device={name_of(&props.file, finding)} on_show={&props.on_show} on_device={&props.on_device} />
         }
     };
@@ -43,7 +48,7 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
                 <p>{ growth }</p>
                 if !looked_for.is_empty() { <p>{ looked_for }</p> }
             </div>
-            <ol>{ for findings.rows.iter().enumerate().map(card) }</ol>
+            <ol>{ for rows.iter().enumerate().map(card) }</ol>
         </section>
     }
 }

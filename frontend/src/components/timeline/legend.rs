@@ -74,7 +74,7 @@ fn origins(parts: &Parts) -> Vec<Html> {
     let phases = (!parts.phases.is_empty()).then(|| ("phases", parts.phases_basis.origin()));
     let entry = |(what, origin)| {
         let text = format!("{what} {origin}");
-        html! { <li class="origin" title={text.clone()}>{ text }</li> }
+        html! { <li class="timeline-origin" title={text.clone()}>{ text }</li> }
     };
     steps.into_iter().chain(phases).map(entry).collect()
 }

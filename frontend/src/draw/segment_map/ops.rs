@@ -216,7 +216,7 @@ mod tests {
         data.looks = vec![Look { color: 3, title: String::new() }];
         let theme = Theme::light();
         let fills = fills(&drawn(&data, ColorBy::Stack, 100 * MIB));
-        let fill = shade::fill(3, &theme);
+        let fill = shade::fill(3, BandColors::Stack, &theme);
         assert_eq!(fills[1..], [(0.0, 499.0, fill), (800.0, 199.0, fill)], "free memory shows the ground");
     }
 
