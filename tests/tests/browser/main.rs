@@ -9,6 +9,7 @@ mod flame;
 mod jobs;
 mod journey;
 mod page;
+mod segments;
 mod share;
 mod timeline;
 mod what_if;

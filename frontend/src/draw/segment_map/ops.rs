@@ -7,7 +7,7 @@ use super::groups::blocks_of;
 use super::plan::{HEAD, LINE, Line, MapPlan, Run};
 use crate::draw::color::Color;
 use crate::draw::layout::Rect;
-use crate::draw::overlay::{Align, Font, Op};
+use crate::draw::overlay::{Align, Font, Op, fitted};
 use crate::draw::shade;
 use crate::draw::theme::Theme;
 use crate::worker::ColorBy as BandColors;
@@ -77,7 +77,7 @@ fn head(text: &str, y: f64, scene: &MapScene<'_>) -> Op {
     Op::Text {
         x: scene.margin,
         y: y + HEAD / 2.0 + 1.0,
-        text: text.to_owned(),
+        text: fitted(text, Font::Strong, scene.view.width - 2.0 * scene.margin),
         align: Align::Left,
         font: Font::Strong,
         color: scene.theme.text,

@@ -142,6 +142,8 @@ mod tests {
         segment_free 0x20000000 10MiB
         free_requested 0x10000000
         alloc 0x10500000 1048577 @g<main
+        alloc 0x30000000 512
+        free 0x30000000
         segment 0x10000000 20MiB
         block 0x10000000 2MiB pending
         block 0x10200000 3MiB
@@ -159,7 +161,7 @@ mod tests {
     #[test]
     fn moments_are_found_by_what_is_special_about_them() {
         let moments = [Instant::ReservedPeak, Instant::LivePeak, Instant::End, Instant::At(2), Instant::At(99)];
-        assert_eq!(moments.map(|instant| ask(instant).moment), [1, 6, 6, 2, 6]);
+        assert_eq!(moments.map(|instant| ask(instant).moment), [1, 7, 9, 2, 9]);
         let data = ask(Instant::At(2));
         assert_eq!((data.previous, data.next), (Some(1), Some(4)));
     }

@@ -59,7 +59,7 @@ fn part_rows(parts: &Fragmentation) -> Vec<Vec<String>> {
         vec![name.to_owned(), bytes(size_bytes), percent(size_bytes, parts.reserved_bytes), meaning.to_owned()]
     };
     let mut rows = vec![
-        row("live", parts.live_bytes, "asked for and not freed"),
+        row("live", parts.live_bytes, "asked for and not given back"),
         row("rounding", parts.rounding_bytes, "rounded sizes minus requested ones"),
         row("unsplit", parts.unsplit_bytes, "remainders behind blocks, too short to be split off"),
         row("free in used segments", parts.free_in_used_bytes, "between blocks that are alive"),

@@ -8,8 +8,8 @@
 //! kept        0 rows            20 rows                22 rows              19 rows
 //! ```
 //!
-//! Cost: all kept states together have no more rows than the trace has changes, so that memory is bounded by the trace:
-//! 4 bytes per lifetime and 48 per segment event at most.
+//! Cost: beside the first and the last one, all kept states together have no more rows than the trace has changes, so
+//! that memory is bounded by the trace: 4 bytes for each birth and each death, and 56 for each segment event at most.
 //! A moment is reached over no more changes than there are rows to answer with, or so few that it does not matter.
 //! A tree that shares its versions would cost several words for each change, and a search for each row of the answer.
 

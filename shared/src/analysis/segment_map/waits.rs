@@ -33,19 +33,26 @@ impl Waits {
         }
         let of_free = |moment: u32| allocations.of_event(moment as usize - 1);
         let is_older = |moment| of_free(moment).is_some_and(|id| allocations.is_initial(id));
+        // The map is for the few frees that wait: nearly all are completed by the next event.
         let mut asked: HashMap<u64, u32> = HashMap::new();
-        for (moment, (action, addr)) in (1..).zip(events.actions().iter().zip(events.addrs().iter())) {
+        let mut last = None;
+        for (moment, (action, addr)) in (1_u32..).zip(events.actions().iter().zip(events.addrs().iter())) {
+            let requested = last.take();
+            if (action, requested) == (Action::FreeCompleted, Some(addr)) {
+                continue;
+            }
+            asked.extend(requested.map(|addr| (addr, moment - 1)));
             match action {
-                Action::FreeRequested => drop(asked.insert(addr, moment)),
+                Action::FreeRequested => last = Some(addr),
                 Action::FreeCompleted => {
                     let since = asked.remove(&addr).or_else(|| is_older(moment).then_some(0));
-                    let waited = since.filter(|since| since + 1 < moment || *since == 0);
-                    rows.extend(waited.and_then(|since| Some((of_free(moment)?, since))));
+                    rows.extend(since.and_then(|since| Some((of_free(moment)?, since))));
                 }
-                Action::Alloc => drop(asked.remove(&addr)),
+                Action::Alloc if !asked.is_empty() => drop(asked.remove(&addr)),
                 _ => {}
             }
         }
+        asked.extend(last.map(|addr| (addr, events.len() as u32)));
         if !asked.is_empty() {
             let alive = allocations.alive_at(events.len() as u32).map(|(id, _)| id);
             rows.extend(alive.filter_map(|id| Some((id, asked.remove(&allocations.get(id, device).addr)?))));

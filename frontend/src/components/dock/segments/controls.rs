@@ -60,7 +60,7 @@ pub(super) fn Controls(props: &ControlsProps) -> Html {
             </div>
             <button type="button" class="button quiet" disabled={props.moment.is_none()}
                 title="Centres the timeline on this moment"
-                onclick={props.on_show.reform(|_: MouseEvent| ())}>{ "Show in timeline" }</button>
+                onclick={props.on_show.reform(|_: MouseEvent| ())}>{ "Show" }</button>
             { colors(props) }
             { scale(props) }
         </div>

@@ -35,7 +35,7 @@ pub(super) fn Waste(props: &WasteProps) -> Html {
     });
     let fact = facts(&bytes).into_iter().map(|(label, size, meaning)| {
         html! {
-            <div class="waste-part fact" title={meaning}>
+            <div class="waste-part" title={meaning}>
                 <dt>{ label }<span class="visually-hidden">{ format!(": {meaning}") }</span></dt>
                 <dd class="numbers"><strong>{ size }</strong></dd>
             </div>
