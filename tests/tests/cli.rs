@@ -401,8 +401,8 @@ fn a_sweep_finds_what_fits() {
 fn a_replay_is_written_as_a_snapshot() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = folder.path().join("replay.pickle.gz").to_string_lossy().into_owned();
-    let settings = ["--settings", "expandable_segments:True"];
-    let document = json(&[&["replay", "--json", &file(OOM), "-o", &output], &settings[..]].concat());
+    let settings = "expandable_segments:True";
+    let document = json(&["replay", "--json", &file(OOM), "-o", &output, "--settings", settings]);
     let inspection = json(&["inspect", "--json", &output]);
     let device = &inspection["devices"][0];
     for key in ["peak_live_bytes", "peak_reserved_bytes"] {

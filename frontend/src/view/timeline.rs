@@ -29,6 +29,13 @@ pub fn content(figures: &DeviceFigures, axis: AxisKind) -> Content {
     Content { x_end, min_len: min_len(axis).min(x_end), max_bytes }
 }
 
+/// The same with the line of a card's memory, unless that is so high that it would press the curves flat.
+pub fn content_with_card(content: Content, capacity_bytes: Option<u64>) -> Content {
+    let is_near = |capacity: &f64| content.max_bytes >= capacity / 4.0;
+    let capacity = capacity_bytes.map(|bytes| bytes as f64).filter(is_near);
+    Content { max_bytes: content.max_bytes.max(capacity.unwrap_or(0.0)), ..content }
+}
+
 /// The name of an axis in attributes that tests read.
 pub fn axis_name(axis: AxisKind) -> &'static str {
     match axis {
@@ -179,6 +186,13 @@ mod tests {
 
     fn hit(allocation: HitAllocation) -> Hit {
         Hit { moment: 12, live_bytes: 1 << 30, allocation: Some(allocation), ..Hit::default() }
+    }
+
+    #[test]
+    fn a_card_that_is_not_far_above_is_part_of_the_content() {
+        let plain = Content { x_end: 1.0, min_len: 1.0, max_bytes: 100.0 };
+        let highest = |capacity: Option<u64>| content_with_card(plain, capacity).max_bytes;
+        assert_eq!([None, Some(50), Some(150), Some(400), Some(401)].map(highest), [100.0, 100.0, 150.0, 400.0, 100.0]);
     }
 
     #[test]

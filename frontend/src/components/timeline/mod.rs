@@ -181,7 +181,7 @@ impl Running {
             self.director.with(Stage::take_parts);
         }
         if before.capacity_bytes != props.capacity_bytes {
-            self.director.with(Stage::redraw);
+            self.director.with(Stage::take_card);
         }
         if before.pinned != props.pinned {
             self.director.with(Stage::redraw);

@@ -5,7 +5,7 @@ use super::shown::{Shown, frame, theme_of};
 use crate::{
     draw::{
         axes,
-        camera::{Camera, View},
+        camera::{Camera, Content, View},
         capacity,
         gesture::{Gesture, Point},
         glide::Glide,
@@ -109,11 +109,28 @@ impl Stage {
         self.chart_is_due = true;
         self.place_marks();
         self.layout = self.measured();
-        self.camera = Camera::new(texts::content(&self.props.device, self.props.axis), self.layout.plot_size());
+        self.camera = Camera::new(self.content(), self.layout.plot_size());
         if let Some(start) = self.props.start {
             self.camera.set_view(start);
         }
         platform::set_attribute(&self.surface.plot, "aria-label", &texts::description(&self.props.device));
+    }
+
+    /// Makes room for the line of another card; a part that somebody has zoomed to stays in view.
+    pub(super) fn take_card(&mut self) {
+        let (was_whole, view) = (self.camera.is_whole(), self.camera.view());
+        self.camera = Camera::new(self.content(), self.layout.plot_size());
+        if !was_whole {
+            self.camera.set_view(view);
+        }
+        self.glide = None;
+        self.bands_are_due = true;
+    }
+
+    /// What there is to see.
+    fn content(&self) -> Content {
+        let plain = texts::content(&self.props.device, self.props.axis);
+        texts::content_with_card(plain, self.props.capacity_bytes)
     }
 
     /// Takes the spans and marks of the device.

@@ -58,11 +58,21 @@ pub fn findings(data: &SweepData) -> Vec<String> {
     sentences.push(card_sentence(&data.smallest_cards));
     sentences.extend(data.batch_factor.map(|factor| {
         format!(
-            "On this card about {factor} times the batch fits under the best settings: an estimate, for which inputs, \
-             activations and temporaries are scaled and the rest is kept."
+            "On this card about {} fits under the best settings: an estimate, for which inputs, activations and \
+             temporaries are scaled and the rest is kept.",
+            batch(factor)
         )
     }));
     sentences
+}
+
+/// How much of a batch a factor is.
+fn batch(factor: f64) -> String {
+    if factor < 1.0 {
+        format!("{} of the batch", format::percent((factor * 1000.0) as u64, 1000))
+    } else {
+        format!("{factor} times the batch")
+    }
 }
 
 fn best_sentence(best: &TrialRow, recorded: &TrialRow) -> String {
@@ -121,6 +131,8 @@ mod tests {
         );
         assert!(sentences[1].ends_with("as recorded there is none."), "{sentences:?}");
         assert!(sentences[2].contains("about 1.5 times the batch"), "{sentences:?}");
+        let smaller = findings(&SweepData { batch_factor: Some(0.875), ..data });
+        assert!(smaller[2].contains("about 88 % of the batch"), "{smaller:?}");
     }
 
     #[test]

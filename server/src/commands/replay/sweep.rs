@@ -3,7 +3,7 @@
 use shared::allocator::Settings;
 use shared::analysis::{BatchScale, CardChoice, ReplayConfig, Replayer, Study, Sweep, SweepConfig, Trial};
 use shared::api::{ReplaySweep, ReplayTrial};
-use shared::base::format::{bytes, count};
+use shared::base::format::{bytes, count, percent};
 use shared::job::Card;
 
 use super::super::text;
@@ -62,8 +62,14 @@ pub(super) fn lines(sweep: &ReplaySweep) -> Vec<String> {
         card(&sweep.smallest_card),
         card(&sweep.smallest_card_as_recorded)
     ));
-    lines.extend(sweep.batch_factor.map(|factor| format!("Largest batch on this card, an estimate: {factor} times")));
+    lines.extend(sweep.batch_factor.map(batch_line));
     lines
+}
+
+fn batch_line(factor: f64) -> String {
+    let share = percent((factor * 1000.0) as u64, 1000);
+    let much = if factor < 1.0 { format!("{share} of it") } else { format!("{factor} times it") };
+    format!("Largest batch on this card under these settings, an estimate: {much}")
 }
 
 fn best_line(conf: &str) -> String {

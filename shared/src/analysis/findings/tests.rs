@@ -274,7 +274,17 @@ fn remedies_of_a_failure_are_tried() {
     let enough = "Replayed with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` all requests of the recording are \
                   served, with 240 MiB reserved at the peak.";
     assert!(oom.advice.starts_with(enough), "{}", oom.advice);
-    assert!(oom.advice.contains("Replayed with `max_split_size_mb:128` memory is out all the same."), "{}", oom.advice);
+}
+
+#[test]
+fn settings_that_do_not_help_are_named() {
+    let text = "segment_alloc S 40MiB\nalloc S 40MiB @a\noom 30MiB free=20MiB @head\nsegment S 40MiB\nblock S 40MiB";
+    let trace = text::parse(text).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+    let in_vain = "Replayed with `expandable_segments:True` or `max_split_size_mb:128` or";
+    assert!(found[0].advice.starts_with(in_vain), "{}", found[0].advice);
+    assert!(found[0].evidence.shows.ends_with("Nothing of it was left to give back to CUDA."), "{found:?}");
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl<'a> Trials<'a> {
 pub(super) struct Tried {
     /// What was free and did not help.
     pub(super) stuck: Stuck,
-    /// A sentence for each remedy, the least effort first.
+    /// What settings come to, in sentences, the least effort first.
     pub(super) settings: Vec<String>,
     /// How many times the batch would have fitted.
     pub(super) batch: Option<f64>,
@@ -91,27 +91,43 @@ pub(super) fn for_failure(study: &Study<'_>, event: usize) -> Option<Tried> {
     trials.spend()?;
     let recorded = trials.config(&trials.recorded);
     let stuck = trials.replayer.stuck_at(&recorded, event)?;
-    let mut settings = Vec::new();
-    for candidate in trials.candidates() {
-        let Some(report) = trials.replay(&candidate) else { break };
-        settings.push(outcome(&candidate, &report, event));
-    }
+    let settings = try_settings(&mut trials, event);
     Some(Tried { stuck, settings, batch: trials.smaller_batch(study) })
 }
 
-fn outcome(settings: &Settings, report: &ReplayReport, event: usize) -> String {
+/// Goes on until all requests are served; those that did not help are named together.
+fn try_settings(trials: &mut Trials<'_>, event: usize) -> Vec<String> {
+    let (mut sentences, mut in_vain) = (Vec::new(), Vec::new());
+    for candidate in trials.candidates() {
+        let Some(report) = trials.replay(&candidate) else { break };
+        match outcome(&candidate, &report, event) {
+            Some(sentence) => sentences.push(sentence),
+            None => in_vain.push(format!("`{}`", candidate.to_conf())),
+        }
+        if report.ooms.is_empty() {
+            break;
+        }
+    }
+    if !in_vain.is_empty() {
+        sentences.push(format!("Replayed with {} memory is out all the same.", in_vain.join(" or ")));
+    }
+    sentences
+}
+
+/// What settings come to; nothing where the request of the event, or one before it, fails under them too.
+fn outcome(settings: &Settings, report: &ReplayReport, event: usize) -> Option<String> {
     let conf = settings.to_conf();
     let reserved = format::bytes(report.counters.reserved_bytes.peak);
     match report.ooms.first() {
-        None => format!(
+        None => Some(format!(
             "Replayed with `PYTORCH_CUDA_ALLOC_CONF={conf}` all requests of the recording are served, with {reserved} \
              reserved at the peak."
-        ),
-        Some(oom) if oom.event > event => format!(
+        )),
+        Some(oom) if oom.event > event => Some(format!(
             "Replayed with `PYTORCH_CUDA_ALLOC_CONF={conf}` this request is served, but memory is out at event {}.",
             format::count(oom.event as u64)
-        ),
-        Some(_) => format!("Replayed with `{conf}` memory is out all the same."),
+        )),
+        Some(_) => None,
     }
 }
 
