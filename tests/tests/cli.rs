@@ -192,7 +192,7 @@ fn profiles_and_timelines_hold_the_peak() {
     let peak = json(&["peak", "--json", &file])["live_bytes"].as_u64();
     let profile = exported_json(&file, "speedscope", &[]);
     let weights = profile["profiles"][0]["weights"].as_array().expect("weights");
-    assert_eq!(Some(weights.iter().filter_map(Value::as_u64).sum()), peak);
+    assert_eq!(Some(weights.iter().filter_map(Value::as_u64).sum::<u64>()), peak);
     let trace = exported_json(&file, "perfetto", &[]);
     let counters =
         trace["traceEvents"].as_array().expect("events").iter().filter(|event| event["name"] == "live bytes");

@@ -1,11 +1,10 @@
 //! A button that makes a file and saves it.
 
 use super::icon::{Icon, IconName};
-use crate::platform::save;
+use crate::platform::{Blob, save};
 use gloo_timers::future::TimeoutFuture;
 use std::pin::Pin;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::Blob;
 use yew::prelude::*;
 
 /// How long the button says that the file was saved.

@@ -2,7 +2,9 @@
 
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::JsValue;
-use web_sys::{Blob, BlobPropertyBag, File};
+use web_sys::{BlobPropertyBag, File};
+
+pub use web_sys::Blob;
 
 /// Bytes as a `Blob` of a media type, which page and worker hand over without a copy.
 pub(super) fn blob(bytes: &[u8], media_type: &str) -> Result<Blob, JsValue> {

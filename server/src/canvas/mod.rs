@@ -137,10 +137,8 @@ impl Canvas<'_> {
     /// A rectangle with upright sides; less than half a sample of it is nothing.
     pub(crate) fn rectangle(&self, top_left: Place, bottom_right: Place, ink: Ink) {
         let ((left, top), (right, bottom)) = (sample(top_left), sample(bottom_right));
-        // plotters fills the last pixel too.
         if left < right && top < bottom {
-            let corners = [(left, top), (right - 1, bottom - 1)];
-            self.done(self.area.draw(&Rectangle::new(corners, ink.paint().filled())));
+            self.done(self.area.draw(&Rectangle::new([(left, top), (right, bottom)], ink.paint().filled())));
         }
     }
 

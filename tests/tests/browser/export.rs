@@ -25,7 +25,7 @@ fn save(page: &Journey, name: &str) -> (f64, String, String) {
         const blob = window.saved.find(file => file.name === arguments[0]).blob;
         return blob.text().then(text => [blob.type, text.slice(0, 400)]);";
     let [media_type, start] =
-        [0, 1].map(|part| page.run(read, vec![json!(name)])[part].as_str().expect("a text").to_owned());
+        [0_usize, 1].map(|part| page.run(read, vec![json!(name)])[part].as_str().expect("a text").to_owned());
     (size.as_f64().expect("a size"), media_type, start)
 }
 

@@ -120,8 +120,11 @@ fn hex(color: Color) -> String {
     format!("#{:06x}", color.rgb)
 }
 
+/// Edges are rounded, not lengths: what is rounded apart from its neighbour would leave a seam.
 fn box_path([left, top, width, height]: &[f64; 4]) -> String {
-    let (width, height) = (short(*width), short(*height));
+    let edge = |at: f64| (at * 10.0).round() / 10.0;
+    let (right, bottom) = (edge(left + width), edge(top + height));
+    let (width, height) = (short(right - edge(*left)), short(bottom - edge(*top)));
     format!("M{} {}h{width}v{height}h-{width}z", short(*left), short(*top))
 }
 

@@ -21,11 +21,13 @@ fn drawing(trace: &Trace, options: &PictureOptions) -> Drawing {
 }
 
 fn words(drawing: &Drawing) -> Vec<&str> {
-    let words = |shape| match shape {
-        &Shape::Text { ref words, .. } => Some(words.as_str()),
-        _ => None,
-    };
-    drawing.shapes.iter().filter_map(words).collect()
+    fn of(shape: &Shape) -> Option<&str> {
+        match shape {
+            Shape::Text { words, .. } => Some(words),
+            _ => None,
+        }
+    }
+    drawing.shapes.iter().filter_map(of).collect()
 }
 
 #[test]

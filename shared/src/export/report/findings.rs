@@ -36,7 +36,8 @@ fn one(subject: &Subject<'_>, finding: &Finding, page: &mut Html) {
     }
     if !evidence.events.is_empty() {
         let events: Vec<String> = evidence.events.iter().map(|&event| format::count(event.into())).collect();
-        page.paragraph("muted", &format!("Events {}", events.join(", ")));
+        let noun = if events.len() == 1 { "Event" } else { "Events" };
+        page.paragraph("muted", &format!("{noun} {}", events.join(", ")));
     }
     for &stack in evidence.stacks.iter().take(MOST_STACKS) {
         page.stack(subject, stack, &subject.title(stack));
