@@ -6,8 +6,10 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use shared::allocator::Settings;
-use shared::analysis::{ReplayConfig, Summary, Timeline, recorded_settings, replay, verify};
+use shared::analysis::{ReplayConfig, Replayer, Summary, Timeline, recorded_settings, replay, verify};
+use shared::export;
 use shared::import::import;
+use shared::pickle::Style;
 use shared::trace::{Action, Device, Setting, Settings as Recorded, Trace, text};
 
 /// Its events were edited after the recording: its blocks don't fill their segments.
@@ -184,4 +186,25 @@ fn survive(trace: &Trace) -> u64 {
         let _ = verify(trace, device, Some(16 * GIB));
     }
     replays
+}
+
+#[test]
+fn a_replay_is_a_snapshot_with_the_peaks_that_it_reports() {
+    for (name, trace) in snapshots() {
+        for device in &trace.devices {
+            let timeline = Timeline::new(&trace, device);
+            let replayer = Replayer::new(&trace, device, &timeline.allocations);
+            for conf in ["", "expandable_segments:True"] {
+                let config = ReplayConfig::unlimited(Settings::parse(conf, Default::default()).unwrap());
+                let counters = replayer.replay(&config).counters;
+                let mut bytes = Vec::new();
+                export::pickle(&replayer.trace(&config), Style::Python, |piece| bytes.extend_from_slice(piece));
+                let written = import(&bytes).unwrap();
+                // A snapshot does not name a device without events and segments.
+                let timeline = written.device(device.index).map(|device| Timeline::new(&written, device));
+                let found = timeline.map_or((0, 0), |timeline| (timeline.live_peak().1, timeline.reserved_peak().1));
+                assert_eq!(found, (counters.live_bytes.peak, counters.reserved_bytes.peak), "{name}, {conf:?}");
+            }
+        }
+    }
 }

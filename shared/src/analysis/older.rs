@@ -19,14 +19,14 @@ pub(super) fn mark(allocations: &Allocations, categories: &mut [Category]) {
     let alive = allocations.alive_at(moment).filter(|(id, _)| categories[id.index()] == Category::Gradient);
     let mut counts: HashMap<u64, (usize, usize)> = HashMap::new();
     alive.for_each(|(_, size_bytes)| counts.entry(size_bytes).or_default().0 += 1);
-    for row in 0..allocations.blocks.len() {
-        let of_size = counts.get_mut(&allocations.size_bytes[row]);
-        let Some((gradients, seen)) = of_size.filter(|_| categories[row] == Category::Unknown) else { continue };
+    let blocks = categories.iter_mut().zip(&allocations.size_bytes).take(allocations.blocks.len());
+    for (category, size_bytes) in blocks.filter(|row| *row.0 == Category::Unknown) {
+        let Some((gradients, seen)) = counts.get_mut(size_bytes) else { continue };
         *seen += 1;
         if *seen <= *gradients {
-            categories[row] = Category::Parameter;
+            *category = Category::Parameter;
         } else if *seen <= *gradients * (1 + MOST_STATES) {
-            categories[row] = Category::OptimizerState;
+            *category = Category::OptimizerState;
         }
     }
 }

@@ -148,8 +148,8 @@ fn record(entry: &Entry) -> Value {
         "live_curve": outline.live_bytes,
         "reserved_curve": outline.reserved_bytes,
         "findings": explain::first_findings(&trace),
-        explain::OPERATIONS: explain::confusion(&trace, Left::Operations),
-        explain::SHAPES: explain::confusion(&trace, Left::Nothing),
+        (explain::OPERATIONS): explain::confusion(&trace, Left::Operations),
+        (explain::SHAPES): explain::confusion(&trace, Left::Nothing),
     })
 }
 

@@ -64,8 +64,9 @@ mod tests {
             assert_eq!(width, 1200);
             // In the middle of the right half, where `a` is alive, and in the corner.
             let at = |x: usize, y: usize| &pixels[(y * 1200 + x) * 3..][..3];
-            let fills: Vec<[u8; 3]> =
-                (0..36).map(|number| shared::draw::shade::fill(number, &theme).channels()).collect();
+            let fill =
+                |number| shared::draw::shade::fill(number, shared::draw::shade::ColorBy::Stack, &theme).channels();
+            let fills: Vec<[u8; 3]> = (0..36).map(fill).collect();
             assert!(fills.iter().any(|fill| fill == at(900, 400)), "{:?}", at(900, 400));
             assert_eq!(at(2, 2), theme.background.channels());
         }

@@ -7,7 +7,7 @@ use crate::base::{Severity, format};
 /// Categories beyond this many are small.
 const MOST_CATEGORIES: usize = 3;
 
-/// What the peak is made of: by category where phases are told or there are steps, else by place.
+/// What the peak is made of: by category where phases are told, else by place.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let (moment, peak_bytes) = study.timeline.live_peak();
     if peak_bytes == 0 {
@@ -18,9 +18,8 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let largest = groups.first().map_or_else(String::new, |group| {
         format!("{} from {}", format::percent(group.bytes, peak_bytes), place(study, group))
     });
-    // Shapes alone tell a training only where it repeats.
-    let is_sorted = study.phases.are_told() || study.steps.is_some();
-    let shares = if is_sorted { live_by_category(study, moment) } else { Vec::new() };
+    // A category that the shape of the curve suggests would be a guess.
+    let shares = if study.phases.are_told() { live_by_category(study, moment) } else { Vec::new() };
     let parts: Vec<String> = shares
         .iter()
         .filter(|share| share.bytes.saturating_mul(100) >= peak_bytes)
@@ -31,12 +30,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     Some(Finding {
         code: "peak",
         severity: Severity::Info,
-        confidence: match study.phases.basis() {
-            _ if shares.is_empty() => Confidence::High,
-            PhaseBasis::Functions => Confidence::High,
-            PhaseBasis::Operations => Confidence::Medium,
-            PhaseBasis::Curve => Confidence::Low,
-        },
+        confidence: if study.phases.basis() == PhaseBasis::Operations { Confidence::Medium } else { Confidence::High },
         device: study.device.index,
         bytes: peak_bytes,
         title: format!("The peak of {} is {made_of}", format::bytes(peak_bytes)),
@@ -51,7 +45,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
 
 /// Where a group is from; what was there before the trace may have no stack.
 fn place(study: &Study<'_>, group: &StackBytes) -> String {
-    match group.stack.has_frames() || group.initial_bytes * 2 < group.bytes {
+    match group.stack.has_frames() || group.initial_bytes.saturating_mul(2) < group.bytes {
         true => study.title(group.stack),
         false => "what was there before the trace".to_owned(),
     }

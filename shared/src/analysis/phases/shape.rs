@@ -204,10 +204,10 @@ impl<'a> Shapes<'a> {
             .map(|row| (self.allocations.died[row] - self.born(row), self.allocations.size_bytes[row]))
             .collect();
         alive.sort_unstable_by(|one, other| other.cmp(one));
-        let mut bytes = 0;
+        let mut bytes = 0_u64;
         let is_reached = |&&(_, size_bytes): &&(u32, u64)| {
-            bytes += size_bytes;
-            bytes * LONGEST >= passing[highest as usize]
+            bytes = bytes.saturating_add(size_bytes);
+            bytes.saturating_mul(LONGEST) >= passing[highest as usize]
         };
         alive.iter().find(is_reached).map_or(0, |&(len, _)| len)
     }
