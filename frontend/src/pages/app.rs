@@ -74,7 +74,8 @@ pub fn App() -> Html {
                 on_show={callback(&files, |files, id| files.dispatch(FileAction::Show(id)))}
                 on_close={callback(&files, |files, id| files.close(id))}
                 on_scheme={let scheme = scheme.clone(); move |choice| scheme.choose(choice)}
-                on_help={show(Above::Keys)} on_export={show(Above::Export)} on_share={show(Above::Share)} on_links={show(Above::Links)} />
+                on_help={show(Above::Keys)} on_export={show(Above::Export)} on_share={show(Above::Share)}
+                on_links={show(Above::Links)} />
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
                 aria-label="Snapshots to open" onchange={on_change} />
             { shown(&files, &arrival, (&commands, &view_link, &are_ranks), scheme.scheme(), &on_open) }
@@ -116,7 +117,8 @@ fn shown(
         (FileStatus::Ready(file), Some(client)) => {
             let (commands, view_link) = (commands.clone(), view_link.clone());
             html! {
-                <Viewer key={id} {id} {client} file={file.clone()} peers={files.peers()} origin={origin.clone()} {scheme} command={commands.last()}
+                <Viewer key={id} {id} {client} file={file.clone()} peers={files.peers()} origin={origin.clone()} {scheme}
+                    command={commands.last()}
                     are_ranks={**are_ranks} on_ranks={let setter = are_ranks.setter(); move |ranks| setter.set(ranks)}
                     on_view={move |seen| view_link.see(seen)}
                     on_action={callback(files, |files, action| files.dispatch(action))}

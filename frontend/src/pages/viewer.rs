@@ -149,9 +149,10 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                         color={file.color} parts={file.shown_parts().cloned()} legend_moment={legend_moment(file, device)}
                         {on_color} command={*command} {pinned} {capacity_bytes} start={file.start_range} {on_view} {on_hover}
                         on_pin={on_pin.clone()} />
-                    <Dock id={*id} peers={peers.clone()} are_ranks={*are_ranks} on_ranks={on_ranks.clone()} on_action={on_action.clone()} client={client.clone()} file={file.clone()} device={device.clone()} scheme={*scheme}
-                        seen={*seen} {on_dock} {on_pin} on_command={on_command.clone()} what_if={(*what_if).clone()} {on_what_if}
-                        on_files={on_files.clone()} />
+                    <Dock id={*id} client={client.clone()} file={file.clone()} device={device.clone()}
+                        peers={peers.clone()} are_ranks={*are_ranks} scheme={*scheme} seen={*seen}
+                        what_if={(*what_if).clone()} {on_dock} {on_pin} {on_what_if} on_ranks={on_ranks.clone()}
+                        on_action={on_action.clone()} on_command={on_command.clone()} on_files={on_files.clone()} />
                 </div>
                 <Panel client={client.clone()} file={file.clone()} device={device.clone()}
                     hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} />

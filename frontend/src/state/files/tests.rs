@@ -1,0 +1,151 @@
+//! What happens to open files.
+
+use super::*;
+use crate::draw::span::Span;
+use crate::worker::{AllocationKey, DeviceOutline};
+
+fn add(id: FileId) -> FileAction {
+    add_at(id, Start::default())
+}
+
+fn add_at(id: FileId, start: Start) -> FileAction {
+    FileAction::Add { id, name: "a.pickle".into(), origin: Origin::Local, start: Box::new(start), now_ms: 10.0 }
+}
+
+fn hear(id: FileId, report: Report) -> FileAction {
+    FileAction::Hear { id, report: Box::new(report), now_ms: 20.0 }
+}
+
+fn opened(events: &[u64]) -> Report {
+    let outline = |(index, &events)| DeviceOutline { index, events, ..DeviceOutline::default() };
+    let devices = (0..).zip(events).map(outline).collect();
+    Report::Opened(Box::new(FileSummary { devices, ..FileSummary::default() }))
+}
+
+fn after(actions: impl IntoIterator<Item = FileAction>) -> Files {
+    actions.into_iter().fold(Files::default(), |files, action| files.after(action))
+}
+
+#[track_caller]
+fn ready(files: &Files) -> &ReadyFile {
+    match &files.shown_file().expect("a file is shown").status {
+        FileStatus::Ready(ready) => ready,
+        other => panic!("{other:?} is not ready"),
+    }
+}
+
+#[test]
+fn closing_shows_a_neighbour() {
+    let files = after([add(1), add(2), add(3), FileAction::Show(2), FileAction::Close(2)]);
+    assert_eq!(files.shown, Some(3));
+    let files = files.after(FileAction::Close(3));
+    assert_eq!(files.shown, Some(1));
+    assert_eq!(files.after(FileAction::Close(1)), Files::default());
+}
+
+#[test]
+fn a_broken_file_leaves_the_others_alone() {
+    let failed = Report::Failed { message: "no".into(), offset: Some(3), hint: "try".into() };
+    let files = after([add(1), hear(1, opened(&[5])), add(2), hear(2, failed), FileAction::ShowNth(0)]);
+    assert_eq!(ready(&files).summary.devices.len(), 1);
+    assert!(matches!(&files.all[1].status, FileStatus::Failed(failure) if failure.offset == Some(3)));
+}
+
+#[test]
+fn the_first_failure_is_the_cause() {
+    let failed = |message: &str| Report::Failed { message: message.into(), offset: None, hint: String::new() };
+    let files = after([add(1), hear(1, failed("cause")), hear(1, failed("trap"))]);
+    assert!(matches!(&files.all[0].status, FileStatus::Failed(failure) if failure.message == "cause"));
+}
+
+#[test]
+fn progress_after_the_end_changes_nothing() {
+    let files = after([add(1), hear(1, opened(&[5]))]);
+    assert_eq!(files.after(hear(1, Report::Progress { seen_bytes: 1, total_bytes: 2 })), files);
+}
+
+#[test]
+fn devices_go_round_and_drop_the_pin() {
+    let files = after([add(1), hear(1, opened(&[5, 5])), FileAction::Pin(Some(Hit::default()))]);
+    let files = files.after(FileAction::StepDevice(-1));
+    assert_eq!((ready(&files).device, &ready(&files).pinned), (1, &None));
+    assert_eq!(ready(&files.after(FileAction::StepDevice(1))).device, 0);
+    assert_eq!(ready(&files.after(FileAction::ChooseDevice(9))).device, 1);
+}
+
+#[test]
+fn a_device_without_times_keeps_the_event_axis() {
+    let figures = |device, has_times| Report::Figures(DeviceFigures { device, has_times, ..Default::default() });
+    let time = FileAction::ChooseAxis(AxisKind::Time);
+    let files = after([add(1), hear(1, opened(&[5, 5])), hear(1, figures(0, true)), hear(1, figures(1, false)), time]);
+    assert_eq!(ready(&files).axis, AxisKind::Time);
+    assert_eq!(ready(&files.after(FileAction::ChooseDevice(1))).axis, AxisKind::Events);
+}
+
+#[test]
+fn what_was_found_is_kept_by_device() {
+    let parts = Parts { device: 1, ..Parts::default() };
+    let files = after([add(1), hear(1, opened(&[5, 5])), hear(1, Report::Parts(parts.clone()))]);
+    assert_eq!(ready(&files).shown_parts(), None);
+    assert_eq!(ready(&files.after(FileAction::ChooseDevice(1))).shown_parts(), Some(&Rc::new(parts)));
+    let files = files.after(hear(1, Report::Findings(Findings::default())));
+    assert_eq!(ready(&files).findings, Some(Rc::default()));
+}
+
+#[test]
+fn what_a_finding_shows_leaves_the_tab_alone() {
+    let files =
+        after([add(1), hear(1, opened(&[5, 5])), FileAction::PinFound { device: 1, hit: Some(Hit::default()) }]);
+    let file = ready(&files);
+    assert_eq!((file.device, file.tab, file.pinned.is_some()), (1, PanelTab::Findings, true));
+    assert_eq!(ready(&files.after(FileAction::PinFound { device: 0, hit: None })).pinned, None);
+}
+
+fn view(device: i64) -> ViewState {
+    let range = View { x: Span::new(1.0, 2.0), y: Span::new(0.0, 9.0) };
+    let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
+    let (axis, tab, color) = (AxisKind::Time, PanelTab::File, ColorBy::Category);
+    ViewState { device, axis, range: Some(range), pin: Some(pin), tab, dock: None, color }
+}
+
+fn started(device: i64) -> Files {
+    let start = Start { view: Some(view(device)), notice: Some("no".into()) };
+    after([add_at(1, start), hear(1, opened(&[5, 5]))])
+}
+
+#[test]
+fn a_file_begins_with_the_view_of_the_address() {
+    let files = started(1);
+    let file = ready(&files);
+    assert_eq!((file.device, file.notice.as_deref()), (1, Some("no")));
+    assert_eq!(file.view_state(file.start_range), view(1));
+    let files = files.after(FileAction::DismissNotice);
+    assert_eq!(ready(&files).notice, None);
+}
+
+#[test]
+fn a_view_of_another_file_is_left_alone() {
+    let files = started(7);
+    assert_eq!(ready(&files).view_state(None), ViewState::default());
+}
+
+#[test]
+fn a_start_without_times_is_on_events_and_whole() {
+    let figures = DeviceFigures { device: 1, has_times: false, ..Default::default() };
+    let files = started(1).after(hear(1, Report::Figures(figures)));
+    assert_eq!((ready(&files).axis, ready(&files).start_range), (AxisKind::Events, None));
+}
+
+#[test]
+fn a_found_pin_leaves_the_tab_and_newer_pins_alone() {
+    let hit = |moment| Hit { moment, ..Hit::default() };
+    let pinned = |files: &Files| ready(files).pinned.as_ref().map(|hit| hit.moment);
+    let found = started(1).after(FileAction::PinStart { id: 1, hit: Some(hit(4)) });
+    assert_eq!((pinned(&found), ready(&found).tab), (Some(4), PanelTab::File));
+    let clicked = started(1).after(FileAction::Pin(Some(hit(9))));
+    assert_eq!(ready(&clicked).tab, PanelTab::Allocation);
+    let late = clicked.after(FileAction::PinStart { id: 1, hit: Some(hit(4)) });
+    assert_eq!(pinned(&late), Some(9));
+    let elsewhere = started(1).after(FileAction::ChooseDevice(0));
+    assert_eq!(pinned(&elsewhere.after(FileAction::PinStart { id: 1, hit: Some(hit(4)) })), None);
+}
