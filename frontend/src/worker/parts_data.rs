@@ -36,7 +36,7 @@ pub enum StepsBasis {
     /// Annotations name them: they are spans already.
     #[default]
     Annotations,
-    /// Annotations of the optimizer end them.
+    /// The optimizer's updates end them.
     Optimizer,
     /// What is allocated comes again and again in the same order.
     Repetition,
@@ -47,7 +47,7 @@ impl StepsBasis {
     pub fn origin(self) -> Option<&'static str> {
         match self {
             Self::Annotations => None,
-            Self::Optimizer => Some("found by the optimizer's annotations"),
+            Self::Optimizer => Some("found by the optimizer's updates"),
             Self::Repetition => Some("found by repetition"),
         }
     }

@@ -70,7 +70,7 @@ fn the_table_is_filtered_and_grouped() {
     choose(&page, "Moment of this side", "peak");
     choose(&page, "Moment of the other side", "start");
     page.wait_for("document.querySelector('.compare-count')?.innerText.includes('difference')");
-    page.click_text("button", "Category");
+    page.click_text("section[contains(@class, 'dock')]//button", "Category");
     page.wait_for("document.querySelector('.compare-list')?.innerText.includes('activations')");
     page.run("document.querySelector('.compare-filter').focus()", Vec::new());
     page.press("optim");

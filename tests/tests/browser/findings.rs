@@ -6,7 +6,7 @@ use crate::journey::{Journey, PLOT};
 
 const DATA_PARALLEL: &str = "virtual-py-dataparallel4.pickle.gz";
 const OUT_OF_MEMORY: &str = "virtual-py-gpt2-oom-t4.pickle.gz";
-const WITHOUT_NAMED_STEPS: &str = "torch2.8-train-from-start-23k.pickle.gz";
+const WITHOUT_NAMED_STEPS: &str = "torch2.5-train-mixed-from-start.pickle.gz";
 
 /// In the second row above the plot, which has the steps where the first has annotations.
 const ROW: Spot = Spot(0.5, 0.078);

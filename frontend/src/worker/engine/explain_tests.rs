@@ -104,9 +104,9 @@ fn a_file_without_devices_has_no_findings() {
 }
 
 #[test]
-fn steps_are_found_by_repetition() {
+fn steps_are_found_where_weights_are_updated() {
     let (parts, _) = told(&training(false, false));
-    assert_eq!((parts.len(), parts[0].steps_basis, parts[0].steps.len()), (1, StepsBasis::Repetition, 5));
+    assert_eq!((parts.len(), parts[0].steps_basis, parts[0].steps.len()), (1, StepsBasis::Optimizer, 5));
     let events_of_a_step: usize =
         step_lines(0, false).iter().map(|line| 1 + usize::from(line.starts_with("free"))).sum();
     for pair in parts[0].steps.windows(2) {

@@ -87,7 +87,7 @@ pub(super) fn steps(subject: &Subject<'_>, study: &Study<'_>, of: &str, page: &m
     page.section(&format!("Steps and growth{of}"), |page| {
         let told = match steps.source {
             StepSource::Annotations => "by the annotations",
-            StepSource::Optimizer => "by the optimizer's annotations",
+            StepSource::Optimizer => "by the optimizer's updates",
             StepSource::Period => "by what repeats",
         };
         let growth = match study.growth.bytes_per_step() {
