@@ -151,6 +151,7 @@ pub fn markers(all: &[Marker], camera: &Camera, layout: &Layout, theme: &Theme) 
         ops.push(Op::Dot { at: (x, y), radius: if is_peak { 4.0 } else { 3.0 }, color, ring: theme.background });
         let is_left = x + 10.0 + Font::Strong.width(&marker.label) > plot.right();
         if let Some(place) = label_place(marker, (x, y), is_left, plot, &labels) {
+            ops.push(label_ground(place, theme));
             ops.push(marker_label(marker, place, is_left, color, theme));
             labels.push(place);
         }
@@ -168,6 +169,13 @@ fn label_place(marker: &Marker, (x, y): (f64, f64), is_left: bool, plot: Rect, o
     let places = (0..LINES).map(|line| Rect { x: left, y: top + line as f64 * LINE, width, height: LINE });
     let overlap = |a: &Rect, b: &Rect| a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
     places.into_iter().find(|place| !others.iter().any(|other| overlap(place, other)))
+}
+
+/// The reserved line often runs through a label's place.
+fn label_ground(place: Rect, theme: &Theme) -> Op {
+    const MARGIN: f64 = 3.0;
+    let rect = Rect { x: place.x - MARGIN, width: place.width + 2.0 * MARGIN, ..place };
+    Op::Fill { rect, radius: MARGIN, color: theme.background.with_alpha(0.86) }
 }
 
 fn marker_label(marker: &Marker, place: Rect, is_left: bool, color: Color, theme: &Theme) -> Op {
@@ -364,7 +372,7 @@ mod tests {
         camera.zoom_x(0.0, 0.01);
         assert!(markers(&[oom(9e6)], &camera, &layout, &Theme::light()).is_empty());
         let crowd: Vec<Marker> = (0..10_000).map(|i| oom(f64::from(i) * 1e-3)).collect();
-        assert_eq!(markers(&crowd, &camera, &layout, &Theme::light()).len(), 3);
+        assert_eq!(markers(&crowd, &camera, &layout, &Theme::light()).len(), 4);
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub enum Coloring<'a> {
     /// Stacks, see [`Timeline::color`].
     #[default]
     Stack,
-    /// Categories, those of all allocations as [`categories`](super::categories) gives them.
+    /// Categories, those of all allocations as [`categories`](super::categories()) gives them.
     ///
     /// The number of a category is one more than its place in [`Category::ALL`].
     Category(&'a [Category]),

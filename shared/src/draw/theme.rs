@@ -59,7 +59,7 @@ pub struct Theme {
     pub step: Color,
     /// Around those steps.
     pub step_edge: Color,
-    /// Phases, in the order of [`PhaseName`](crate::worker::PhaseName).
+    /// Phases, in the order of the page's names of phases.
     pub phases: [Color; PHASES],
     /// Neighbouring phases too short to be told apart.
     pub mixed: Color,

@@ -1,3 +1,5 @@
+//! What Perfetto is given.
+
 use super::*;
 use crate::analysis::naive::{self, Random};
 use crate::base::StringId;

@@ -1,6 +1,6 @@
 //! A still picture of a timeline: the bands, both curves, spans, axes and a legend, as shapes.
 //!
-//! One drawing for every format: [`svg`] writes its shapes as text, and other painters may fill pixels with them.
+//! One drawing for every format: [`svg()`] writes its shapes as text, and other painters may fill pixels with them.
 
 mod drawing;
 mod frame;

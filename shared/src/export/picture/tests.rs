@@ -1,3 +1,5 @@
+//! Pictures, shape by shape.
+
 use super::*;
 use crate::analysis::naive;
 use crate::draw::theme::Theme;

@@ -1,3 +1,5 @@
+//! Reports, and what they make of hostile names.
+
 use super::*;
 use crate::analysis::{Timeline, naive};
 use crate::trace::{Action, Event, Frame, Trace, text};

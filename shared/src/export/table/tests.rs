@@ -1,3 +1,5 @@
+//! Tables as CSV and as JSON.
+
 use super::*;
 use crate::analysis::{Timeline, naive};
 use crate::trace::{Trace, text};
