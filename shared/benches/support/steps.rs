@@ -15,6 +15,8 @@ pub(crate) enum Frames {
     Operations,
     /// Nothing.
     Missing,
+    /// Calls of a program, 24 deep.
+    Program,
 }
 
 struct Recorder {
@@ -26,11 +28,29 @@ struct Recorder {
 }
 
 impl Recorder {
+    /// An operation of a layer's module, within the calls of the modules around it and the loop of the training.
+    fn calls(&mut self, phase: &str, operation: &str, layer: u64) -> StackId {
+        const MODULES: u64 = 10;
+        let mut frames = vec![(operation, "torch/nn/functional.py", 1)];
+        for depth in 0..MODULES {
+            frames.push(("forward", "model.py", depth * LAYERS + layer));
+            frames.push(("_call_impl", "torch/nn/modules/module.py", depth));
+        }
+        frames.extend([(phase, "train.py", 30), ("train", "train.py", 20), ("<module>", "train.py", 10)]);
+        let intern = |trace: &mut Trace, (name, filename, line): (&str, &str, u64)| {
+            let (name, filename) = (trace.strings.intern(name), trace.strings.intern(filename));
+            trace.frames.intern(Frame { name, filename, line, fx: None })
+        };
+        let frames: Vec<_> = frames.into_iter().map(|frame| intern(&mut self.trace, frame)).collect();
+        self.trace.stacks.intern(&frames)
+    }
+
     fn stack(&mut self, phase: &str, operation: &str, layer: u64) -> StackId {
         let (name, filename, line) = match self.frames {
             Frames::Phases => (phase, "phase", layer),
             Frames::Operations => (operation, "operator", layer),
             Frames::Missing => return StackId::NONE,
+            Frames::Program => return self.calls(phase, operation, layer),
         };
         let name = self.trace.strings.intern(name);
         let filename = self.trace.strings.intern(filename);
