@@ -55,7 +55,7 @@ fn the_keyboard_goes_from_block_to_block_and_pins() {
     page.wait_for("document.querySelector('.segments-status').innerText.includes('1.59 MiB in use')");
     page.press("\u{e007}"); // Enter
     page.wait_for("document.querySelector('.allocation.pinned') !== null");
-    page.wait_for("document.querySelector('.allocation').innerText.includes('1.59 MiB')");
+    page.wait_for("document.querySelector('.allocation').innerText.includes('1.31 MiB')");
     page.check_console();
 }
 
