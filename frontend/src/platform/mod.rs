@@ -43,7 +43,7 @@ pub use keyboard::{KeyListener, focus_element, focus_first};
 pub use painter::{Painter, PainterChoice, open_painter};
 pub use reader::Source;
 pub use resize::ResizeListener;
-pub use save::{png_of, save};
+pub use save::{png_of, png_of_canvas, save};
 pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
 pub use site::{asset_url, site_url, start};
 pub use storage::{store, stored};

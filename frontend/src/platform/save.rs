@@ -36,9 +36,26 @@ pub async fn png_of(svg: &Blob, scale: f64) -> Result<Blob, JsValue> {
     let url = Url::create_object_url_with_blob(svg)?;
     let drawn = drawn(&url, scale).await;
     Url::revoke_object_url(&url)?;
+    encoded(&drawn?).await
+}
+
+/// What the first canvas within an element shows as PNG, on a colour: canvases of the page lie on its own.
+///
+/// # Errors
+/// If there is no canvas, or the browser has no room for the pixels.
+pub async fn png_of_canvas(within: &Element, background: &str) -> Result<Blob, JsValue> {
+    let shown: HtmlCanvasElement = within.query_selector("canvas")?.ok_or(JsValue::NULL)?.unchecked_into();
+    let (canvas, context) = new_canvas(shown.width(), shown.height())?;
+    context.set_fill_style_str(background);
+    context.fill_rect(0.0, 0.0, f64::from(shown.width()), f64::from(shown.height()));
+    context.draw_image_with_html_canvas_element(&shown, 0.0, 0.0)?;
+    encoded(&canvas).await
+}
+
+async fn encoded(canvas: &HtmlCanvasElement) -> Result<Blob, JsValue> {
     let (sender, receiver) = oneshot::channel();
     let take = Closure::once(move |file: Option<Blob>| drop(sender.send(file)));
-    drawn?.to_blob(take.as_ref().unchecked_ref())?;
+    canvas.to_blob(take.as_ref().unchecked_ref())?;
     receiver.await.ok().flatten().ok_or(JsValue::NULL)
 }
 
@@ -46,13 +63,18 @@ async fn drawn(url: &str, scale: f64) -> Result<HtmlCanvasElement, JsValue> {
     let image: HtmlImageElement = new_element("img")?.unchecked_into();
     image.set_src(url);
     JsFuture::from(image.decode()).await?;
-    let canvas: HtmlCanvasElement = new_element("canvas")?.unchecked_into();
     let (width, height) = (f64::from(image.natural_width()) * scale, f64::from(image.natural_height()) * scale);
-    canvas.set_width(width as u32);
-    canvas.set_height(height as u32);
-    let context = canvas.get_context("2d")?.ok_or(JsValue::NULL)?.unchecked_into::<CanvasRenderingContext2d>();
+    let (canvas, context) = new_canvas(width as u32, height as u32)?;
     context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
     Ok(canvas)
+}
+
+fn new_canvas(width: u32, height: u32) -> Result<(HtmlCanvasElement, CanvasRenderingContext2d), JsValue> {
+    let canvas: HtmlCanvasElement = new_element("canvas")?.unchecked_into();
+    canvas.set_width(width);
+    canvas.set_height(height);
+    let context = canvas.get_context("2d")?.ok_or(JsValue::NULL)?.unchecked_into();
+    Ok((canvas, context))
 }
 
 fn new_element(name: &str) -> Result<Element, JsValue> {

@@ -54,6 +54,22 @@ fn the_shown_file_is_saved_in_other_forms() {
 }
 
 #[test]
+fn drawings_below_the_timeline_are_saved() {
+    let page = Journey::with(ANNOTATED);
+    page.run(CATCH, Vec::new());
+    for (tab, drawing, ending) in
+        [("#dock-flame", ".flame canvas", "-flame-graph.png"), ("#dock-segments", ".segments-canvas", "-segments.png")]
+    {
+        page.click(tab);
+        page.wait_for(&format!("document.querySelector('{drawing}')?.width > 400"));
+        let (size, of, _) = save(&page, &format!("torch2.10-train-annotated{ending}"));
+        assert!(size > 1000.0, "{ending}: {size} bytes");
+        assert_eq!(of, "image/png");
+    }
+    page.check_console();
+}
+
+#[test]
 fn a_file_that_names_nobody_has_another_name() {
     let page = Journey::with(ANNOTATED);
     page.run(CATCH, Vec::new());

@@ -90,4 +90,11 @@ fn a_small_laptop_shows_the_whole_plot() {
 #[test]
 fn a_phone_has_no_sideways_scrolling() {
     check_fits(390, 844, false);
+    let page = Journey::start_sized("/?sample", 375, 740);
+    page.wait_for_timeline();
+    for tab in ["dock-flame", "dock-allocations", "dock-segments", "dock-what-if", "dock-compare"] {
+        page.click(&format!("#{tab}"));
+        page.wait_for(&format!("document.querySelector('#dock-body')?.getAttribute('aria-labelledby') === '{tab}'"));
+        page.wait_for("document.documentElement.scrollWidth === document.documentElement.clientWidth");
+    }
 }

@@ -5,6 +5,7 @@ mod compare;
 mod flame;
 mod grip;
 mod long_table;
+mod picture;
 mod scope_bar;
 mod segments;
 mod select;
@@ -14,6 +15,7 @@ use self::allocations::AllocationsView;
 use self::compare::Compare;
 use self::flame::FlameView;
 use self::grip::Grip;
+use self::picture::picture_button;
 pub use self::scope_bar::{SEARCH_ID, ScopeBar, ScopeBarProps};
 use self::segments::Segments;
 use self::what_if::WhatIf;
@@ -104,14 +106,17 @@ pub fn Dock(props: &DockProps) -> Html {
     };
     html! {
         <section class="dock" data-open={open.map(|_| "")} aria-label="More views" ref={dock.clone()}>
-            if open.is_some() { <Grip {dock} /> }
+            if open.is_some() { <Grip dock={dock.clone()} /> }
             <div class="dock-head">
                 <div class="panel-tabs" role="tablist" aria-label="More views" onkeydown={on_key}>
                     { for DockTab::ALL.map(head) }
                 </div>
-                if open.is_some() {
-                    <button type="button" class="button quiet square" aria-label="Close" title="Close"
-                        onclick={props.on_dock.reform(|_: MouseEvent| None)}><Icon name={IconName::Close} /></button>
+                if let Some(tab) = open {
+                    <div class="dock-actions">
+                        { picture_button(tab, props, &dock) }
+                        <button type="button" class="button quiet square" aria-label="Close" title="Close"
+                            onclick={props.on_dock.reform(|_: MouseEvent| None)}><Icon name={IconName::Close} /></button>
+                    </div>
                 }
             </div>
             if let Some(tab) = open {
