@@ -1,5 +1,7 @@
 //! The allocator's settings as the snapshot records them.
 
+use std::fmt;
+
 /// The value of one allocator setting.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setting {
@@ -13,6 +15,23 @@ pub enum Setting {
     Text(String),
     /// A table, such as `roundup_power2_divisions`.
     Table(Vec<(String, i64)>),
+}
+
+/// As Python prints it.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(true) => f.write_str("True"),
+            Self::Bool(false) => f.write_str("False"),
+            Self::Int(number) => number.fmt(f),
+            Self::Float(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+            Self::Table(rows) => {
+                let rows: Vec<String> = rows.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                f.write_str(&rows.join(", "))
+            }
+        }
+    }
 }
 
 /// `allocator_settings` (torch 2.3 on), in the order of the file.

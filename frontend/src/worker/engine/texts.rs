@@ -29,21 +29,8 @@ pub(super) fn notices(diagnostics: &[Diagnostic]) -> Vec<Notice> {
 }
 
 pub(super) fn settings(settings: &Settings) -> Vec<SettingText> {
-    let text = |(name, value): &(String, Setting)| SettingText { name: name.clone(), value: setting(value) };
+    let text = |(name, value): &(String, Setting)| SettingText { name: name.clone(), value: value.to_string() };
     settings.entries.iter().map(text).collect()
-}
-
-fn setting(value: &Setting) -> String {
-    match value {
-        Setting::Bool(true) => "True".to_owned(),
-        Setting::Bool(false) => "False".to_owned(),
-        Setting::Int(number) => number.to_string(),
-        Setting::Float(number) => number.to_string(),
-        Setting::Text(text) => text.clone(),
-        Setting::Table(rows) => {
-            rows.iter().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
-        }
-    }
 }
 
 /// A stack in words, innermost frame first.

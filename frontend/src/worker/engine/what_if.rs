@@ -7,7 +7,7 @@ use crate::worker::{
 };
 use shared::allocator::{Settings, TorchVersion};
 use shared::analysis::{
-    BatchScale, CardChoice, ReplayConfig, ReplayReport, Replayer, Study, Sweep, SweepConfig, Trial, recorded_capacity,
+    BatchScale, CardChoice, ReplayConfig, ReplayReport, Replayer, Sweep, SweepConfig, Trial, recorded_capacity,
     recorded_settings,
 };
 use shared::export;
@@ -147,8 +147,7 @@ fn begin(ready: Ready<'_>, setup: &WhatIfSetup) -> Running {
         cards: Card::all().map(card).collect(),
     });
     // Without a limit no batch is too large.
-    let study = || Study::new(ready.trace, ready.device, ready.timeline);
-    let scale = setup.capacity_bytes.and_then(|_| BatchScale::of(&study()));
+    let scale = setup.capacity_bytes.and_then(|_| BatchScale::of(&ready.study()));
     Running { device: ready.device.index, sweep, scale }
 }
 

@@ -4,7 +4,7 @@ use super::html::Html;
 use crate::analysis::{Study, Summary, recording_diagnostics};
 use crate::base::format::{bytes, count, counted, duration};
 use crate::export::subject::{Subject, device_name};
-use crate::trace::{Container, Encoding, Setting};
+use crate::trace::{Container, Encoding};
 
 /// The figures of the only device, or a table of all.
 pub(super) fn figures(subject: &Subject<'_>, studies: &[Study<'_>], page: &mut Html) {
@@ -50,7 +50,7 @@ fn row(name: String, summary: &Summary) -> Vec<String> {
 pub(super) fn about(subject: &Subject<'_>, page: &mut Html) {
     page.section("Allocator settings", |page| {
         let settings = &subject.trace.settings.entries;
-        let rows: Vec<_> = settings.iter().map(|(name, value)| vec![name.clone(), setting(value)]).collect();
+        let rows: Vec<_> = settings.iter().map(|(name, value)| vec![name.clone(), value.to_string()]).collect();
         if !rows.is_empty() {
             page.table(&["Setting", "Value"], &[], &rows);
         }
@@ -83,19 +83,5 @@ fn format(subject: &Subject<'_>) -> String {
         Container::Raw => encoding,
         Container::Gzip => format!("{encoding} in gzip"),
         Container::Html => format!("{encoding} in an HTML page"),
-    }
-}
-
-/// A value as Python prints it.
-fn setting(value: &Setting) -> String {
-    match value {
-        Setting::Bool(true) => "True".to_owned(),
-        Setting::Bool(false) => "False".to_owned(),
-        Setting::Int(number) => number.to_string(),
-        Setting::Float(number) => number.to_string(),
-        Setting::Text(text) => text.clone(),
-        Setting::Table(rows) => {
-            rows.iter().map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join(", ")
-        }
     }
 }
