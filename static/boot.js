@@ -1,5 +1,10 @@
-// Starts the page's module, which its `html` element names. Classes and texts come from the module; this only loads it
-// and says so when it can't.
+// Starts the page's module, which its `html` element names. Classes and texts come from the module; this only loads it,
+// says so when it can't, and gets what the page will need later.
+//
+// A plain script: opened from a folder, without a server, a browser loads no module, and that has to be said.
+
+const assets = new URL(".", document.currentScript.src);
+const { module, later } = document.documentElement.dataset;
 
 // Before the first paint of the application: the colours that were chosen last time.
 const chosen = new URLSearchParams(location.search).get("theme") ?? remembered();
@@ -15,14 +20,58 @@ function remembered() {
   }
 }
 
-try {
-  const { default: init, start } = await import(`./${document.documentElement.dataset.module}.js`);
-  await init();
-  start(new URL(".", import.meta.url).href);
-} catch (error) {
-  console.error(error);
-  const boot = document.getElementById("boot");
-  if (boot) {
-    boot.textContent = "Snapscope could not start: this browser may be too old, or WebAssembly is switched off.";
+function say(text) {
+  const place = () => {
+    const boot = document.getElementById("boot");
+    if (boot) {
+      boot.textContent = text;
+    }
+  };
+  if (document.readyState === "loading") {
+    document.addEventListener("DOMContentLoaded", place);
+  } else {
+    place();
   }
+}
+
+// The worker that keeps the pages for visits without a network asks which build is open.
+navigator.serviceWorker?.addEventListener("message", (event) => event.ports[0]?.postMessage(assets.href));
+
+async function start() {
+  const { default: init, start } = await import(new URL(`${module}.js`, assets));
+  await init();
+  start(assets.href);
+  performance.mark("page-started");
+  // The page comes first: its first paint and whatever it was opened for.
+  (window.requestIdleCallback ?? setTimeout)(prepare);
+}
+
+// Gets what a file will need, so that opening one never waits for the network, and keeps all of it for later visits
+// without a network.
+async function prepare() {
+  if (!later) {
+    return;
+  }
+  const files = later.split(" ").map((name) => fetch(new URL(name, assets), { priority: "low" }));
+  // Whoever opens a file hears of what is missing; here it is only early.
+  await Promise.allSettled(files.map(async (file) => (await file).arrayBuffer()));
+  const workers = navigator.serviceWorker;
+  if (!workers) {
+    return; // an old browser, or an address that is not secure
+  }
+  try {
+    // Assets are in `assets/HASH/`.
+    await workers.register(new URL("../../sw.js", assets), { updateViaCache: "none" });
+  } catch (error) {
+    console.info(`Snapscope will need the network next time: ${error.message}`);
+  }
+}
+
+if (location.protocol === "file:") {
+  say("A browser starts Snapscope from a server only: run “python3 -m http.server” in this folder and open the address that it prints.");
+} else {
+  start().catch((error) => {
+    console.error(error);
+    say("Snapscope could not start: the connection was lost, this browser is too old, or WebAssembly is switched off.");
+  });
 }

@@ -1,5 +1,4 @@
-// One open file: loads the same module as the page and hands every message to it.
-import init, { worker_main } from "./viewer.js";
+// One open file: loads the module that decodes it and hands every message to that.
 
 // Messages may come before the module is there.
 const early = [];
@@ -13,5 +12,14 @@ self.addEventListener("unhandledrejection", (event) => {
   });
 });
 
-await init();
-worker_main(early);
+async function load() {
+  const { default: init, worker_main } = await import("./engine.js");
+  await init();
+  return worker_main;
+}
+
+load().then(
+  (worker_main) => worker_main(early),
+  // The page knows what a text means: there is no decoder, and it is worth another try.
+  (error) => self.postMessage(String(error?.message ?? error)),
+);

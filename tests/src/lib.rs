@@ -32,6 +32,8 @@ pub mod s3;
 
 pub mod server;
 
+pub mod static_folder;
+
 pub mod storage;
 
 pub mod serving;

@@ -4,12 +4,15 @@
 //!
 //! 1. wasm-bindgen writes the JavaScript that loads each module.
 //! 2. Scripts, styles and modules go to `OUT/assets/HASH/`; only documents stay at the top of `OUT`.
-//! 3. Everything that shrinks gets a `.br` and a `.gz` beside it, so that the server never compresses.
+//! 3. The icon is drawn for those who install the page, and `sw.js` is told which files the viewer is made of.
+//! 4. Everything that shrinks gets a `.br` and a `.gz` beside it, so that the server never compresses.
 //!
 //! It does nothing when neither its input nor itself has changed since the last time.
 
 mod bindings;
 mod compress;
+mod icons;
+mod offline;
 mod site;
 mod stamp;
 
@@ -55,6 +58,7 @@ fn pack(paths: &Paths) -> Result<String> {
         scripts.extend(bindings::generate(module)?);
     }
     let statics = site::read_folder(&paths.statics)?;
+    scripts.extend(icons::draw(&statics)?);
     let site = site::assemble(statics, scripts)?;
 
     // A folder of its own that takes the place of the old one at the end: a running server never reads half a page.

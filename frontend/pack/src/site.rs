@@ -7,17 +7,22 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
+use crate::offline;
+
 /// Files by their path, with `/` between folders.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// The document without which there is no site.
-const INDEX: &str = "index.html";
+pub(crate) const INDEX: &str = "index.html";
 
-/// What the name of a document ends with.
-const DOCUMENT: &str = ".html";
+/// What the names of documents end with: what people open, and what says how it is installed.
+const DOCUMENTS: [&str; 2] = [".html", ".webmanifest"];
+
+/// The script that keeps the viewer for visits without a network; a browser looks for a newer one at the same place.
+pub(crate) const SERVICE_WORKER: &str = "sw.js";
 
 /// What the browser may keep for ever; anything else stays at the top under its own name.
-const ASSETS: [&str; 7] = ["css", "js", "png", "svg", "wasm", "webmanifest", "woff2"];
+const ASSETS: [&str; 6] = ["css", "js", "png", "svg", "wasm", "woff2"];
 
 /// Reads a folder and all folders in it.
 ///
@@ -66,7 +71,7 @@ pub(crate) fn assemble(statics: Files, scripts: Files) -> Result<Files> {
     }
     let folder = format!("assets/{}", content_hash(&assets));
     let placed: Files = assets.iter().map(|(path, bytes)| (format!("{folder}/{path}"), bytes.clone())).collect();
-    for (path, document) in site.iter_mut().filter(|(path, _)| path.ends_with(DOCUMENT)) {
+    for (path, document) in site.iter_mut().filter(|(path, _)| is_document(path)) {
         let text = std::str::from_utf8(document).with_context(|| format!("static/{path} is not UTF-8"))?;
         let linked = link_assets(text, assets.keys(), &folder);
         if linked == text {
@@ -77,12 +82,19 @@ pub(crate) fn assemble(statics: Files, scripts: Files) -> Result<Files> {
         }
         *document = linked.into_bytes();
     }
+    if let Some(script) = site.remove(SERVICE_WORKER) {
+        site.insert(SERVICE_WORKER.to_owned(), offline::with_build(&script, &site, &folder, assets.keys())?);
+    }
     site.extend(placed);
     Ok(site)
 }
 
+fn is_document(path: &str) -> bool {
+    DOCUMENTS.iter().any(|suffix| path.ends_with(suffix))
+}
+
 fn is_asset(path: &str) -> bool {
-    Path::new(path).extension().and_then(OsStr::to_str).is_some_and(|extension| ASSETS.contains(&extension))
+    path != SERVICE_WORKER && Path::new(path).extension().and_then(OsStr::to_str).is_some_and(|extension| ASSETS.contains(&extension))
 }
 
 /// The texts between double quotes.

@@ -2,7 +2,7 @@
 
 use super::icon::{Icon, IconName};
 use crate::hooks::ArrivalFailure;
-use crate::platform::site_url;
+use crate::platform::{has_server, site_url};
 use yew::prelude::*;
 
 /// What the [`ArrivalCard`] shows.
@@ -24,7 +24,9 @@ pub fn ArrivalCard(props: &ArrivalCardProps) -> Html {
                 <p class="hint">{ hint }</p>
                 <div class="card-foot">
                     <a class="button primary" href={site_url("")}>{ "Open a snapshot of your own" }</a>
-                    <a class="button" href={site_url("jobs")}>{ "Jobs" }</a>
+                    if has_server() {
+                        <a class="button" href={site_url("jobs")}>{ "Jobs" }</a>
+                    }
                 </div>
             </section>
         </main>

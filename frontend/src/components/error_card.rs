@@ -14,6 +14,8 @@ pub struct ErrorCardProps {
     pub failure: Failure,
     /// Close was pressed.
     pub on_close: Callback<()>,
+    /// Try again was pressed.
+    pub on_retry: Callback<()>,
     /// Open was pressed.
     pub on_open: Callback<()>,
 }
@@ -21,8 +23,9 @@ pub struct ErrorCardProps {
 /// What is wrong, where, and what to do.
 #[component]
 pub fn ErrorCard(props: &ErrorCardProps) -> Html {
-    let Failure { message, offset, hint } = &props.failure;
+    let Failure { message, offset, hint, can_retry } = &props.failure;
     let on_close = props.on_close.reform(|_: MouseEvent| ());
+    let on_retry = props.on_retry.reform(|_: MouseEvent| ());
     let on_open = props.on_open.reform(|_: MouseEvent| ());
     html! {
         <main class="state">
@@ -36,7 +39,11 @@ pub fn ErrorCard(props: &ErrorCardProps) -> Html {
                 }
                 <p class="hint">{ hint }</p>
                 <div class="card-foot">
-                    <button type="button" class="button primary" onclick={on_open}>{ "Open another file" }</button>
+                    if *can_retry {
+                        <button type="button" class="button primary" onclick={on_retry}>{ "Try again" }</button>
+                    } else {
+                        <button type="button" class="button primary" onclick={on_open}>{ "Open another file" }</button>
+                    }
                     <button type="button" class="button" onclick={on_close}>{ "Close" }</button>
                 </div>
             </section>

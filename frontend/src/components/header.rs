@@ -2,6 +2,7 @@
 
 use super::icon::{Icon, IconName};
 use super::site_header::{Place, SiteHeader};
+use crate::platform::has_server;
 use crate::state::{FileId, FileStatus, Files, OpenFile, SchemeChoice};
 use yew::prelude::*;
 
@@ -50,17 +51,22 @@ pub fn Header(props: &HeaderProps) -> Html {
                     title="Save a report, a picture or tables">
                     <Icon name={IconName::Drop} /><span class="wide-only">{ "Export" }</span>
                 </button>
-                <button type="button" class="button" onclick={on_share} aria-label="Share" title="Share a copy">
-                    <Icon name={IconName::Share} /><span class="wide-only">{ "Share" }</span>
-                </button>
+                if has_server() {
+                    <button type="button" class="button" onclick={on_share} aria-label="Share" title="Share a copy">
+                        <Icon name={IconName::Share} /><span class="wide-only">{ "Share" }</span>
+                    </button>
+                }
             }
         </>
     };
     let last_actions = html! {
         <>
-            <button type="button" class="button quiet square" onclick={on_links} aria-label="My links" title="My links">
-                <Icon name={IconName::Links} />
-            </button>
+            if has_server() {
+                <button type="button" class="button quiet square" onclick={on_links} aria-label="My links"
+                    title="My links">
+                    <Icon name={IconName::Links} />
+                </button>
+            }
             <button type="button" class="button quiet square" onclick={on_help} aria-label="Keys" title="Keys (?)">
                 <Icon name={IconName::Help} />
             </button>

@@ -2,7 +2,7 @@
 
 use super::copy_button::CopyButton;
 use super::icon::{Icon, IconName};
-use crate::platform::site_url;
+use crate::platform::{has_server, site_url};
 use yew::prelude::*;
 
 /// How a snapshot is recorded.
@@ -48,7 +48,8 @@ pub fn Hero(props: &HeroProps) -> Html {
                 </section>
                 <p class="private">
                     <Icon name={IconName::Private} />
-                    { "Files are decoded in this tab: nothing leaves this machine unless you share it" }
+                    { "Files are decoded in this tab: nothing leaves this machine" }
+                    if has_server() { { " unless you share it" } }
                 </p>
             </div>
         </main>

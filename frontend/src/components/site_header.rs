@@ -1,7 +1,7 @@
 //! The bar that all pages have at their top: name, ways to other pages, colours.
 
 use super::scheme_switch::SchemeSwitch;
-use crate::platform::site_url;
+use crate::platform::{has_server, site_url};
 use crate::state::SchemeChoice;
 use yew::prelude::*;
 
@@ -46,10 +46,12 @@ pub fn SiteHeader(props: &SiteHeaderProps) -> Html {
             <a class="brand" href={site_url("")} aria-label="Snapscope, start page">
                 { mark() }<span class="brand-name">{ "Snapscope" }</span>
             </a>
-            <nav class="site-links" aria-label="Pages">
-                { link(Place::Viewer, "", "Viewer") }
-                { link(Place::Jobs, "jobs", "Jobs") }
-            </nav>
+            if has_server() {
+                <nav class="site-links" aria-label="Pages">
+                    { link(Place::Viewer, "", "Viewer") }
+                    { link(Place::Jobs, "jobs", "Jobs") }
+                </nav>
+            }
             { props.children.clone() }
             <div class="header-actions">
                 { props.actions.clone() }

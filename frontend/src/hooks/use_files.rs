@@ -28,6 +28,8 @@ impl Reducible for Model {
 #[derive(Default)]
 struct Workers {
     clients: RefCell<HashMap<FileId, WorkerClient>>,
+    /// Where a file that could not be read comes from, for another try.
+    sources: RefCell<HashMap<FileId, Source>>,
     last_id: Cell<FileId>,
 }
 
@@ -119,11 +121,21 @@ impl FilesHandle {
 
     /// Closes a file, or cancels it while it is being read: its worker ends at once.
     pub fn close(&self, id: FileId) {
+        self.workers.sources.borrow_mut().remove(&id);
         let client = self.workers.clients.borrow_mut().remove(&id);
         if let Some(client) = client {
             client.close();
         }
         self.model.dispatch(FileAction::Close(id));
+    }
+
+    /// Reads a file again that could not be read, in a new worker.
+    pub fn retry(&self, id: FileId) {
+        let source = self.workers.sources.borrow().get(&id).cloned();
+        if let Some(source) = source {
+            self.model.dispatch(FileAction::Retry { id, now_ms: now_ms() });
+            self.start_worker(id, source);
+        }
     }
 
     fn open_source(&self, opening: Opening, source: Source) {
@@ -134,6 +146,10 @@ impl FilesHandle {
         let addressed = || if id == 1 { start_of(&fragment().unwrap_or_default()) } else { Start::default() };
         let start = Box::new(start.unwrap_or_else(addressed));
         self.model.dispatch(FileAction::Add { id, name: name.into(), origin, start, now_ms: now_ms() });
+        self.start_worker(id, source);
+    }
+
+    fn start_worker(&self, id: FileId, source: Source) {
         let dispatcher = self.model.dispatcher();
         let on_report = move |report: Report| {
             let is_opened = matches!(report, Report::Opened(_));
@@ -142,7 +158,9 @@ impl FilesHandle {
                 mark("snapshot-parsed");
             }
         };
-        match WorkerClient::open(&asset_url(WORKER_SCRIPT), &source, on_report.clone()) {
+        let opened = WorkerClient::open(&asset_url(WORKER_SCRIPT), &source, on_report.clone());
+        self.workers.sources.borrow_mut().insert(id, source);
+        match opened {
             Ok(client) => drop(self.workers.clients.borrow_mut().insert(id, client)),
             Err(_) => on_report(Report::Failed {
                 message: "This browser can't start a worker, which is where files are decoded".to_owned(),

@@ -16,7 +16,7 @@ use crate::hooks::{
     Arrival, Commands, FilesHandle, ViewLink, use_arrival, use_commands, use_drop, use_files, use_keys, use_scheme,
     use_view_link,
 };
-use crate::platform::{chosen_files, focus_element, on_next_frame, set_title};
+use crate::platform::{chosen_files, focus_element, on_launch, on_next_frame, set_title};
 use crate::state::{DockTab, FileAction, FileStatus, KeyAction, OpenFile, Scheme};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
@@ -48,6 +48,10 @@ pub fn App() -> Html {
         use_callback((), move |chosen: Vec<web_sys::File>, ()| files.open(chosen))
     };
     let is_over = use_drop(on_files.clone());
+    use_effect_with((), {
+        let on_files = on_files.clone();
+        move |()| on_launch(move |files| on_files.emit(files))
+    });
     let on_open = {
         let input = input.clone();
         use_callback((), move |(), ()| {
@@ -112,7 +116,8 @@ fn shown(
     match (status, files.client(id)) {
         (FileStatus::Loading(loading), _) => html! { <LoadingCard {name} loading={*loading} on_cancel={on_close} /> },
         (FileStatus::Failed(failure), _) => {
-            html! { <ErrorCard {name} failure={failure.clone()} {on_close} on_open={on_open.clone()} /> }
+            let on_retry = callback(files, move |files, ()| files.retry(id));
+            html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_retry} on_open={on_open.clone()} /> }
         }
         (FileStatus::Ready(file), Some(client)) => {
             let (commands, view_link) = (commands.clone(), view_link.clone());

@@ -13,6 +13,7 @@ mod dates;
 mod drop;
 mod frames;
 mod keyboard;
+mod launch;
 mod messages;
 mod painter;
 mod reader;
@@ -40,12 +41,13 @@ pub use dates::{day_text, unix_ms};
 pub use drop::{DropListener, chosen_files};
 pub use frames::{mark_when_presented, on_next_frame, painter_choice, pixel_ratio, prefers_reduced_motion};
 pub use keyboard::{KeyListener, focus_element, focus_first};
+pub use launch::on_launch;
 pub use painter::{Painter, PainterChoice, open_painter};
 pub use reader::Source;
 pub use resize::ResizeListener;
 pub use save::{png_of, png_of_canvas, save};
 pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
-pub use site::{asset_url, site_url, start};
+pub use site::{asset_url, has_server, site_url, start};
 pub use storage::{store, stored};
 pub use surface::{
     Surface, place_tooltip, place_window, point_in, set_attribute, set_height, set_style, set_width, size_of_element,

@@ -1,6 +1,6 @@
 //! Where the pages and their files lie.
 
-use super::browser::element;
+use super::browser::{element, window};
 use std::cell::RefCell;
 use web_sys::{Element, Url};
 
@@ -19,6 +19,14 @@ pub fn start(assets: &str) -> Element {
     // The text that stands there while the module loads.
     root.set_inner_html("");
     root
+}
+
+/// Whether a server of Snapscope sent the page, which shares copies and makes recordings.
+///
+/// It says so in the documents that it sends; a folder of plain files has none behind it.
+pub fn has_server() -> bool {
+    let root = window().document().and_then(|document| document.document_element());
+    root.is_some_and(|root| root.has_attribute("data-server"))
 }
 
 /// The address of a script or style of this build.

@@ -78,6 +78,8 @@ impl WorkerClient {
                 Some(Report::Answer(number, answer)) => deliver(&pending, number, answer),
                 Some(Report::Copying(number, share)) => tell(&pending, number, share),
                 Some(report) => on_report(report),
+                // Texts come from the script that loads the decoder, when it can't.
+                None if event.data().is_string() => on_report(Report::NoDecoder),
                 None => deliver_copy(&pending, &event.data()),
             }
         });
@@ -85,7 +87,7 @@ impl WorkerClient {
             let pending = pending.clone();
             move |event: ErrorEvent| {
                 pending.borrow_mut().clear();
-                on_report(crash_report(&event.message()));
+                on_report(crash_report(&event));
             }
         });
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
@@ -364,7 +366,10 @@ fn refusal(answer: Answer) -> AskError {
     }
 }
 
-fn crash_report(detail: &str) -> Report {
+/// A script that could not be loaded is an event without words, and one that failed has them.
+fn crash_report(event: &JsValue) -> Report {
+    let detail = js_sys::Reflect::get(event, &"message".into()).ok().and_then(|message| message.as_string());
+    let Some(detail) = detail else { return Report::NoDecoder };
     let message = if detail.is_empty() {
         "The decoder stopped unexpectedly".to_owned()
     } else {

@@ -34,6 +34,13 @@ pub enum FileAction {
         /// Milliseconds on the page's clock.
         now_ms: f64,
     },
+    /// A file that could not be read is read again.
+    Retry {
+        /// The file.
+        id: FileId,
+        /// Milliseconds on the page's clock.
+        now_ms: f64,
+    },
     /// A tab was closed, a load cancelled or an error dismissed.
     Close(FileId),
     /// A tab was chosen.
@@ -138,6 +145,20 @@ pub struct Failure {
     pub offset: Option<u64>,
     /// What to do.
     pub hint: String,
+    /// Whether the file itself may be fine, so that another try is worth it.
+    pub can_retry: bool,
+}
+
+impl Failure {
+    /// The part of the page that decodes files did not come.
+    fn without_decoder() -> Self {
+        Self {
+            message: "The part of Snapscope that decodes files could not be loaded".to_owned(),
+            offset: None,
+            hint: "Check the connection and try again; if Snapscope was updated meanwhile, reload the page.".to_owned(),
+            can_retry: true,
+        }
+    }
 }
 
 /// A file that can be looked at, and what is looked at.
@@ -177,13 +198,18 @@ impl Files {
         let mut files = self.clone();
         match action {
             FileAction::Add { id, name, origin, start, now_ms } => {
-                let status = FileStatus::Loading(Loading { began_ms: now_ms, now_ms, ..Loading::default() });
+                let status = FileStatus::begun(now_ms);
                 files.all.push(OpenFile { id, name, origin, start: *start, status });
                 files.shown = Some(id);
             }
             FileAction::Hear { id, report, now_ms } => {
                 if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
                     file.hear(*report, now_ms);
+                }
+            }
+            FileAction::Retry { id, now_ms } => {
+                if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
+                    file.status = FileStatus::begun(now_ms);
                 }
             }
             FileAction::Close(id) => files.close(id),
@@ -242,6 +268,12 @@ impl Files {
     }
 }
 
+impl FileStatus {
+    fn begun(now_ms: f64) -> Self {
+        Self::Loading(Loading { began_ms: now_ms, now_ms, ..Loading::default() })
+    }
+}
+
 impl OpenFile {
     fn hear(&mut self, report: Report, now_ms: f64) {
         match (report, &mut self.status) {
@@ -256,10 +288,11 @@ impl OpenFile {
                 ready.summary = Rc::new(FileSummary { notices, ..FileSummary::clone(&ready.summary) });
             }
             // A worker that panics says why, and then its trap is reported too: the first one is the cause.
-            (Report::Failed { .. }, FileStatus::Failed(_)) => (),
+            (Report::Failed { .. } | Report::NoDecoder, FileStatus::Failed(_)) => (),
             (Report::Failed { message, offset, hint }, _) => {
-                self.status = FileStatus::Failed(Failure { message, offset, hint });
+                self.status = FileStatus::Failed(Failure { message, offset, hint, can_retry: false });
             }
+            (Report::NoDecoder, _) => self.status = FileStatus::Failed(Failure::without_decoder()),
             (Report::Parts(parts), FileStatus::Ready(ready)) => {
                 if let Some(place) = ready.parts.get_mut(parts.device as usize) {
                     *place = Some(Rc::new(parts));

@@ -23,6 +23,7 @@ pub fn progress(loading: &Loading) -> Progress {
     let share = (total_bytes > 0).then(|| (seen_bytes as f64 / total_bytes as f64).min(1.0));
     let seen = format::bytes(seen_bytes);
     let mut text = match total_bytes {
+        0 if seen_bytes == 0 => "Loading the decoder".to_owned(),
         0 => seen,
         _ if seen_bytes >= total_bytes => format!("{seen} read, pairing allocations"),
         _ => format!("{seen} of {}", format::bytes(total_bytes)),
@@ -51,7 +52,8 @@ mod tests {
 
     #[test]
     fn progress_says_bytes_and_speed() {
-        check(0, 0, 0.0, "0 B");
+        check(0, 0, 0.0, "Loading the decoder");
+        check(1 << 20, 0, 0.0, "1.00 MiB");
         check(1 << 20, 4 << 20, 100.0, "1.00 MiB of 4.00 MiB");
         check(1 << 20, 4 << 20, 500.0, "1.00 MiB of 4.00 MiB, 2.00 MiB/s");
         check(4 << 20, 4 << 20, 1000.0, "4.00 MiB read, pairing allocations, 4.00 MiB/s");

@@ -248,6 +248,8 @@ pub enum Report {
     Parts(Parts),
     /// What was found on all GPUs: the last of the reports about a file.
     Findings(Findings),
+    /// The worker has no decoder, since its module could not be loaded; the page says so in its place.
+    NoDecoder,
     /// The file could not be read.
     Failed {
         /// What is wrong: one sentence without its full stop.

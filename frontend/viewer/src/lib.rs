@@ -1,4 +1,4 @@
-//! The page that shows snapshots and the web workers behind it, one WASM module for both.
+//! The page that shows snapshots, without what decodes and studies them.
 
 use frontend::{pages, platform};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -11,10 +11,4 @@ use wasm_bindgen::prelude::wasm_bindgen;
 pub fn start(assets: &str) {
     let root = platform::start(assets);
     yew::Renderer::<pages::App>::with_root(root).render();
-}
-
-/// Starts a file's worker; `early` are the messages that came before the module was there.
-#[wasm_bindgen]
-pub fn worker_main(early: js_sys::Array) {
-    platform::run_worker(&early);
 }

@@ -98,7 +98,13 @@ impl Site {
                 "run `./dev build` again, and check who may read that folder",
             )
         })?;
-        Ok(Self { assets: collect(&files), documents: documents(&files) })
+        let mut assets = collect(&files);
+        for (path, document) in files.iter_mut().filter(|(path, _)| is_document(path)) {
+            let told = tell_of_server(&String::from_utf8_lossy(document));
+            *document = told.clone().into();
+            assets.insert(path.clone(), Asset::made(path, told));
+        }
+        Ok(Self { assets, documents: documents(&files) })
     }
 
     /// The file that a request's path names.
@@ -173,9 +179,18 @@ fn collect(files: &HashMap<String, Bytes>) -> HashMap<String, Asset> {
 
 /// Prepares the documents for nested addresses.
 fn documents(files: &HashMap<String, Bytes>) -> HashMap<String, Document> {
-    let is_document = |path: &str| path.ends_with(".html") && path.rfind('/') == Some(0);
     let document = |html: &Bytes| Document::new(&String::from_utf8_lossy(html));
     files.iter().filter(|(path, _)| is_document(path)).map(|(path, html)| (path.clone(), document(html))).collect()
+}
+
+/// Whether a path is that of a document at the top.
+fn is_document(path: &str) -> bool {
+    path.ends_with(".html") && path.rfind('/') == Some(0)
+}
+
+/// A document that says that a server sends it: the same folder also works without one, where nothing can be shared.
+fn tell_of_server(html: &str) -> String {
+    html.replacen("<html ", "<html data-server=\"\" ", 1)
 }
 
 fn gzip(bytes: &[u8]) -> Bytes {

@@ -17,7 +17,10 @@ pub(crate) const MIDDLE: Spot = Spot(0.5, 0.5);
 pub(crate) struct Journey {
     // In this order: the browser closes before the server stops.
     browser: Browser,
-    server: Rc<Server>,
+    /// `None` where the server is not this journey's.
+    server: Option<Rc<Server>>,
+    /// The address of the empty page, without its last slash.
+    top: String,
 }
 
 impl Deref for Journey {
@@ -44,15 +47,45 @@ impl Journey {
     /// Opens a path of the same server in a browser that knows nothing yet.
     #[track_caller]
     pub(crate) fn elsewhere(&self, path: &str) -> Self {
-        Self::on(self.server.clone(), path, (1280, 720))
+        Self::on(self.server.clone().expect("a server"), path, (1280, 720))
     }
 
     #[track_caller]
     fn on(server: Rc<Server>, path: &str, (width, height): (u32, u32)) -> Self {
-        let browser = Browser::open_sized(&server.url(path), width, height);
-        let journey = Self { browser, server };
-        journey.wait_for("document.querySelector('header') !== null");
+        let top = server.url("");
+        let browser = Browser::open_sized(&format!("{top}{path}"), width, height);
+        let journey = Self { browser, server: Some(server), top };
+        journey.wait_for_page();
         journey
+    }
+
+    /// Opens a page that something else than Snapscope's server sends; `top` is its address.
+    #[track_caller]
+    pub(crate) fn at(top: &str, path: &str) -> Self {
+        let top = top.trim_end_matches('/').to_owned();
+        let journey = Self { browser: Browser::open(&format!("{top}{path}")), server: None, top };
+        journey.wait_for_page();
+        journey
+    }
+
+    /// Stops the server; the browser stays.
+    pub(crate) fn end_server(&mut self) {
+        self.server = None;
+    }
+
+    /// Waits until the module of the page has drawn it.
+    #[track_caller]
+    pub(crate) fn wait_for_page(&self) {
+        self.wait_for("document.querySelector('header') !== null");
+    }
+
+    /// Waits until the page is kept for visits without a network.
+    #[track_caller]
+    pub(crate) fn wait_until_kept(&self) {
+        self.wait_for(
+            "navigator.serviceWorker.getRegistration().then(kept => kept?.active?.state === 'activated' \
+             && !kept.installing && !kept.waiting)",
+        );
     }
 
     /// Opens the page with one snapshot and waits for its timeline.
@@ -67,7 +100,7 @@ impl Journey {
     /// Opens another path in the same tab.
     #[track_caller]
     pub(crate) fn visit(&self, path: &str) {
-        self.goto(&self.server.url(path));
+        self.goto(&format!("{}{path}", self.top));
     }
 
     /// Waits until the shown file has its first picture on screen.

@@ -23,12 +23,37 @@ fn the_sample_opens_by_its_address() {
     page.check_console();
 }
 
+/// What the page may cost before a file is opened, in bytes as they are sent.
+const START_BYTES: u64 = 300_000;
+
 #[test]
-fn the_module_is_loaded_once_for_page_and_worker() {
-    let page = Journey::start("/?sample");
-    page.wait_for_timeline();
-    let loaded = "performance.getEntriesByType('resource').filter(e => e.name.endsWith('.wasm')).length";
-    assert_eq!(page.value(loaded), 1);
+fn the_empty_page_is_small() {
+    let page = Journey::start("/");
+    page.wait_for("performance.getEntriesByName('page-started').length");
+    let sent = page.value(
+        "(() => {
+            const { startTime } = performance.getEntriesByName('page-started')[0];
+            const resources = performance.getEntriesByType('resource').filter(e => e.startTime < startTime);
+            const all = [...performance.getEntriesByType('navigation'), ...resources];
+            return all.map(e => [new URL(e.name).pathname.split('/').pop(), e.encodedBodySize]);
+        })()",
+    );
+    let sent: Vec<(String, u64)> = serde_json::from_value(sent).unwrap();
+    let is_sent = |name: &str| sent.iter().any(|(sent, bytes)| sent == name && *bytes > 0);
+    assert!(["", "boot.js", "style.css", "viewer.js", "viewer_bg.wasm"].into_iter().all(is_sent), "{sent:?}");
+    assert!(!sent.iter().any(|(name, _)| name.starts_with("engine")), "{sent:?}");
+    let bytes: u64 = sent.iter().map(|(_, bytes)| bytes).sum();
+    println!("{bytes} bytes in {} files", sent.len());
+    assert!(bytes < START_BYTES, "{bytes} bytes: {sent:#?}");
+}
+
+#[test]
+fn what_decodes_comes_after_the_page_and_before_a_file() {
+    let page = Journey::start("/");
+    for name in ["worker.js", "engine.js", "engine_bg.wasm"] {
+        page.wait_for(&format!("performance.getEntriesByType('resource').some(e => e.name.endsWith('/{name}'))"));
+    }
+    page.check_console();
 }
 
 #[test]

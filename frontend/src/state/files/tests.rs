@@ -149,3 +149,13 @@ fn a_found_pin_leaves_the_tab_and_newer_pins_alone() {
     let elsewhere = started(1).after(FileAction::ChooseDevice(0));
     assert_eq!(pinned(&elsewhere.after(FileAction::PinStart { id: 1, hit: Some(hit(4)) })), None);
 }
+
+#[test]
+fn a_file_is_read_again_once_its_decoder_can_be_had() {
+    let files = after([add(1), hear(1, Report::NoDecoder)]);
+    let FileStatus::Failed(failure) = &files.all[0].status else { panic!("{files:?}") };
+    assert!(failure.can_retry && failure.message.contains("could not be loaded"), "{failure:?}");
+    let files = files.after(FileAction::Retry { id: 1, now_ms: 30.0 });
+    assert!(matches!(&files.all[0].status, FileStatus::Loading(loading) if loading.began_ms == 30.0));
+    assert_eq!(ready(&files.after(hear(1, opened(&[5])))).summary.devices.len(), 1);
+}

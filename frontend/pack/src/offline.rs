@@ -1,0 +1,64 @@
+//! Tells the service worker what the viewer is made of.
+
+use anyhow::{Context, Result};
+
+use crate::site::{Files, INDEX};
+
+/// What is kept beside the assets: the viewer, how it is installed, and the sample.
+const KEPT: [&str; 3] = [INDEX, "snapscope.webmanifest", "sample.pickle.gz"];
+
+/// The script after a line that names the folder of assets and every file to keep.
+///
+/// Any change of the page changes that line, which is how a browser learns of it.
+///
+/// # Errors
+///
+/// A document is not UTF-8.
+pub(crate) fn with_build<'a>(
+    script: &[u8],
+    site: &Files,
+    folder: &str,
+    assets: impl Iterator<Item = &'a String>,
+) -> Result<Vec<u8>> {
+    let (mut by_index, mut by_others) = (String::new(), String::new());
+    for (path, document) in site.iter().filter(|(path, _)| path.ends_with(".html")) {
+        let text = std::str::from_utf8(document).with_context(|| format!("static/{path} is not UTF-8"))?;
+        if path == INDEX { &mut by_index } else { &mut by_others }.push_str(text);
+    }
+    // The pages of jobs are nothing without the server.
+    let is_of_others = |asset: &str| {
+        let name = format!("/{}\"", asset.replace("_bg.wasm", ".js"));
+        by_others.contains(&name) && !by_index.contains(&name)
+    };
+    let kept = KEPT.iter().filter(|path| site.contains_key(**path)).map(|path| (*path).to_owned());
+    let assets = assets.filter(|asset| !is_of_others(asset)).map(|asset| format!("{folder}/{asset}"));
+    let files: Vec<String> = kept.chain(assets).map(|path| format!("{path:?}")).collect();
+    let mut told = format!("const BUILD = {{ folder: {folder:?}, files: [{}] }};\n", files.join(", ")).into_bytes();
+    told.extend_from_slice(script);
+    Ok(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_viewer_is_kept_and_the_jobs_are_not() {
+        let files = [
+            ("index.html", "<link href=\"assets/1/style.css\"><link href=\"assets/1/viewer.js\">"),
+            ("jobs.html", "<link href=\"assets/1/style.css\"><link href=\"assets/1/jobs.js\">"),
+            ("snapscope.webmanifest", "{\"src\": \"assets/1/icon.png\"}"),
+            ("gallery/README.md", "for people"),
+        ];
+        let site = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).into();
+        let assets = ["engine_bg.wasm", "icon.png", "jobs.js", "jobs_bg.wasm", "style.css", "viewer.js"];
+        let assets = assets.map(str::to_owned);
+        let told = with_build(b"// the script\n", &site, "assets/1", assets.iter()).unwrap();
+        assert_eq!(
+            std::str::from_utf8(&told).unwrap(),
+            "const BUILD = { folder: \"assets/1\", files: [\"index.html\", \"snapscope.webmanifest\", \
+             \"assets/1/engine_bg.wasm\", \"assets/1/icon.png\", \"assets/1/style.css\", \"assets/1/viewer.js\"] };\n\
+             // the script\n"
+        );
+    }
+}

@@ -1,0 +1,233 @@
+//! Visits without a network, and new builds after old ones.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::server::built_page;
+use testkit::static_folder::StaticFolder;
+
+use crate::journey::{Journey, snapshot};
+
+const SNAPSHOT: &str = "virtual-py-resnet50-h100.pickle.gz";
+
+/// The names of what the browser keeps for the page.
+const CACHES: &str = "caches.keys()";
+
+#[test]
+fn a_second_visit_needs_no_network() {
+    let mut page = Journey::start("/");
+    page.wait_until_kept();
+    page.end_server();
+
+    page.visit("/");
+    page.wait_for_page();
+    page.attach(&[&snapshot(SNAPSHOT)]);
+    page.wait_for_timeline();
+    page.visit("/?sample&theme=dark");
+    page.wait_for_page();
+    page.wait_for_timeline();
+    assert!(page.text(".figures").contains("GiB"), "{}", page.text(".figures"));
+}
+
+#[test]
+fn only_the_page_is_kept() {
+    let page = Journey::with(SNAPSHOT);
+    page.wait_until_kept();
+    // What a page asks the server for is none of it.
+    page.run("return fetch('/api/v1/limits').then(answer => answer.text())", Vec::new());
+    page.run("return fetch('/jobs').then(answer => answer.text())", Vec::new());
+    let kept = page.value(
+        "(async () => {
+            const names = await caches.keys();
+            const requests = await Promise.all(names.map(async name => (await caches.open(name)).keys()));
+            return requests.flat().map(request => new URL(request.url).pathname);
+        })()",
+    );
+    let kept: Vec<String> = serde_json::from_value(kept).unwrap();
+    let is_page = |path: &&String| {
+        ["/index.html", "/snapscope.webmanifest", "/sample.pickle.gz"].contains(&path.as_str())
+            || path.starts_with("/assets/") && !path.contains("jobs")
+    };
+    assert_eq!(kept.iter().filter(|path| !is_page(path)).count(), 0, "{kept:?}");
+    assert!(kept.iter().any(|path| path.ends_with("/engine_bg.wasm")), "{kept:?}");
+    page.check_console();
+}
+
+/// A copy of the built page that a test may change.
+struct Copy {
+    folder: TempDir,
+    /// The name of the folder of assets.
+    build: String,
+}
+
+impl Copy {
+    fn make() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let dist = built_page();
+        for name in ["index.html", "jobs.html", "sample.pickle.gz", "snapscope.webmanifest", "sw.js"] {
+            fs::copy(dist.join(name), folder.path().join(name)).unwrap();
+        }
+        let assets = fs::read_dir(dist.join("assets")).unwrap().next().unwrap().unwrap();
+        let build = assets.file_name().into_string().unwrap();
+        let target = folder.path().join("assets").join(&build);
+        fs::create_dir_all(&target).unwrap();
+        for asset in fs::read_dir(assets.path()).unwrap() {
+            let asset = asset.unwrap();
+            fs::copy(asset.path(), target.join(asset.file_name())).unwrap();
+        }
+        Self { folder, build }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn asset(&self, name: &str) -> std::path::PathBuf {
+        self.path().join("assets").join(&self.build).join(name)
+    }
+
+    /// Makes it another build: its assets lie elsewhere, and whatever names them is changed, as the packer does.
+    fn rebuild(&mut self, build: &str) {
+        let assets = self.path().join("assets");
+        fs::rename(assets.join(&self.build), assets.join(build)).unwrap();
+        for name in ["index.html", "jobs.html", "snapscope.webmanifest", "sw.js"] {
+            let file = self.path().join(name);
+            let text = fs::read_to_string(&file).unwrap();
+            fs::write(&file, text.replace(&self.build, build)).unwrap();
+        }
+        build.clone_into(&mut self.build);
+    }
+}
+
+/// Where the page's script lies.
+#[track_caller]
+fn build_of(page: &Journey) -> String {
+    let source = page.value("document.querySelector('script').src.split('/').at(-2)");
+    source.as_str().expect("a script").to_owned()
+}
+
+#[test]
+fn a_new_build_takes_the_place_of_the_old_one() {
+    let mut copy = Copy::make();
+    let server = StaticFolder::serve(copy.path(), "/");
+    let page = Journey::at(&server.url(""), "/");
+    page.wait_until_kept();
+    let old = build_of(&page);
+    copy.rebuild("0123456789abcdef");
+
+    page.visit("/");
+    page.wait_for_page();
+    assert_ne!(build_of(&page), old);
+    page.wait_for(&format!(
+        "{CACHES}.then(names => names.length === 1 && names[0].endsWith('0123456789abcdef'))"
+    ));
+    drop(server);
+    page.visit("/?sample");
+    page.wait_for_page();
+    assert_eq!(build_of(&page), copy.build);
+    page.wait_for_timeline();
+}
+
+#[test]
+fn an_open_page_keeps_its_build() {
+    let mut copy = Copy::make();
+    let server = StaticFolder::serve(copy.path(), "/");
+    let page = Journey::at(&server.url(""), "/");
+    page.wait_until_kept();
+    let old = build_of(&page);
+    copy.rebuild("0123456789abcdef");
+    page.run("return navigator.serviceWorker.getRegistration().then(kept => kept.update()).then(() => 1)", Vec::new());
+    page.wait_for(&format!("{CACHES}.then(names => names.some(name => name.endsWith('0123456789abcdef')))"));
+    page.wait_until_kept();
+
+    // The server has its files no more.
+    page.attach(&[&snapshot(SNAPSHOT)]);
+    page.wait_for_timeline();
+    let kept = page.value(&format!("{CACHES}.then(names => names.some(name => name.endsWith('{old}')))"));
+    assert_eq!(kept, Value::Bool(true), "{}", page.value(CACHES));
+}
+
+#[test]
+fn a_file_waits_for_a_decoder_that_does_not_come() {
+    let copy = Copy::make();
+    let module = copy.asset("engine_bg.wasm");
+    fs::rename(&module, module.with_extension("away")).unwrap();
+    let server = StaticFolder::serve(copy.path(), "/");
+    let page = Journey::at(&server.url(""), "/");
+    page.attach(&[&snapshot(SNAPSHOT)]);
+    page.wait_for("document.querySelector('[role=alert]')");
+    let text = page.text("[role=alert]");
+    for part in [SNAPSHOT, "decodes files could not be loaded", "Check the connection", "Try again"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    page.screenshot("no-decoder");
+
+    page.click_text("button", "Try again");
+    page.wait_for("document.querySelector('[role=alert]')");
+    fs::rename(module.with_extension("away"), &module).unwrap();
+    page.click_text("button", "Try again");
+    page.wait_for_timeline();
+
+    // The script that starts the worker can be missing as well.
+    fs::remove_file(copy.asset("worker.js")).unwrap();
+    let page = Journey::at(&server.url(""), "/");
+    page.attach(&[&snapshot(SNAPSHOT)]);
+    page.wait_for("document.querySelector('[role=alert]')?.innerText.includes('decodes files could not be loaded')");
+}
+
+#[test]
+fn the_page_can_be_installed() {
+    let page = Journey::start("/");
+    let found = page.devtools("Page.getAppManifest", json!({}));
+    assert_eq!(found["errors"], json!([]), "{found:#}");
+    let url = found["url"].as_str().expect("an address");
+    assert!(url.ends_with("/snapscope.webmanifest"), "{url}");
+    let manifest: Value = serde_json::from_str(found["data"].as_str().expect("a manifest")).unwrap();
+    assert_eq!((&manifest["start_url"], &manifest["scope"]), (&json!("./"), &json!("./")));
+    let accepted = &manifest["file_handlers"][0]["accept"];
+    let endings: Vec<&Value> =
+        accepted.as_object().unwrap().values().flat_map(|endings| endings.as_array().unwrap()).collect();
+    for ending in [".pickle", ".pkl", ".gz", ".json"] {
+        assert!(endings.contains(&&json!(ending)), "{ending} in {accepted}");
+    }
+    for icon in manifest["icons"].as_array().expect("icons") {
+        let size = page.run(
+            "const [source] = arguments;
+            const image = new Image();
+            image.src = source;
+            return image.decode().then(() => `${image.naturalWidth}x${image.naturalHeight}`);",
+            vec![icon["src"].clone()],
+        );
+        assert!(icon["sizes"] == "any" || icon["sizes"] == size, "{icon} is {size}");
+    }
+    let errors = page.devtools("Page.getInstallabilityErrors", json!({}));
+    assert_eq!(errors["installabilityErrors"], json!([]), "{errors:#}");
+    page.check_console();
+}
+
+#[test]
+fn files_that_the_system_opens_are_opened() {
+    let page = Journey::start("/");
+    // What an installed page gets is played by the page: a browser without windows installs none.
+    let bytes = fs::read(snapshot(SNAPSHOT)).unwrap();
+    page.devtools(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({ "source": "Object.defineProperty(window, 'launchQueue', { value: {
+            setConsumer(consumer) { window.launch = consumer; }
+        } });" }),
+    );
+    page.visit("/");
+    page.wait_for("typeof window.launch === 'function'");
+    let script = "
+        const [name, bytes] = arguments;
+        const file = new File([new Uint8Array(bytes)], name);
+        window.launch({ files: [{ getFile: async () => file }] });
+        window.launch({ files: [] });
+        window.launch({ files: [{ getFile: () => Promise.reject(new Error('gone')) }] });";
+    page.run(script, vec![json!(SNAPSHOT), json!(bytes)]);
+    page.wait_for_timeline();
+    assert_eq!(page.value("document.querySelectorAll('.file-tab').length"), 1);
+    page.check_console();
+}

@@ -1,0 +1,45 @@
+//! The page as a folder of plain files on any host, below any path.
+
+use testkit::browser::Browser;
+use testkit::server::built_page;
+use testkit::static_folder::StaticFolder;
+
+use crate::journey::{Journey, snapshot};
+
+#[test]
+fn the_folder_works_below_any_path() {
+    let server = StaticFolder::serve(&built_page(), "/tools/snapscope/");
+    let page = Journey::at(&server.url(""), "/");
+    page.attach(&[&snapshot("virtual-py-resnet50-h100.pickle.gz")]);
+    page.wait_for_timeline();
+    page.wait_until_kept();
+    // What needs the server is not offered.
+    let header = page.text("header");
+    assert!(header.contains("Export"), "{header}");
+    assert!(!header.contains("Share") && !header.contains("Jobs"), "{header}");
+    assert_eq!(page.value("document.querySelector('[aria-label=\"My links\"]')"), serde_json::Value::Null);
+    page.check_console();
+
+    page.visit("/?sample");
+    page.wait_for_timeline();
+    drop(server);
+    page.visit("/?sample");
+    page.wait_for_page();
+    page.wait_for_timeline();
+}
+
+#[test]
+fn jobs_say_that_they_need_the_server() {
+    let server = StaticFolder::serve(&built_page(), "/");
+    let page = Journey::at(&server.url(""), "/jobs.html");
+    page.wait_for("document.querySelector('main')?.innerText.includes('server')");
+    page.screenshot("jobs-without-server");
+}
+
+#[test]
+fn a_page_from_the_disk_says_that_it_needs_a_server() {
+    let address = format!("file://{}", built_page().canonicalize().unwrap().join("index.html").display());
+    let page = Browser::open(&address);
+    page.wait_for("document.getElementById('boot')?.innerText.includes('python3 -m http.server')");
+    page.screenshot("from-disk");
+}
