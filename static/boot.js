@@ -37,10 +37,45 @@ function say(text) {
 // The worker that keeps the pages for visits without a network asks which build is open.
 navigator.serviceWorker?.addEventListener("message", (event) => event.ports[0]?.postMessage(assets.href));
 
+// A module that could not be loaded is asked for under another address: a browser remembers that one failed.
+let tries = 0;
+
+async function load(name) {
+  const code = fetch(new URL(`${name}_bg.wasm`, assets));
+  code.catch(() => {}); // the script is told
+  const page = await import(new URL(`${name}.js${tries > 0 ? `?${tries}` : ""}`, assets)).catch((error) => {
+    tries += 1;
+    throw error;
+  });
+  await page.default({ module_or_path: code });
+  return page;
+}
+
+// Whether the address asks for a file: then there is no page without one.
+function is_asked() {
+  const path = location.pathname.slice(new URL("../../", assets).pathname.length);
+  return /[?&](sample|job)\b/.test(location.search) || !["", "index.html"].includes(path);
+}
+
+// The viewer takes the place of the page without a file.
+async function leave(page, files, dialog) {
+  const viewer = await load("viewer");
+  page.leave();
+  viewer.start(assets.href, files, dialog);
+}
+
 async function start() {
-  const { default: init, start } = await import(new URL(`${module}.js`, assets));
-  await init();
-  start(assets.href);
+  const name = module === "home" && is_asked() ? "viewer" : module;
+  const page = await load(name);
+  if (name === "home") {
+    let leaving = null;
+    page.start(assets.href, (files, dialog) => {
+      leaving ??= leave(page, files, dialog).finally(() => (leaving = null));
+      return leaving;
+    });
+  } else {
+    page.start(assets.href, []);
+  }
   performance.mark("page-started");
   // The page comes first: its first paint and whatever it was opened for.
   (window.requestIdleCallback ?? setTimeout)(prepare);

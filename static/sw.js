@@ -83,7 +83,7 @@ async function fresh(request, path) {
 // An asset never changes: whichever build it is of.
 async function kept(request) {
   for (const name of await caches.keys()) {
-    const response = name.startsWith(PREFIX) && (await (await caches.open(name)).match(request.url));
+    const response = name.startsWith(PREFIX) && (await (await caches.open(name)).match(request.url, { ignoreSearch: true }));
     if (response) {
       return response;
     }

@@ -77,7 +77,12 @@ pub(crate) fn assemble(statics: Files, scripts: Files) -> Result<Files> {
         if linked == text {
             bail!("static/{path} names none of the assets in double quotes");
         }
-        if let Some(missing) = quoted(&linked).find(|text| is_asset(text) && !placed.contains_key(*text)) {
+        // A list of names is for scripts, which know the folder.
+        let is_missing = |text: &str| match text.contains(' ') {
+            true => text.split(' ').any(|name| is_asset(name) && !assets.contains_key(name)),
+            false => is_asset(text) && !placed.contains_key(text),
+        };
+        if let Some(missing) = quoted(&linked).find(|text| is_missing(text)) {
             bail!("static/{path} names {missing}, which is not there");
         }
         *document = linked.into_bytes();

@@ -34,18 +34,13 @@ pub struct HeaderProps {
 /// The bar at the top of the viewer.
 #[component]
 pub fn Header(props: &HeaderProps) -> Html {
-    let on_open = props.on_open.reform(|_: MouseEvent| ());
-    let on_help = props.on_help.reform(|_: MouseEvent| ());
     let on_export = props.on_export.reform(|_: MouseEvent| ());
     let on_share = props.on_share.reform(|_: MouseEvent| ());
-    let on_links = props.on_links.reform(|_: MouseEvent| ());
     let tab = |file: &OpenFile| file_tab(props, file);
     let is_ready = props.files.shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
     let actions = html! {
         <>
-            <button type="button" class="button" onclick={on_open} aria-label="Open" title="Open snapshots (O)">
-                <Icon name={IconName::Open} /><span class="wide-only">{ "Open" }</span>
-            </button>
+            { open_button(&props.on_open) }
             if is_ready {
                 <button type="button" class="button" onclick={on_export} aria-label="Export"
                     title="Save a report, a picture or tables">
@@ -59,7 +54,30 @@ pub fn Header(props: &HeaderProps) -> Html {
             }
         </>
     };
-    let last_actions = html! {
+    html! {
+        <SiteHeader place={Place::Viewer} scheme={props.scheme} on_scheme={props.on_scheme.clone()}
+            {actions} last_actions={last_actions(&props.on_links, &props.on_help)}>
+            <nav class="file-tabs" aria-label="Open files">
+                <ul>{ for props.files.all.iter().map(tab) }</ul>
+            </nav>
+        </SiteHeader>
+    }
+}
+
+/// The button that opens files.
+pub fn open_button(on_open: &Callback<()>) -> Html {
+    let on_open = on_open.reform(|_: MouseEvent| ());
+    html! {
+        <button type="button" class="button" onclick={on_open} aria-label="Open" title="Open snapshots (O)">
+            <Icon name={IconName::Open} /><span class="wide-only">{ "Open" }</span>
+        </button>
+    }
+}
+
+/// The buttons of the links and of the keys.
+pub fn last_actions(on_links: &Callback<()>, on_help: &Callback<()>) -> Html {
+    let (on_links, on_help) = (on_links.reform(|_: MouseEvent| ()), on_help.reform(|_: MouseEvent| ()));
+    html! {
         <>
             if has_server() {
                 <button type="button" class="button quiet square" onclick={on_links} aria-label="My links"
@@ -71,14 +89,6 @@ pub fn Header(props: &HeaderProps) -> Html {
                 <Icon name={IconName::Help} />
             </button>
         </>
-    };
-    html! {
-        <SiteHeader place={Place::Viewer} scheme={props.scheme} on_scheme={props.on_scheme.clone()}
-            {actions} {last_actions}>
-            <nav class="file-tabs" aria-label="Open files">
-                <ul>{ for props.files.all.iter().map(tab) }</ul>
-            </nav>
-        </SiteHeader>
     }
 }
 

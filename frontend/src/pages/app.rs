@@ -17,7 +17,7 @@ use crate::hooks::{
     use_view_link,
 };
 use crate::platform::{chosen_files, focus_element, on_launch, on_next_frame, set_title};
-use crate::state::{DockTab, FileAction, FileStatus, KeyAction, OpenFile, Scheme};
+use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Scheme};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -30,13 +30,24 @@ enum Above {
     Links,
 }
 
+/// What the [`App`] begins with.
+#[derive(Clone, PartialEq, Properties)]
+pub struct AppProps {
+    /// Files to open.
+    #[prop_or_default]
+    pub files: Vec<web_sys::File>,
+    /// The name of a dialog.
+    #[prop_or_default]
+    pub dialog: Option<AttrValue>,
+}
+
 /// The viewer.
 #[component]
-pub fn App() -> Html {
+pub fn App(props: &AppProps) -> Html {
     let files = use_files();
     let commands = use_commands();
     let scheme = use_scheme();
-    let above = use_state_eq(|| None::<Above>);
+    let above = use_state_eq(|| (props.dialog.as_deref() == Some(LINKS_DIALOG)).then_some(Above::Links));
     // Whoever goes from rank to rank goes from file to file.
     let are_ranks = use_state_eq(|| false);
     let view_link = use_view_link(&files);
@@ -49,8 +60,11 @@ pub fn App() -> Html {
     };
     let is_over = use_drop(on_files.clone());
     use_effect_with((), {
-        let on_files = on_files.clone();
-        move |()| on_launch(move |files| on_files.emit(files))
+        let (on_files, first) = (on_files.clone(), props.files.clone());
+        move |()| {
+            on_files.emit(first);
+            on_launch(move |files| on_files.emit(files));
+        }
     });
     let on_open = {
         let input = input.clone();

@@ -1,6 +1,8 @@
 //! Whole pages.
 
 mod app;
+mod home;
 mod viewer;
 
-pub use app::App;
+pub use app::{App, AppProps};
+pub use home::{Home, HomeProps};

@@ -4,6 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What the page without a file calls the dialog of links, which the viewer has.
+pub const LINKS_DIALOG: &str = "links";
+
 /// The version of what [`Links::to_text`] writes.
 const VERSION: u32 = 1;
 

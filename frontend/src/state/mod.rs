@@ -14,7 +14,7 @@ mod view_state;
 
 pub use files::{Failure, FileAction, FileId, FileStatus, Files, Loading, OpenFile, ReadyFile, Start};
 pub use keys::{KeyAction, KeyPress, action_of, tab_after};
-pub use links::{Link, Links, Unreadable};
+pub use links::{LINKS_DIALOG, Link, Links, Unreadable};
 pub use origin::{Address, LinkFacts, Origin};
 pub use scheme::{Scheme, SchemeChoice};
 pub use selecting::{Meaning, Selecting, When};

@@ -164,8 +164,6 @@ fn a_file_waits_for_a_decoder_that_does_not_come() {
     }
     page.screenshot("no-decoder");
 
-    page.click_text("button", "Try again");
-    page.wait_for("document.querySelector('[role=alert]')");
     fs::rename(module.with_extension("away"), &module).unwrap();
     page.click_text("button", "Try again");
     page.wait_for_timeline();
@@ -175,6 +173,22 @@ fn a_file_waits_for_a_decoder_that_does_not_come() {
     let page = Journey::at(&server.url(""), "/");
     page.attach(&[&snapshot(SNAPSHOT)]);
     page.wait_for("document.querySelector('[role=alert]')?.innerText.includes('decodes files could not be loaded')");
+}
+
+#[test]
+fn a_file_waits_for_a_viewer_that_does_not_come() {
+    let copy = Copy::make();
+    let script = copy.asset("viewer.js");
+    fs::rename(&script, script.with_extension("away")).unwrap();
+    let server = StaticFolder::serve(copy.path(), "/");
+    let page = Journey::at(&server.url(""), "/");
+    page.attach(&[&snapshot(SNAPSHOT)]);
+    page.wait_for("document.querySelector('[role=alert]')?.innerText.includes('The viewer could not be loaded')");
+    page.screenshot("no-viewer");
+    fs::rename(script.with_extension("away"), &script).unwrap();
+    page.click_text("button", "Try again");
+    page.wait_for_timeline();
+    assert_eq!(page.value("document.querySelectorAll('.file-tab').length"), 1);
 }
 
 #[test]

@@ -40,8 +40,8 @@ fn the_empty_page_is_small() {
     );
     let sent: Vec<(String, u64)> = serde_json::from_value(sent).unwrap();
     let is_sent = |name: &str| sent.iter().any(|(sent, bytes)| sent == name && *bytes > 0);
-    assert!(["", "boot.js", "style.css", "viewer.js", "viewer_bg.wasm"].into_iter().all(is_sent), "{sent:?}");
-    assert!(!sent.iter().any(|(name, _)| name.starts_with("engine")), "{sent:?}");
+    assert!(["", "boot.js", "style.css", "home.js", "home_bg.wasm"].into_iter().all(is_sent), "{sent:?}");
+    assert!(!sent.iter().any(|(name, _)| name.starts_with("viewer") || name.starts_with("engine")), "{sent:?}");
     let bytes: u64 = sent.iter().map(|(_, bytes)| bytes).sum();
     println!("{bytes} bytes in {} files", sent.len());
     assert!(bytes < START_BYTES, "{bytes} bytes: {sent:#?}");
@@ -50,7 +50,7 @@ fn the_empty_page_is_small() {
 #[test]
 fn what_decodes_comes_after_the_page_and_before_a_file() {
     let page = Journey::start("/");
-    for name in ["worker.js", "engine.js", "engine_bg.wasm"] {
+    for name in ["viewer.js", "viewer_bg.wasm", "worker.js", "engine.js", "engine_bg.wasm"] {
         page.wait_for(&format!("performance.getEntriesByType('resource').some(e => e.name.endsWith('/{name}'))"));
     }
     page.check_console();

@@ -1,0 +1,157 @@
+//! The page before a file is opened: what Snapscope is, and the way to the viewer.
+
+use crate::components::drop_overlay::DropOverlay;
+use crate::components::header::{last_actions, open_button};
+use crate::components::help_dialog::HelpDialog;
+use crate::components::hero::Hero;
+use crate::components::icon::{Icon, IconName};
+use crate::components::site_header::{Place, SiteHeader};
+use crate::hooks::{use_drop, use_keys, use_scheme};
+use crate::platform::{HandOver, chosen_files, on_launch};
+use crate::state::{KeyAction, LINKS_DIALOG};
+use wasm_bindgen_futures::spawn_local;
+use web_sys::{File, HtmlInputElement};
+use yew::prelude::*;
+
+/// How far the viewer is.
+#[derive(Clone, PartialEq)]
+enum Step {
+    /// Nobody asked for it.
+    Waiting,
+    /// It is being loaded, for these files.
+    Loading(AttrValue),
+    /// It could not be loaded.
+    Failed,
+}
+
+/// What the [`Home`] tells.
+#[derive(Clone, PartialEq, Properties)]
+pub struct HomeProps {
+    /// The way to the viewer.
+    pub hand_over: HandOver,
+}
+
+/// The page before a file is opened.
+#[component]
+pub fn Home(props: &HomeProps) -> Html {
+    let scheme = use_scheme();
+    let step = use_state_eq(|| Step::Waiting);
+    let is_help = use_state_eq(|| false);
+    let input = use_node_ref();
+
+    let go = {
+        let (hand_over, step) = (props.hand_over.clone(), step.setter());
+        use_callback((), move |dialog: Option<&'static str>, ()| {
+            let (hand_over, step) = (hand_over.clone(), step.clone());
+            spawn_local(async move {
+                // Where it has come, this page is no more.
+                if !hand_over.go(dialog).await {
+                    step.set(Step::Failed);
+                }
+            });
+        })
+    };
+    let on_files = {
+        let (hand_over, step, go) = (props.hand_over.clone(), step.setter(), go.clone());
+        use_callback((), move |files: Vec<File>, ()| {
+            if let Some(first) = files.first() {
+                step.set(Step::Loading(first.name().into()));
+                hand_over.add(&files);
+                go.emit(None);
+            }
+        })
+    };
+    let is_over = use_drop(on_files.clone());
+    use_effect_with((), {
+        let on_files = on_files.clone();
+        move |()| on_launch(move |files| on_files.emit(files))
+    });
+    let on_open = {
+        let input = input.clone();
+        use_callback((), move |(), ()| {
+            if let Some(input) = input.cast::<HtmlInputElement>() {
+                input.click();
+            }
+        })
+    };
+    let on_help = {
+        let is_help = is_help.clone();
+        Callback::from(move |()| is_help.set(!*is_help))
+    };
+    use_keys({
+        let (on_open, on_help, is_help) = (on_open.clone(), on_help.clone(), *is_help);
+        Callback::from(move |action| match action {
+            KeyAction::Help => on_help.emit(()),
+            KeyAction::Open if !is_help => on_open.emit(()),
+            // Anything else is about a file.
+            _ => (),
+        })
+    });
+    let on_scheme = {
+        let scheme = scheme.clone();
+        move |choice| scheme.choose(choice)
+    };
+    let on_links = go.reform(|()| Some(LINKS_DIALOG));
+    let on_retry = {
+        let (step, go) = (step.setter(), go.clone());
+        Callback::from(move |_: MouseEvent| {
+            step.set(Step::Loading("".into()));
+            go.emit(None);
+        })
+    };
+    let on_close = {
+        let (step, hand_over) = (step.setter(), props.hand_over.clone());
+        Callback::from(move |_: MouseEvent| {
+            hand_over.clear();
+            step.set(Step::Waiting);
+        })
+    };
+    html! {
+        <>
+            <SiteHeader place={Place::Viewer} scheme={scheme.choice()} {on_scheme}
+                actions={open_button(&on_open)} last_actions={last_actions(&on_links, &on_help)}>
+                <nav class="file-tabs" aria-label="Open files"><ul /></nav>
+            </SiteHeader>
+            <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
+                aria-label="Snapshots to open"
+                onchange={on_files.reform(|event: Event| chosen_files(&event.target_unchecked_into()))} />
+            { match &*step {
+                Step::Waiting => html! { <Hero {on_open} /> },
+                Step::Loading(name) => loading(name),
+                Step::Failed => failed(on_retry, on_close),
+            } }
+            if is_over { <DropOverlay /> }
+            if *is_help { <HelpDialog on_close={on_help} /> }
+        </>
+    }
+}
+
+fn loading(name: &AttrValue) -> Html {
+    html! {
+        <main class="state">
+            <section class="card" aria-busy="true">
+                <h1 class="card-title">{ "Opening " }<span class="file-text">{ name }</span></h1>
+                <progress class="progress" aria-label="Progress" />
+                <p class="hint" role="status">{ "Loading the viewer" }</p>
+            </section>
+        </main>
+    }
+}
+
+fn failed(on_retry: Callback<MouseEvent>, on_close: Callback<MouseEvent>) -> Html {
+    html! {
+        <main class="state">
+            <section class="card error" role="alert">
+                <h1 class="card-title"><Icon name={IconName::Error} />{ "The viewer could not be loaded" }</h1>
+                <p class="error-message">{ "The part of Snapscope that shows files did not come." }</p>
+                <p class="hint">
+                    { "Check the connection and try again; if Snapscope was updated meanwhile, reload the page." }
+                </p>
+                <div class="card-foot">
+                    <button type="button" class="button primary" onclick={on_retry}>{ "Try again" }</button>
+                    <button type="button" class="button" onclick={on_close}>{ "Close" }</button>
+                </div>
+            </section>
+        </main>
+    }
+}
