@@ -57,6 +57,8 @@ pub enum IconName {
     Previous,
     /// A point to the right.
     Next,
+    /// An arrow that turns back.
+    Back,
 }
 
 impl IconName {
@@ -97,6 +99,7 @@ impl IconName {
             Self::Down => "M4 6l4 4 4-4",
             Self::Previous => "M10 3.5L5.5 8l4.5 4.5",
             Self::Next => "M6 3.5L10.5 8L6 12.5",
+            Self::Back => "M6.2 3.5L2.8 6.9l3.4 3.4M3 6.9h6.4a3.1 3.1 0 0 1 0 6.2H7",
             Self::Search => "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3l3.4 3.4",
         }
     }

@@ -12,13 +12,15 @@ pub struct ToolbarProps {
     pub axis: AxisKind,
     /// Whether the events have times.
     pub has_times: bool,
+    /// Whether there is a view to go back to.
+    pub can_go_back: bool,
     /// The axis was chosen.
     pub on_axis: Callback<AxisKind>,
     /// A button moves the timeline.
     pub on_command: Callback<TimelineCommand>,
 }
 
-/// Axis, "Jump to peak" and "Reset view".
+/// Axis, "Jump to peak", "Reset view" and "Back".
 #[component]
 pub fn Toolbar(props: &ToolbarProps) -> Html {
     let axis = |axis: AxisKind, label: &'static str, title: &'static str, is_enabled: bool| {
@@ -44,6 +46,10 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
             </button>
             <button type="button" class="button" title="Reset view (0)" onclick={command(TimelineCommand::Reset)}>
                 <Icon name={IconName::Fit} />{ "Reset view" }
+            </button>
+            <button type="button" class="button" title="Back to the view before (Backspace)" aria-label="Back"
+                disabled={!props.can_go_back} onclick={command(TimelineCommand::Back)}>
+                <Icon name={IconName::Back} />
             </button>
             <span class="toolbar-hint">{ "Scroll to zoom, drag to pan, " }<kbd>{ "?" }</kbd>{ " for more" }</span>
         </div>

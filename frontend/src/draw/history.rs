@@ -36,6 +36,11 @@ impl History {
         self.views.pop()
     }
 
+    /// Whether there is nothing to go back to.
+    pub fn is_empty(&self) -> bool {
+        self.views.is_empty()
+    }
+
     /// Forgets all views, as when the axis changes its unit.
     pub fn clear(&mut self) {
         self.views.clear();

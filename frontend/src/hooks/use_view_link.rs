@@ -22,6 +22,8 @@ pub struct Seen {
     pub axis: AxisKind,
     /// The part in view; `None` for all of it.
     pub range: Option<View>,
+    /// Whether a view was left that one can go back to.
+    pub can_go_back: bool,
 }
 
 /// The view of the shown file, up to date at any moment.

@@ -95,7 +95,7 @@ pub fn App(props: &AppProps) -> Html {
                 on_help={show(Above::Keys)} on_export={show(Above::Export)} on_share={show(Above::Share)}
                 on_links={show(Above::Links)} />
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
-                aria-label="Snapshots to open" onchange={on_change} />
+                aria-hidden="true" onchange={on_change} />
             { shown(&files, &arrival, (&commands, &view_link, &are_ranks), scheme.scheme(), &on_open) }
             if is_over { <DropOverlay /> }
             { match *above {
@@ -136,7 +136,7 @@ fn shown(
         (FileStatus::Ready(file), Some(client)) => {
             let (commands, view_link) = (commands.clone(), view_link.clone());
             html! {
-                <Viewer key={id} {id} {client} file={file.clone()} peers={files.peers()} origin={origin.clone()} {scheme}
+                <Viewer key={id} {id} {name} {client} file={file.clone()} peers={files.peers()} origin={origin.clone()} {scheme}
                     command={commands.last()}
                     are_ranks={**are_ranks} on_ranks={let setter = are_ranks.setter(); move |ranks| setter.set(ranks)}
                     on_view={move |seen| view_link.see(seen)}

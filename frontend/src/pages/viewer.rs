@@ -22,6 +22,8 @@ use yew::prelude::*;
 pub(super) struct ViewerProps {
     /// The number of the file.
     pub(super) id: FileId,
+    /// Its name.
+    pub(super) name: AttrValue,
     /// The worker of the file.
     pub(super) client: WorkerClient,
     /// The file.
@@ -60,6 +62,7 @@ pub(super) fn Viewer(props: &ViewerProps) -> Html {
     };
     html! {
         <main class="viewer">
+            <h1 class="visually-hidden">{ &props.name }</h1>
             <OriginBar origin={props.origin.clone()} notice={file.notice.clone()}
                 on_dismiss={props.on_action.reform(|()| FileAction::DismissNotice)} />
             <DevicePicker file={file.clone()} on_choose={on_device} />
@@ -142,7 +145,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
             <p class="visually-hidden" role="status">{ spoken(device) }</p>
             <FiguresRow device={device.clone()} />
             <NoticeList summary={file.summary.clone()} />
-            <Toolbar axis={file.axis} has_times={device.has_times} {on_axis} on_command={on_command.clone()} />
+            <Toolbar axis={file.axis} has_times={device.has_times} can_go_back={seen.is_some_and(|seen| seen.can_go_back)}
+                {on_axis} on_command={on_command.clone()} />
             <div class="workspace">
                 <div class="stage">
                     <Timeline client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}

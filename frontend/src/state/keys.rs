@@ -10,7 +10,7 @@ pub struct KeyPress {
     pub key: String,
     /// Whether Shift was held.
     pub shift: bool,
-    /// Whether Ctrl, Alt or Meta was held: those combinations are the browser's.
+    /// Whether Ctrl, Alt or Meta was held: those combinations are the browser's, but for undoing.
     pub modified: bool,
     /// Whether the focus is where text is typed.
     pub in_text: bool,
@@ -44,8 +44,11 @@ const ZOOM_STEP: f64 = 1.4;
 
 /// What a key press does, if anything.
 pub fn action_of(press: &KeyPress) -> Option<KeyAction> {
-    if press.modified || press.in_text {
+    if press.in_text {
         return None;
+    }
+    if press.modified {
+        return matches!(press.key.as_str(), "z" | "Z").then_some(KeyAction::Timeline(TimelineCommand::Back));
     }
     plain_action(&press.key).or_else(|| move_of(press).map(KeyAction::Timeline))
 }
@@ -76,6 +79,7 @@ fn plain_action(key: &str) -> Option<KeyAction> {
         "," => KeyAction::Timeline(TimelineCommand::Step { is_forward: false }),
         "." => KeyAction::Timeline(TimelineCommand::Step { is_forward: true }),
         "p" | "P" => KeyAction::Timeline(TimelineCommand::JumpToPeak),
+        "Backspace" => KeyAction::Timeline(TimelineCommand::Back),
         "0" | "Home" => KeyAction::Timeline(TimelineCommand::Reset),
         _ => return digit(key).map(|digit| KeyAction::ShowFile(digit - 1)),
     })
@@ -135,6 +139,17 @@ mod tests {
     fn the_browser_keeps_its_own_keys() {
         assert_eq!(action_of(&KeyPress { modified: true, ..press("o") }), None);
         assert_eq!(action_of(&KeyPress { in_text: true, ..press("o") }), None);
+    }
+
+    #[test]
+    fn undoing_goes_back_but_never_where_text_is_typed() {
+        let back = Some(KeyAction::Timeline(TimelineCommand::Back));
+        let undo = KeyPress { modified: true, ..press("z") };
+        check("Backspace", back);
+        check("z", None);
+        assert_eq!(action_of(&undo), back);
+        assert_eq!(action_of(&KeyPress { in_text: true, ..undo }), None);
+        assert_eq!(action_of(&KeyPress { in_text: true, ..press("Backspace") }), None);
     }
 
     #[test]

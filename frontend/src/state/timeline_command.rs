@@ -19,6 +19,8 @@ pub enum TimelineCommand {
         /// Factor of the y axis.
         y: f64,
     },
+    /// Goes back to the view before the last movement.
+    Back,
     /// Shows the whole trace.
     Reset,
     /// Centres the peak, zoomed in enough to read what it is made of.

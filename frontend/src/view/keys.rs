@@ -20,6 +20,7 @@ pub const KEYS: [KeyGroup; 4] = [
             (&["P"], "Jump to the peak"),
             (&[",", "."], "Show the previous or next step"),
             (&["0", "Home"], "Show the whole trace"),
+            (&["Backspace", "Ctrl Z"], "Back to the view before"),
             (&["E"], "Axis of events"),
             (&["T"], "Axis of time"),
             (&["Esc"], "Let the pinned allocation go"),

@@ -3,6 +3,7 @@
 mod compare;
 mod errors;
 mod export;
+mod feel;
 mod files;
 mod findings;
 mod flame;

@@ -1,5 +1,6 @@
 //! The edge by which the dock is made higher or lower.
 
+use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
@@ -23,6 +24,18 @@ pub(super) struct GripProps {
 #[component]
 pub(super) fn Grip(props: &GripProps) -> Html {
     let from = use_mut_ref(|| None::<f64>);
+    let share = use_state_eq(|| None::<i32>);
+    use_effect_with(props.dock.clone(), {
+        let share = share.setter();
+        move |dock| share.set(share_of(dock))
+    });
+    let grow = {
+        let (dock, share) = (props.dock.clone(), share.setter());
+        Rc::new(move |by_px: f64| {
+            grow(&dock, by_px);
+            share.set(share_of(&dock));
+        })
+    };
     let onpointerdown = {
         let from = from.clone();
         move |event: PointerEvent| {
@@ -34,33 +47,39 @@ pub(super) fn Grip(props: &GripProps) -> Html {
         }
     };
     let onpointermove = {
-        let (from, dock) = (from.clone(), props.dock.clone());
+        let (from, grow) = (from.clone(), grow.clone());
         move |event: PointerEvent| {
             if let Some(last) = from.borrow_mut().as_mut() {
                 let y = f64::from(event.client_y());
-                grow(&dock, *last - y);
+                grow(*last - y);
                 *last = y;
             }
         }
     };
     let onpointerup = move |_: PointerEvent| *from.borrow_mut() = None;
-    let onkeydown = {
-        let dock = props.dock.clone();
-        move |event: KeyboardEvent| {
-            let by_px = match event.key().as_str() {
-                "ArrowUp" => STEP_PX,
-                "ArrowDown" => -STEP_PX,
-                _ => return,
-            };
-            event.prevent_default();
-            event.stop_propagation();
-            grow(&dock, by_px);
-        }
+    let onkeydown = move |event: KeyboardEvent| {
+        let by_px = match event.key().as_str() {
+            "ArrowUp" => STEP_PX,
+            "ArrowDown" => -STEP_PX,
+            _ => return,
+        };
+        event.prevent_default();
+        event.stop_propagation();
+        grow(by_px);
     };
     html! {
         <div class="dock-grip" role="separator" aria-orientation="horizontal" aria-label="Height of the view below"
+            aria-valuemin="0" aria-valuemax="100" aria-valuenow={share.map(|share| share.to_string())}
+            aria-valuetext={share.map(|share| format!("{share} % of the height"))}
             tabindex="0" {onpointerdown} {onpointermove} {onpointerup} {onkeydown}></div>
     }
+}
+
+/// How much of the stage the dock takes, in per cent.
+fn share_of(dock: &NodeRef) -> Option<i32> {
+    let dock = dock.cast::<HtmlElement>()?;
+    let whole = dock.parent_element()?.client_height();
+    (whole > 0).then(|| (100 * dock.offset_height() / whole).clamp(0, 100))
 }
 
 fn grow(dock: &NodeRef, by_px: f64) {

@@ -101,7 +101,7 @@ pub fn Dock(props: &DockProps) -> Html {
         html! {
             <button type="button" role="tab" id={id(this)} data-tab={(this as u32).to_string()}
                 aria-selected={is_shown.to_string()} tabindex={if is_stop { "0" } else { "-1" }}
-                aria-controls="dock-body" {onclick}>{ label(this) }</button>
+                aria-controls={open.map(|_| "dock-body")} {onclick}>{ label(this) }</button>
         }
     };
     html! {

@@ -35,10 +35,10 @@ pub(super) fn About(props: &AboutProps) -> Html {
         <section class="about">
             <dl class="facts">{ for file.iter().chain(&end).map(|(name, value)| line(name, value)) }</dl>
             if !device.actions.is_empty() {
-                <h3>{ "Events" }</h3>
+                <h2>{ "Events" }</h2>
                 <dl class="facts code">{ for actions }</dl>
             }
-            <h3>{ "Allocator settings" }</h3>
+            <h2>{ "Allocator settings" }</h2>
             if settings.is_empty() {
                 <p class="panel-empty">{ "Not in the file: torch writes them from version 2.3 on" }</p>
             } else {

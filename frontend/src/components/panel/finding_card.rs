@@ -43,7 +43,7 @@ pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
                 }
                 <span class="finding-bytes numbers">{ format::bytes(finding.bytes) }</span>
             </p>
-            <h3 class="finding-title">{ sentence(&finding.title) }</h3>
+            <h2 class="finding-title">{ sentence(&finding.title) }</h2>
             <p>{ sentence(&finding.advice) }</p>
             if evidence.count > 0 { { steps(&evidence) } }
             <details>

@@ -86,7 +86,7 @@ pub fn Panel(props: &PanelProps) -> Html {
             <div class="panel-tabs" role="tablist" aria-label="Details" onkeydown={on_key}>
                 { for PanelTab::ALL.map(head) }
             </div>
-            <div class="panel-body" id="panel-body" role="tabpanel" aria-labelledby={id(tab)}>
+            <div class="panel-body" id="panel-body" role="tabpanel" tabindex="0" aria-labelledby={id(tab)}>
                 { match tab {
                     PanelTab::Findings => html! {
                         <FindingList client={props.client.clone()} file={props.file.clone()}

@@ -258,6 +258,7 @@ impl Director {
         match command {
             TimelineCommand::JumpTo { moment } => return self.jump_to(moment),
             TimelineCommand::Between { first, last } => return self.show_between(first, last),
+            TimelineCommand::Back => return self.with(Stage::go_back),
             _ => (),
         }
         self.with(|stage| {
@@ -280,7 +281,7 @@ impl Director {
                         camera.set_view(View { x, y: camera.view().y });
                     }
                 }
-                TimelineCommand::JumpTo { .. } | TimelineCommand::Between { .. } => (),
+                TimelineCommand::JumpTo { .. } | TimelineCommand::Between { .. } | TimelineCommand::Back => (),
             }
             stage.go_to(camera.view());
         });

@@ -1,4 +1,4 @@
-//! Wheel, pointers and keys on the plot and the minimap.
+//! Wheel and pointers on the plot and the minimap.
 
 use super::director::Director;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 use gloo_events::{EventListener, EventListenerOptions};
 use std::{cell::Cell, rc::Rc};
 use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
+use web_sys::{Event, HtmlElement, MouseEvent, PointerEvent, WheelEvent};
 
 /// Begins to listen; the listeners end when they are dropped.
 pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListener> {
@@ -30,7 +30,6 @@ pub(super) fn listen(director: &Director, surface: &Surface) -> Vec<EventListene
         on(&surface.plot, "dblclick", director, |director, event: &MouseEvent| {
             director.zoom_to(point(director, event))
         }),
-        on(&surface.plot, "keydown", director, key),
     ];
     all.extend(listen_to_minimap(director, surface));
     all
@@ -173,14 +172,6 @@ fn carry_out(director: &Director, effect: Effect) {
 
 fn show_drag(plot: &HtmlElement, is_active: bool) {
     platform::set_attribute(plot, "data-dragging", if is_active { "true" } else { "false" });
-}
-
-/// Keys that only make sense here; the others are the page's.
-fn key(director: &Director, event: &KeyboardEvent) {
-    if event.key() == "Backspace" {
-        event.prevent_default();
-        director.with(super::stage::Stage::go_back);
-    }
 }
 
 /// What the pointer has hold of in the minimap, and the view and place at that time.

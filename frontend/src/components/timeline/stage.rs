@@ -218,7 +218,8 @@ impl Stage {
     /// What the page does not know yet about the view, once the camera rests.
     pub(super) fn untold_view(&mut self) -> Option<Seen> {
         let range = (!self.camera.is_whole()).then(|| self.camera.view());
-        let seen = Seen { device: self.props.device.device, axis: self.props.axis, range };
+        let can_go_back = !self.history.is_empty();
+        let seen = Seen { device: self.props.device.device, axis: self.props.axis, range, can_go_back };
         (self.glide.is_none() && self.told.replace(seen) != Some(seen)).then_some(seen)
     }
 

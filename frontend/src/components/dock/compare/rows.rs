@@ -102,7 +102,9 @@ pub(super) fn Rows(props: &RowsProps) -> Html {
         <div class="compare-grid" role="grid" aria-label="What differs" aria-rowcount={(count + 1).to_string()}>
             <div class="compare-row compare-columns" role="row" aria-rowindex="1">
                 { head(props, Column::Delta, "Change") }
-                <span class="compare-cell compare-bar-cell" role="columnheader" aria-label="Bar"></span>
+                <span class="compare-cell compare-bar-cell" role="columnheader">
+                    <span class="visually-hidden">{ "Change as a bar" }</span>
+                </span>
                 { head(props, Column::Other, "Other") }
                 { head(props, Column::This, "This") }
                 { head(props, Column::Count, "Count") }
@@ -114,7 +116,9 @@ pub(super) fn Rows(props: &RowsProps) -> Html {
                 <svg class="compare-space" height={(visible.start as i32 * ROW_PX).to_string()} aria-hidden="true" />
                 { for visible.clone().map(row) }
                 <svg class="compare-space" height={((count - visible.end) as i32 * ROW_PX).to_string()} aria-hidden="true" />
-                if count == 0 { <p class="panel-empty">{ &props.empty }</p> }
+                if count == 0 {
+                    <div role="row" aria-rowindex="2"><p class="panel-empty" role="gridcell">{ &props.empty }</p></div>
+                }
             </div>
         </div>
     }

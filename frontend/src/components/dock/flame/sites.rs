@@ -53,7 +53,7 @@ pub(super) fn Sites(props: &SitesProps) -> Html {
         let tree = FlameTree { source: props.source.clone(), shape, by_appearance: false };
         html! {
             <section class="flame-half" aria-label={title}>
-                <h3>{ title }</h3>
+                <h2>{ title }</h2>
                 <FlameCanvas client={props.client.clone()} device={props.device} scheme={props.scheme} {tree}
                     search="" {rootward} label={title} on_chosen={props.on_chosen.clone()} />
             </section>

@@ -1,0 +1,166 @@
+//! The pages under a keyboard, a screen reader, weak eyes, and eyes that motion makes sick.
+
+use crate::journey::Journey;
+use serde_json::{Value, json};
+use std::path::Path;
+use testkit::server::root;
+
+/// Returns what a page does not keep, a sentence each.
+const AUDIT: &str = include_str!("audit.js");
+
+/// Sums the shifts of the layout that nobody caused, by the browser's own account (CLS).
+const SHIFT: &str = "
+    return new Promise(resolve => {
+        let sum = 0;
+        new PerformanceObserver(list => list.getEntries().forEach(entry => sum += entry.hadRecentInput ? 0 : entry.value))
+            .observe({ type: 'layout-shift', buffered: true });
+        setTimeout(() => resolve(sum), 500);
+    });";
+
+/// Goes through all that the Tab key reaches, and returns what is left out or does not show that it has the focus.
+const LOST: &str = "
+    const isShown = element => element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
+    const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')]
+        .filter(element => isShown(element) && element.tabIndex >= 0 && !element.disabled);
+    return all.filter(element => {
+        element.focus({ focusVisible: true });
+        const { outlineStyle, outlineWidth } = getComputedStyle(element);
+        const around = getComputedStyle(element.parentElement);
+        const isSeen = style => style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
+        const isFramed = around.borderColor !== '' && element.parentElement.matches(':focus-within')
+            && element.matches('input[type=search]');
+        return document.activeElement !== element
+            || !(isSeen({ outlineStyle, outlineWidth }) || isSeen(around) || isFramed);
+    }).map(element => element.outerHTML.slice(0, 120));";
+
+#[track_caller]
+fn check_audit(page: &Journey, what: &str) {
+    let problems = page.run(AUDIT, Vec::new());
+    assert_eq!(problems, json!([]), "{what}");
+}
+
+#[track_caller]
+fn check_focus(page: &Journey, what: &str) {
+    let lost = page.run(LOST, Vec::new());
+    assert_eq!(lost, json!([]), "{what}");
+}
+
+fn with_scheme(scheme: &str, check: impl Fn(&Journey)) {
+    check(&Journey::start(&format!("/?theme={scheme}")));
+}
+
+/// Every view of the viewer, one after another.
+#[track_caller]
+fn check_viewer(scheme: &str) {
+    with_scheme(scheme, |page| {
+        check_audit(page, "the empty page");
+        check_focus(page, "the empty page");
+        page.attach(&[&Path::new(root()).join("static/sample.pickle.gz")]);
+        page.wait_for_timeline();
+        page.wait_for("document.querySelector('.finding-title')");
+        check_audit(page, "an open file");
+        check_focus(page, "an open file");
+        for tab in ["dock-flame", "dock-allocations", "dock-segments", "dock-what-if", "dock-compare"] {
+            page.click(&format!("#{tab}"));
+            page.wait_for(&format!(
+                "document.querySelector('#dock-body')?.getAttribute('aria-labelledby') === '{tab}'"
+            ));
+            page.settle();
+            check_audit(page, tab);
+            check_focus(page, tab);
+        }
+        for tab in ["tab-stacks", "tab-allocation", "tab-file", "tab-findings"] {
+            page.click(&format!("#{tab}"));
+            page.settle();
+            check_audit(page, tab);
+        }
+        for dialog in ["Keys", "My links", "Export", "Share"] {
+            page.click(&format!("header button[aria-label='{dialog}']"));
+            page.wait_for("document.querySelector('dialog')?.open");
+            page.settle();
+            check_audit(page, dialog);
+            page.press("\u{e00c}"); // Esc
+            page.wait_for("document.querySelector('dialog') === null");
+            let back = page.value("document.activeElement.getAttribute('aria-label')");
+            assert_eq!(back, dialog, "the focus returns to what opened the dialog");
+        }
+    });
+}
+
+#[test]
+fn every_view_can_be_used_without_a_mouse_or_sharp_eyes() {
+    check_viewer("light");
+}
+
+#[test]
+fn so_it_can_in_the_dark() {
+    check_viewer("dark");
+}
+
+#[test]
+fn so_can_the_page_of_jobs() {
+    for path in ["/jobs?theme=light", "/jobs?theme=dark", "/jobs/new"] {
+        let page = Journey::start(path);
+        page.wait_for("document.querySelector('main h1') !== null");
+        check_audit(&page, path);
+        check_focus(&page, path);
+    }
+}
+
+#[test]
+fn a_zoom_is_undone_by_key_and_by_button() {
+    let page = Journey::start("/?sample");
+    page.wait_for_timeline();
+    let back = "document.querySelector('.toolbar button[aria-label=Back]')";
+    let whole = page.view();
+    assert_eq!(page.value(&format!("{back}.disabled")), true);
+    page.press("+");
+    page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.8));
+    let zoomed = page.view();
+    page.wait_for(&format!("!{back}.disabled"));
+    // Movements without a pause between them are one step back.
+    std::thread::sleep(std::time::Duration::from_millis(800));
+    page.press("p");
+    page.wait_for_view(&format!("x1 - x0 < {}", zoomed.width() * 0.8));
+    page.press("\u{e003}"); // Backspace
+    page.wait_for_view(&format!("x0 === {} && x1 === {}", zoomed.x0, zoomed.x1));
+    page.click(".toolbar button[aria-label=Back]");
+    page.wait_for_view(&format!("x0 === {} && x1 === {}", whole.x0, whole.x1));
+    page.wait_for(&format!("{back}.disabled"));
+}
+
+#[test]
+fn nothing_shifts_while_a_file_loads() {
+    let page = Journey::start("/?sample");
+    page.wait_for_timeline();
+    page.wait_for("document.querySelector('.finding-title')");
+    let shift = page.run(SHIFT, Vec::new()).as_f64();
+    assert!(shift.is_some_and(|shift| shift < 0.01), "the layout shifted by {shift:?}");
+}
+
+#[test]
+fn whoever_asks_for_less_motion_gets_none() {
+    let page = Journey::start("/?sample");
+    page.wait_for_timeline();
+    let features = json!([{ "name": "prefers-reduced-motion", "value": "reduce" }]);
+    page.devtools("Emulation.setEmulatedMedia", json!({ "features": features }));
+    let moving = "document.getAnimations().filter(animation => animation.playState === 'running').length";
+    assert_eq!(page.value(moving), Value::from(0));
+    // The frame after the key has the whole way behind it: a glide would be under way for a quarter of a second.
+    let script = "
+        const plot = document.querySelector('[data-timeline]');
+        const range = () => plot.getAttribute('data-x0') + ' ' + plot.getAttribute('data-x1');
+        const frames = count => new Promise(resolve => {
+            const step = left => left ? requestAnimationFrame(() => step(left - 1)) : resolve();
+            step(count);
+        });
+        window.dispatchEvent(new KeyboardEvent('keydown', { key: 'p', bubbles: true }));
+        await frames(3);
+        const early = range();
+        await new Promise(resolve => setTimeout(resolve, 600));
+        return [early, range()];";
+    let ranges = page.run(&format!("return (async () => {{ {script} }})();"), Vec::new());
+    assert_eq!(ranges[0], ranges[1]);
+    let whole = page.value("document.querySelector('[data-timeline]').getAttribute('data-x0')");
+    assert_ne!(whole, "0", "the key moved the view");
+}
