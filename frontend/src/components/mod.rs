@@ -6,6 +6,7 @@ pub mod copy_button;
 pub mod dialog;
 pub mod export_button;
 pub mod scheme_switch;
+mod sheet_buttons;
 pub mod site_header;
 mod tab_keys;
 

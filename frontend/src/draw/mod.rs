@@ -21,10 +21,12 @@ pub mod initial;
 pub mod lane;
 pub mod minimap;
 
+pub mod curves;
 pub mod flame;
 pub mod flame_camera;
 pub mod flame_rows;
 mod rows;
 pub mod segment_map;
 pub mod steps;
+pub mod svg;
 pub use shared::draw::{color, shade, span, theme, ticks};

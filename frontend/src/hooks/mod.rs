@@ -31,7 +31,7 @@ pub use use_flame::{Readable, use_flame_boxes, use_flame_sites};
 pub use use_keys::use_keys;
 pub use use_scheme::{SchemeHandle, use_scheme};
 pub use use_segments::use_segments;
-pub use use_selecting::{SelectingHandle, use_selecting, use_selecting_state};
+pub use use_selecting::{SelectingHandle, use_awaited_group, use_selecting};
 pub use use_settled::use_settled;
 pub use use_sharing::{SharingHandle, delete_link, use_sharing};
 pub use use_view_link::{Seen, ViewLink, use_view_link};

@@ -31,6 +31,8 @@ struct Workers {
     /// Where a file that could not be read comes from, for another try.
     sources: RefCell<HashMap<FileId, Source>>,
     last_id: Cell<FileId>,
+    /// Whether the address is about the next file that is opened.
+    is_addressed: Cell<bool>,
 }
 
 /// An open file that can be looked at.
@@ -79,6 +81,12 @@ impl FilesHandle {
     /// Dispatches an action that concerns no worker.
     pub fn dispatch(&self, action: FileAction) {
         self.model.dispatch(action);
+    }
+
+    /// Shows another view of the shown file, or of the next one where none is open.
+    pub fn go_to(&self, start: Start) {
+        self.workers.is_addressed.set(self.files().all.is_empty());
+        self.model.dispatch(FileAction::GoTo(Box::new(start)));
     }
 
     /// The worker of a file.
@@ -142,8 +150,9 @@ impl FilesHandle {
         let id = self.workers.last_id.get() + 1;
         self.workers.last_id.set(id);
         let Opening { name, origin, start } = opening;
-        // The address is about the first file of a visit; later it follows what is shown.
-        let addressed = || if id == 1 { start_of(&fragment().unwrap_or_default()) } else { Start::default() };
+        // The address is about the first file of a visit; later it follows what is shown, until another is put in.
+        let is_addressed = self.workers.is_addressed.take() || id == 1;
+        let addressed = || if is_addressed { start_of(&fragment().unwrap_or_default()) } else { Start::default() };
         let start = Box::new(start.unwrap_or_else(addressed));
         self.model.dispatch(FileAction::Add { id, name: name.into(), origin, start, now_ms: now_ms() });
         self.start_worker(id, source);

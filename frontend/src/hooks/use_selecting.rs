@@ -1,9 +1,11 @@
 //! What is chosen in the views below the timeline, shared by them.
 
 use super::Seen;
-use crate::state::{Meaning, Selecting};
-use crate::worker::{DeviceFigures, Hit, SelectionData};
+use crate::platform::WorkerClient;
+use crate::state::{Choice, Choices, Meaning, Selecting};
+use crate::worker::{AllocationsAnswer, AllocationsQuestion, DeviceFigures, Hit, SelectionData};
 use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
 /// What is chosen, and how to choose something else.
@@ -42,17 +44,31 @@ impl SelectingHandle {
     }
 }
 
-/// The state behind [`use_selecting`]: for the component around all views.
+impl SelectingHandle {
+    /// What is chosen in a file, and what hears of another choice.
+    pub fn new(choices: &Choices, on_choose: &Callback<Choice>) -> Self {
+        Self { selecting: Rc::new(choices.selecting.clone()), on_change: on_choose.reform(Choice::Selecting) }
+    }
+}
+
+/// Looks the group up that an address names by its mark; where there is no such one, all are meant.
 #[hook]
-pub fn use_selecting_state(device: u32) -> SelectingHandle {
-    let selecting = use_state_eq(|| Rc::new(Selecting::default()));
-    let setter = selecting.setter();
-    use_effect_with(device, {
-        let (before, setter) = (Rc::clone(&selecting), setter.clone());
-        move |_| setter.set(Rc::new(before.for_other_device()))
+pub fn use_awaited_group(handle: &SelectingHandle, client: &WorkerClient, device: u32) {
+    let awaited = handle.selecting().awaited_group();
+    let handle = handle.clone();
+    use_effect_with((client.clone(), device, awaited), move |(client, device, awaited)| {
+        let (client, device, awaited) = (client.clone(), *device, *awaited);
+        spawn_local(async move {
+            let Some(mark) = awaited else { return };
+            // An error means that the file was closed.
+            if let Ok(AllocationsAnswer::Group(found)) =
+                client.allocations(device, AllocationsQuestion::Group(mark)).await
+            {
+                let group = found.map(|(key, title)| (key, title, mark.mark));
+                handle.choose(handle.selecting().with_group(group));
+            }
+        });
     });
-    let on_change = use_callback((), move |selecting: Selecting, ()| setter.set(Rc::new(selecting)));
-    SelectingHandle { selecting: Rc::clone(&selecting), on_change }
 }
 
 /// What is chosen in the views below the timeline.

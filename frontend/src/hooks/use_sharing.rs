@@ -61,6 +61,11 @@ impl SharingHandle {
         self.model.dispatch(action);
     }
 
+    /// The texts that somebody typed which go with the link.
+    pub fn typed(&self) -> Vec<&str> {
+        self.view.typed()
+    }
+
     /// Keeps the server's token for this browser.
     pub fn keep_token(&self, token: &str) {
         keep_token(Some(token));
@@ -160,10 +165,10 @@ fn refused(error: ApiError) -> SendFailure {
 
 /// Sharing of a file with the view that is on the screen now.
 #[hook]
-pub fn use_sharing(client: &WorkerClient, view: ViewState) -> SharingHandle {
+pub fn use_sharing(client: &WorkerClient, view: &ViewState) -> SharingHandle {
     let model = use_reducer_eq(Model::default);
     let work = use_memo((), |()| Work::default());
-    let handle = SharingHandle { model, work, view };
+    let handle = SharingHandle { model, work, view: view.clone() };
     {
         let dispatcher = handle.model.dispatcher();
         use_effect_with((), move |()| {

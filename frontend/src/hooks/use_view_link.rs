@@ -2,8 +2,8 @@
 
 use super::use_files::FilesHandle;
 use crate::draw::camera::View;
-use crate::platform::replace_fragment;
-use crate::state::{FileId, FileStatus, Files, ReadyFile, ViewState};
+use crate::platform::{FragmentListener, replace_fragment};
+use crate::state::{FileId, FileStatus, Files, ReadyFile, Start, ViewState};
 use crate::worker::AxisKind;
 use gloo_timers::callback::Timeout;
 use std::cell::{Cell, RefCell};
@@ -62,7 +62,11 @@ impl ViewLink {
         let files = self.inner.files.borrow();
         let file = files.shown_file()?;
         let FileStatus::Ready(ready) = &file.status else { return None };
-        Some(ready.view_state(self.range(file.id, ready)))
+        let mut view = ready.view_state(self.range(file.id, ready));
+        if view.choices.are_ranks != files.are_ranks {
+            Rc::make_mut(&mut view.choices).are_ranks = files.are_ranks;
+        }
+        Some(view)
     }
 
     /// The part in view; before the timeline has told, the one that it begins with.
@@ -70,6 +74,11 @@ impl ViewLink {
         let is_of =
             |(file, seen): &(FileId, Seen)| *file == id && seen.device == ready.device && seen.axis == ready.axis;
         self.inner.seen.get().filter(is_of).map_or(ready.start_range, |(_, seen)| seen.range)
+    }
+
+    /// What the timeline has told is of the view before.
+    fn forget_range(&self) {
+        self.inner.seen.set(None);
     }
 
     fn follow(&self, files: &Files) {
@@ -103,7 +112,35 @@ pub fn use_view_link(files: &FilesHandle) -> ViewLink {
     let link = use_memo((), |()| ViewLink::default());
     link.follow(files.files());
     use_start_pin(files);
+    use_pasted(files, &link);
     (*link).clone()
+}
+
+/// Goes to the view of an address that somebody puts into an open page.
+#[hook]
+fn use_pasted(files: &FilesHandle, link: &ViewLink) {
+    // The listener lives as long as the page, and files change.
+    let now = use_mut_ref(|| files.clone());
+    *now.borrow_mut() = files.clone();
+    let link = link.clone();
+    use_effect_with((), move |()| {
+        let listener = FragmentListener::new(move |fragment| {
+            let files = now.borrow().clone();
+            let text = fragment.unwrap_or_default();
+            if text.is_empty() || link.view().is_some_and(|view| view.to_text() == text) {
+                return;
+            }
+            let start = match ViewState::from_text(&text) {
+                Ok(view) => {
+                    link.forget_range();
+                    Start { view: Some(view), notice: None }
+                }
+                Err(error) => Start { view: None, notice: Some(error.of_open_page().into()) },
+            };
+            files.go_to(start);
+        });
+        move || drop(listener)
+    });
 }
 
 /// Pins what the view to begin with has pinned, once the lifetimes of its device are known.

@@ -48,8 +48,6 @@ pub fn App(props: &AppProps) -> Html {
     let commands = use_commands();
     let scheme = use_scheme();
     let above = use_state_eq(|| (props.dialog.as_deref() == Some(LINKS_DIALOG)).then_some(Above::Links));
-    // Whoever goes from rank to rank goes from file to file.
-    let are_ranks = use_state_eq(|| false);
     let view_link = use_view_link(&files);
     let arrival = use_arrival(&files);
     let input = use_node_ref();
@@ -96,7 +94,7 @@ pub fn App(props: &AppProps) -> Html {
                 on_links={show(Above::Links)} />
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
                 aria-hidden="true" onchange={on_change} />
-            { shown(&files, &arrival, (&commands, &view_link, &are_ranks), scheme.scheme(), &on_open) }
+            { shown(&files, &arrival, (&commands, &view_link), scheme.scheme(), &on_open) }
             if is_over { <DropOverlay /> }
             { match *above {
                 None => Html::default(),
@@ -113,7 +111,7 @@ pub fn App(props: &AppProps) -> Html {
 fn shown(
     files: &FilesHandle,
     arrival: &Arrival,
-    (commands, view_link, are_ranks): (&Commands, &ViewLink, &UseStateHandle<bool>),
+    (commands, view_link): (&Commands, &ViewLink),
     scheme: Scheme,
     on_open: &Callback<()>,
 ) -> Html {
@@ -138,7 +136,8 @@ fn shown(
             html! {
                 <Viewer key={id} {id} {name} {client} file={file.clone()} peers={files.peers()} origin={origin.clone()} {scheme}
                     command={commands.last()}
-                    are_ranks={**are_ranks} on_ranks={let setter = are_ranks.setter(); move |ranks| setter.set(ranks)}
+                    are_ranks={files.files().are_ranks}
+                    on_ranks={callback(files, |files, are_ranks| files.dispatch(FileAction::ChooseRanks(are_ranks)))}
                     on_view={move |seen| view_link.see(seen)}
                     on_action={callback(files, |files, action| files.dispatch(action))}
                     on_command={move |command| commands.issue(command)}

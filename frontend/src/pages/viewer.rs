@@ -10,7 +10,7 @@ use crate::components::timeline::Timeline;
 use crate::components::toolbar::Toolbar;
 use crate::hooks::{Peer, Seen, Shown, use_settled};
 use crate::platform::{WorkerClient, bring_into_view};
-use crate::state::{FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
+use crate::state::{Choice, FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
 use crate::view::figures::device_name;
 use crate::worker::{DeviceFigures, Hit, WhatIfSetup};
 use shared::base::format;
@@ -104,19 +104,13 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         use_callback((), move |hit: Option<Hit>, ()| hovered.set(hit.map(Rc::new)))
     };
     // What was under the pointer on one device means nothing on another.
-    // Neither does what its requests are replayed under.
-    let what_if = use_state_eq(|| None::<Rc<WhatIfSetup>>);
-    let on_what_if = {
-        let what_if = what_if.setter();
-        use_callback((), move |setup: WhatIfSetup, ()| what_if.set(Some(Rc::new(setup))))
-    };
     use_effect_with(device.device, {
-        let (hovered, what_if) = (hovered.setter(), what_if.setter());
-        move |_| {
-            hovered.set(None);
-            what_if.set(None);
-        }
+        let hovered = hovered.setter();
+        move |_| hovered.set(None)
     });
+    let on_choose = use_callback(on_action.clone(), |choice, on_action| on_action.emit(FileAction::Choose(choice)));
+    let on_what_if = on_choose.reform(|setup: WhatIfSetup| Choice::WhatIf(setup));
+    let what_if = &file.choices.what_if;
     let capacity_bytes = what_if.as_ref().and_then(|setup| setup.capacity_bytes);
     // The pointer's way over the plot must not render anything but the panel, so callbacks keep their identity.
     let on_pin = use_callback(on_action.clone(), |hit, on_action| on_action.emit(FileAction::Pin(hit)));
@@ -140,6 +134,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         on_seen.emit(view);
     });
     let pinned = file.pinned.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.allocation);
+    let name =
+        peers.iter().find(|peer| peer.id == *id).map(|peer| AttrValue::from(peer.name.clone())).unwrap_or_default();
     html! {
         <>
             <p class="visually-hidden" role="status">{ spoken(device) }</p>
@@ -149,16 +145,16 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                 {on_axis} on_command={on_command.clone()} />
             <div class="workspace">
                 <div class="stage">
-                    <Timeline client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
+                    <Timeline key={file.arrivals} client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
                         color={file.color} parts={file.shown_parts().cloned()} legend_moment={legend_moment(file, device)}
                         {on_color} command={*command} {pinned} {capacity_bytes} start={file.start_range} {on_view} {on_hover}
                         on_pin={on_pin.clone()} />
                     <Dock id={*id} client={client.clone()} file={file.clone()} device={device.clone()}
                         peers={peers.clone()} are_ranks={*are_ranks} scheme={*scheme} seen={*seen}
-                        what_if={(*what_if).clone()} {on_dock} {on_pin} {on_what_if} on_ranks={on_ranks.clone()}
+                        what_if={what_if.clone()} {on_dock} {on_pin} {on_choose} {on_what_if} on_ranks={on_ranks.clone()}
                         on_action={on_action.clone()} on_command={on_command.clone()} on_files={on_files.clone()} />
                 </div>
-                <Panel client={client.clone()} file={file.clone()} device={device.clone()}
+                <Panel client={client.clone()} file={file.clone()} {name} device={device.clone()}
                     hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} />
             </div>
         </>

@@ -2,6 +2,7 @@
 
 use super::browser::window;
 use super::site::site_url;
+use gloo_events::EventListener;
 use wasm_bindgen::JsValue;
 use web_sys::{Url, UrlSearchParams};
 
@@ -23,6 +24,19 @@ pub fn search_params(name: &str) -> Vec<String> {
 pub fn fragment() -> Option<String> {
     let hash = window().location().hash().ok()?;
     hash.strip_prefix('#').filter(|fragment| !fragment.is_empty()).map(str::to_owned)
+}
+
+/// Hears when somebody puts something else behind `#`; the page's own changes are not heard.
+#[derive(Debug)]
+pub struct FragmentListener {
+    _listener: EventListener,
+}
+
+impl FragmentListener {
+    /// Listens until it is dropped.
+    pub fn new(on_change: impl Fn(Option<String>) + 'static) -> Self {
+        Self { _listener: EventListener::new(&window(), "hashchange", move |_| on_change(fragment())) }
+    }
 }
 
 /// Puts something else behind `#`, without a new entry in the history.

@@ -13,6 +13,14 @@ pub(super) fn blob(bytes: &[u8], media_type: &str) -> Result<Blob, JsValue> {
     Blob::new_with_u8_array_sequence_and_options(&Array::of1(&Uint8Array::from(bytes)), &properties)
 }
 
+/// A text as a `Blob` of a media type.
+///
+/// # Errors
+/// If the browser has no room for it.
+pub fn text_blob(text: &str, media_type: &str) -> Result<Blob, JsValue> {
+    blob(text.as_bytes(), media_type)
+}
+
 /// A `Blob` as a file with a name, as if somebody had chosen it; nothing where the browser has no room.
 pub fn file_of(blob: &Blob, name: &str) -> Option<File> {
     File::new_with_blob_sequence(&Array::of1(blob), name).ok()

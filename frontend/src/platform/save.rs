@@ -39,19 +39,6 @@ pub async fn png_of(svg: &Blob, scale: f64) -> Result<Blob, JsValue> {
     encoded(&drawn?).await
 }
 
-/// What the first canvas within an element shows as PNG, on a colour: canvases of the page lie on its own.
-///
-/// # Errors
-/// If there is no canvas, or the browser has no room for the pixels.
-pub async fn png_of_canvas(within: &Element, background: &str) -> Result<Blob, JsValue> {
-    let shown: HtmlCanvasElement = within.query_selector("canvas")?.ok_or(JsValue::NULL)?.unchecked_into();
-    let (canvas, context) = new_canvas(shown.width(), shown.height())?;
-    context.set_fill_style_str(background);
-    context.fill_rect(0.0, 0.0, f64::from(shown.width()), f64::from(shown.height()));
-    context.draw_image_with_html_canvas_element(&shown, 0.0, 0.0)?;
-    encoded(&canvas).await
-}
-
 async fn encoded(canvas: &HtmlCanvasElement) -> Result<Blob, JsValue> {
     let (sender, receiver) = oneshot::channel();
     let take = Closure::once(move |file: Option<Blob>| drop(sender.send(file)));

@@ -5,7 +5,8 @@ use super::reader::Source;
 use crate::worker::{
     AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CompareAnswer,
     CompareQuestion, CopyOptions, CopyPreview, Details, ExportOrder, FlameAnswer, FlameQuestion, Hit, Instant, Marks,
-    Order, PictureData, Question, Report, SegmentsData, Stacks, View, WhatIfAnswer, WhatIfQuestion, WhatIfSetup,
+    Order, PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View, WhatIfAnswer, WhatIfQuestion,
+    WhatIfSetup,
 };
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};
@@ -217,6 +218,16 @@ impl WorkerClient {
     pub async fn export(&self, order: ExportOrder) -> Result<Blob, AskError> {
         let (done, receiver) = oneshot::channel();
         self.post(Question::Export(order), Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
+        receiver.await.map_err(|_| AskError::Closed)?
+    }
+
+    /// A table as it is on the screen, as a file.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn sheet(&self, order: SheetOrder) -> Result<Blob, AskError> {
+        let (done, receiver) = oneshot::channel();
+        self.post(Question::Sheet(Box::new(order)), Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
         receiver.await.map_err(|_| AskError::Closed)?
     }
 

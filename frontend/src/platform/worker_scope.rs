@@ -4,7 +4,7 @@ use super::blob::blob;
 use super::messages::{from_buffer, to_buffer};
 use super::reader::{Reader, Source};
 use crate::worker::{
-    Answer, CopyOptions, Engine, ExportOrder, Order, Question, Queue, Report, WhatIfQuestion, WhatIfSetup,
+    Answer, CopyOptions, Engine, ExportOrder, Order, Question, Queue, Report, SheetOrder, WhatIfQuestion, WhatIfSetup,
 };
 use gloo_timers::callback::Timeout;
 use js_sys::Array;
@@ -129,6 +129,8 @@ impl FileWorker {
             self.replay_snapshot(engine, *number, *device, setup);
         } else if let Some((number, Question::Export(order))) = &next {
             self.export(engine, *number, order);
+        } else if let Some((number, Question::Sheet(order))) = &next {
+            self.sheet(engine, *number, order);
         } else if let Some((number, question)) = next {
             self.post(&Report::Answer(number, engine.answer(&question)));
         } else if let Some(report) = engine.next_report() {
@@ -167,6 +169,13 @@ impl FileWorker {
                 let reason = "there is no such device or table".to_owned();
                 self.post(&Report::Answer(number, Answer::Refused(reason)));
             }
+        }
+    }
+
+    fn sheet(&self, engine: &mut Engine, number: u32, order: &SheetOrder) {
+        match engine.sheet(order) {
+            Ok(bytes) => self.hand_over(number, &bytes, order.media_type()),
+            Err(reason) => self.post(&Report::Answer(number, Answer::Refused(reason))),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The open files, and how they change.
 
+use super::choices::{Choice, Choices};
 use super::origin::Origin;
 use super::view_state::{DockTab, PanelTab, PinKey, ViewState};
 use crate::draw::camera::View;
@@ -75,6 +76,12 @@ pub enum FileAction {
     ChooseDock(Option<DockTab>),
     /// What the colours of the timeline tell apart.
     ChooseColor(ColorBy),
+    /// Something was chosen in a view below the timeline.
+    Choose(Choice),
+    /// Ranks are to be compared, or moments, in all files.
+    ChooseRanks(bool),
+    /// Another view was asked for while the page is open, or something is to be said about one.
+    GoTo(Box<Start>),
     /// The notice about the view to begin with was read.
     DismissNotice,
 }
@@ -95,6 +102,8 @@ pub struct Files {
     pub all: Vec<OpenFile>,
     /// The one whose tab is chosen; `None` only without files.
     pub shown: Option<FileId>,
+    /// Whether ranks are compared, and not moments: whoever goes from rank to rank goes from file to file.
+    pub are_ranks: bool,
 }
 
 /// One tab.
@@ -188,8 +197,12 @@ pub struct ReadyFile {
     pub dock: Option<DockTab>,
     /// What the colours of the timeline tell apart.
     pub color: ColorBy,
+    /// What is chosen in the views below the timeline.
+    pub choices: Rc<Choices>,
     /// What is to be said about the view.
     pub notice: Option<Rc<str>>,
+    /// Counts the views that were asked for while the page is open: each begins anew.
+    pub arrivals: u32,
 }
 
 impl Files {
@@ -204,7 +217,9 @@ impl Files {
             }
             FileAction::Hear { id, report, now_ms } => {
                 if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
+                    let is_opened = matches!(*report, Report::Opened(_));
                     file.hear(*report, now_ms);
+                    files.are_ranks |= is_opened && file.start.view.as_ref().is_some_and(|view| view.choices.are_ranks);
                 }
             }
             FileAction::Retry { id, now_ms } => {
@@ -233,6 +248,9 @@ impl Files {
             FileAction::ChooseTab(tab) => files.with_shown(|file| file.tab = tab),
             FileAction::ChooseDock(dock) => files.with_shown(|file| file.dock = dock),
             FileAction::ChooseColor(color) => files.with_shown(|file| file.color = color),
+            FileAction::Choose(choice) => files.with_shown(|file| Rc::make_mut(&mut file.choices).take(choice)),
+            FileAction::ChooseRanks(are_ranks) => files.are_ranks = are_ranks,
+            FileAction::GoTo(start) => files.go_to(*start),
             FileAction::DismissNotice => files.with_shown(|file| file.notice = None),
         }
         files
@@ -241,6 +259,22 @@ impl Files {
     /// The file whose tab is chosen.
     pub fn shown_file(&self) -> Option<&OpenFile> {
         self.all.iter().find(|file| Some(file.id) == self.shown)
+    }
+
+    /// What is still being read is shown that way when it is there.
+    fn go_to(&mut self, start: Start) {
+        let shown = self.shown;
+        let Some(file) = self.all.iter_mut().find(|file| Some(file.id) == shown) else { return };
+        match &mut file.status {
+            FileStatus::Loading(_) => file.start = start,
+            FileStatus::Failed(_) => (),
+            FileStatus::Ready(ready) => {
+                if let Some(view) = &start.view {
+                    self.are_ranks = view.choices.are_ranks;
+                }
+                ready.go_to(start);
+            }
+        }
     }
 
     fn show(&mut self, is_it: impl Fn(&OpenFile) -> bool) {
@@ -310,9 +344,9 @@ impl ReadyFile {
         let (figures, parts) = (vec![None; summary.devices.len()], vec![None; summary.devices.len()]);
         let of_index = |view: &ViewState| summary.devices.iter().position(|device| device.index == view.device);
         // A view of a device that this file does not have is of another file.
-        let view = start.view.as_ref().and_then(|view| Some((of_index(view)? as u32, *view)));
+        let view = start.view.as_ref().and_then(|view| Some((of_index(view)? as u32, view.clone())));
         let (device, view) = view.unwrap_or_else(|| (summary.first_device(), ViewState::default()));
-        let ViewState { axis, range, pin, tab, dock, color, .. } = view;
+        let ViewState { axis, range, pin, tab, dock, color, choices, .. } = view;
         Self {
             summary: Rc::new(summary),
             figures,
@@ -326,7 +360,9 @@ impl ReadyFile {
             tab,
             dock,
             color,
+            choices,
             notice: start.notice.clone(),
+            arrivals: 0,
         }
     }
 
@@ -338,7 +374,8 @@ impl ReadyFile {
         });
         let device = self.summary.devices.get(self.device as usize).map_or(0, |device| device.index);
         let Self { axis, tab, dock, color, .. } = *self;
-        ViewState { device, axis, range, pin: pinned.or(self.start_pin), tab, dock, color }
+        let choices = self.choices.clone();
+        ViewState { device, axis, range, pin: pinned.or(self.start_pin), tab, dock, color, choices }
     }
 
     /// The steps and phases of the shown device, once they have come.
@@ -383,12 +420,32 @@ impl ReadyFile {
         }
     }
 
+    /// Shows another view of the file; one of a device that it does not have is of another file.
+    fn go_to(&mut self, start: Start) {
+        let Start { view, notice } = start;
+        let Some(view) = view else {
+            self.notice = notice;
+            return;
+        };
+        let Some(device) = self.summary.devices.iter().position(|device| device.index == view.device) else {
+            self.notice = Some("The view in this address is of a device that this file does not have.".into());
+            return;
+        };
+        let ViewState { axis, range, pin, tab, dock, color, choices, .. } = view;
+        self.device = device as u32;
+        self.choose_axis(axis);
+        (self.start_range, self.pinned, self.start_pin) = (range.filter(|_| self.axis == axis), None, pin);
+        (self.tab, self.dock, self.color, self.choices, self.notice) = (tab, dock, color, choices, notice);
+        self.arrivals += 1;
+    }
+
     fn choose_device(&mut self, device: u32) {
         if (device as usize) < self.summary.devices.len() && device != self.device {
             self.device = device;
             self.pinned = None;
             self.start_pin = None;
             self.start_range = None;
+            Rc::make_mut(&mut self.choices).leave_device();
             self.choose_axis(self.axis);
         }
     }

@@ -1,5 +1,6 @@
 //! What the page knows, and how actions change it: no yew, no browser.
 
+mod choices;
 mod fields;
 mod files;
 mod keys;
@@ -12,6 +13,10 @@ mod sharing;
 mod timeline_command;
 mod view_state;
 
+pub use choices::{
+    Against, Choice, Choices, CompareChoice, Controls, DifferencesChoice, RowsChoice, SegmentsChoice, StacksChoice,
+    Zoom,
+};
 pub use files::{Failure, FileAction, FileId, FileStatus, Files, Loading, OpenFile, ReadyFile, Start};
 pub use keys::{KeyAction, KeyPress, action_of, tab_after};
 pub use links::{LINKS_DIALOG, Link, Links, Unreadable};

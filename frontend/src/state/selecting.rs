@@ -1,6 +1,8 @@
 //! What somebody has chosen to look at in the views below the timeline.
 
-use crate::worker::{AxisKind, FilterData, GroupKeyData, PartKind, ScopeData, SelectionData, WeightKind};
+use crate::worker::{
+    AxisKind, FilterData, GroupKeyData, GroupMark, NameMark, PartKind, ScopeData, SelectionData, WeightKind,
+};
 
 /// When the allocations that are looked at are alive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub struct Selecting {
     pub filter: FilterData,
     /// What the filter's group is called, or empty.
     pub group_title: String,
+    /// The mark of the filter's group; where the filter has none, of the one that is still looked up.
+    pub group_mark: Option<GroupMark>,
 }
 
 /// What the words "peak", "pin" and "view" mean at the moment.
@@ -74,9 +78,17 @@ impl Selecting {
     }
 
     /// The same with one group only, or with all of them.
-    pub fn with_group(&self, group: Option<(GroupKeyData, String)>) -> Self {
-        let (group, group_title) = group.map_or((None, String::new()), |(key, title)| (Some(key), title));
-        Self { filter: FilterData { group, ..self.filter.clone() }, group_title, ..self.clone() }
+    pub fn with_group(&self, group: Option<(GroupKeyData, String, NameMark)>) -> Self {
+        let (group, group_title, group_mark) = match group {
+            Some((key, title, mark)) => (Some(key), title, Some(GroupMark { by: key.by, mark })),
+            None => (None, String::new(), None),
+        };
+        Self { filter: FilterData { group, ..self.filter.clone() }, group_title, group_mark, ..self.clone() }
+    }
+
+    /// The mark that is still to be looked up.
+    pub fn awaited_group(&self) -> Option<GroupMark> {
+        self.group_mark.filter(|_| self.filter.group.is_none())
     }
 
     /// The same without any filter.
@@ -117,11 +129,14 @@ mod tests {
     fn another_device_has_other_streams_and_groups() {
         let filter = FilterData { text: "adam".to_owned(), min_bytes: 1, stream: Some(7), ..FilterData::default() };
         let key = GroupKeyData { by: GroupKind::Stack, value: Some((3, 0)) };
-        let chosen = Selecting { filter, ..Selecting::default() }.with_group(Some((key, "f".to_owned())));
+        let mark = NameMark::of(["f"]);
+        let chosen = Selecting { filter, ..Selecting::default() }.with_group(Some((key, "f".to_owned(), mark)));
+        assert_eq!(chosen.group_mark, Some(GroupMark { by: GroupKind::Stack, mark }));
+        assert_eq!(chosen.awaited_group(), None);
         assert_eq!(chosen.filter_count(), 2);
         let other = chosen.for_other_device();
         assert_eq!((other.filter_count(), other.filter.text.as_str()), (1, "adam"));
-        assert_eq!((other.filter.group, other.group_title.as_str()), (None, ""));
+        assert_eq!((other.filter.group, other.group_title.as_str(), other.group_mark), (None, "", None));
         assert_eq!(chosen.without_filter(), Selecting::default());
     }
 }

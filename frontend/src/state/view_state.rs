@@ -1,17 +1,22 @@
 //! What is on the screen as a short text: in the address of a page, and in links to shared copies.
 //!
 //! ```text
-//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation;dock=flame;color=category
+//! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation;color=category;dock=flame;…
 //! ```
 //!
+//! What is chosen in the view below the timeline follows its name.
+//!
 //! The text is versioned, since addresses and links outlive the page that wrote them: an older one is brought up to
-//! date step by step, a newer one is not guessed at. It never has a part of the data or the name of the file.
+//! date step by step, a newer one is not guessed at. It never has a part of the data or the name of the file; texts that somebody
+//! looks for are in it.
 
+use super::choices::{self, Choices};
 use super::fields::{Fields, FieldsError};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
 use crate::worker::{AllocationKey, AxisKind, ColorBy};
 use std::fmt;
+use std::rc::Rc;
 
 /// The version of what [`ViewState::to_text`] writes.
 const VERSION: u32 = 1;
@@ -87,7 +92,7 @@ pub struct PinKey {
 }
 
 /// What is on the screen, apart from the file itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewState {
     /// The CUDA index of the shown device, -1 for pinned host memory.
     pub device: i64,
@@ -103,6 +108,8 @@ pub struct ViewState {
     pub dock: Option<DockTab>,
     /// What colours tell apart.
     pub color: ColorBy,
+    /// What is chosen in the views below the timeline.
+    pub choices: Rc<Choices>,
 }
 
 /// Why a text is no view.
@@ -129,10 +136,26 @@ impl fmt::Display for ViewStateError {
     }
 }
 
+impl ViewStateError {
+    /// What is said where something else is on the screen already, and stays.
+    pub fn of_open_page(self) -> &'static str {
+        match self {
+            Self::Newer => {
+                "The view in this address was saved by a newer version of Snapscope, so the view stays as it is. \
+                 Reload the page to get that version."
+            }
+            Self::Garbled => {
+                "The view in this address can't be read, so the view stays as it is. Ask for the address again if it \
+                 was cut short."
+            }
+        }
+    }
+}
+
 impl ViewState {
     /// The text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
-        let Self { device, axis, range, pin, tab, dock, color } = self;
+        let Self { device, axis, range, pin, tab, dock, color, choices } = self;
         let mut text = format!("v{VERSION};device={device};axis={}", axis_name(*axis));
         if let Some(View { x, y }) = range {
             text += &format!(";x={}..{};y={}..{}", x.start, x.end, y.start, y.end);
@@ -145,12 +168,13 @@ impl ViewState {
             text += &format!(";pin={kind}{number}@{moment}");
         }
         text += &format!(";tab={}", tab.name());
-        if let Some(dock) = dock {
-            text += &format!(";dock={}", dock.name());
-        }
         if *color == ColorBy::Category {
             text += ";color=category";
         }
+        if let Some(dock) = dock {
+            text += &format!(";dock={}", dock.name());
+        }
+        choices::write(choices, *dock, &mut text);
         text
     }
 
@@ -182,7 +206,20 @@ impl ViewState {
         // A view that this page does not have leaves the rest as it is.
         let dock = fields.get("dock").and_then(|name| DockTab::ALL.into_iter().find(|dock| dock.name() == name));
         let color = if fields.get("color") == Some("category") { ColorBy::Category } else { ColorBy::Stack };
-        Some(Self { device, axis, range, pin, tab, dock, color })
+        let choices = Rc::new(choices::read(fields, dock));
+        Some(Self { device, axis, range, pin, tab, dock, color, choices })
+    }
+
+    /// The texts that somebody typed in the open view: they are in the text of the view.
+    pub fn typed(&self) -> Vec<&str> {
+        let Choices { selecting, stacks, differences, .. } = &*self.choices;
+        let typed = match self.dock {
+            Some(DockTab::Flame) => vec![&selecting.filter.text, &stacks.search],
+            Some(DockTab::Allocations) => vec![&selecting.filter.text],
+            Some(DockTab::Compare) => vec![&differences.filter],
+            Some(DockTab::Segments | DockTab::WhatIf) | None => Vec::new(),
+        };
+        typed.into_iter().map(String::as_str).filter(|text| !text.is_empty()).collect()
     }
 }
 
@@ -229,6 +266,7 @@ mod tests {
             tab: PanelTab::Allocation,
             dock: None,
             color: ColorBy::Stack,
+            choices: Rc::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The table of allocations, or of groups of them, in words.
 
 use super::selection::category_text;
-use crate::worker::{AllocationRow, Column, GroupKeyData, GroupRow, Sort, TablePage, TableRows};
+use crate::worker::{AllocationRow, Column, GroupKeyData, GroupRow, NameMark, Sort, TablePage, TableRows};
 use shared::base::format;
 
 /// A column of the table.
@@ -45,8 +45,8 @@ pub fn heads(has_groups: bool) -> &'static [Head] {
 pub enum Target {
     /// An allocation, by position.
     Allocation(u32),
-    /// The allocations of a group.
-    Group(GroupKeyData, String),
+    /// The allocations of a group, with its title and its mark.
+    Group(GroupKeyData, String, NameMark),
 }
 
 /// One row.
@@ -94,7 +94,7 @@ fn group_line(page: &TablePage, row: &GroupRow) -> Line {
         cells: vec![format::count(row.count)],
         title: row.title.clone(),
         detail: row.detail.clone(),
-        target: Target::Group(row.key, row.title.clone()),
+        target: Target::Group(row.key, row.title.clone(), row.mark()),
         ..sized(page, row.bytes)
     }
 }

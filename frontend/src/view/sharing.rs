@@ -150,6 +150,12 @@ pub fn ends(sharing: &Sharing) -> Vec<Option<u32>> {
     limits.share_days.iter().copied().map(Some).chain(never).collect()
 }
 
+/// What was typed in the open view and goes with a link; nothing where nothing was.
+pub fn typed_text(typed: &[&str]) -> Option<String> {
+    let quoted: Vec<String> = typed.iter().map(|text| format!("“{text}”")).collect();
+    (!quoted.is_empty()).then(|| format!("The link also has what you look for: {}.", quoted.join(" and ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,5 +211,12 @@ mod tests {
         let sharing = Sharing { copy: CopyStep::Made { bytes: 2048 }, server, ..Sharing::default() };
         assert!(copy_text(&sharing).starts_with("The copy has 2.00 KiB, and this server takes 1.00 KiB at most."));
         assert_eq!(ends(&sharing).into_iter().map(end_text).collect::<Vec<_>>(), ["1 day", "7 days", "Never"]);
+    }
+
+    #[test]
+    fn what_was_typed_is_said() {
+        assert_eq!(typed_text(&[]), None);
+        assert_eq!(typed_text(&["adam"]).as_deref(), Some("The link also has what you look for: “adam”."));
+        assert_eq!(typed_text(&["a", "b"]).as_deref(), Some("The link also has what you look for: “a” and “b”."));
     }
 }

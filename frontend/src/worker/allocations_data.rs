@@ -1,7 +1,7 @@
 //! Tables of allocations and of groups of them, as they travel: a page of rows at a time.
 
 use super::protocol::Hit;
-use super::selection_data::{GroupKeyData, GroupKind, SelectionData, SelectionFacts};
+use super::selection_data::{GroupKeyData, GroupKind, GroupMark, SelectionData, SelectionFacts};
 use serde::{Deserialize, Serialize};
 
 /// What the view of allocations asks.
@@ -13,6 +13,8 @@ pub enum AllocationsQuestion {
     Rows(TableRequest),
     /// The next or previous allocation of a selection, in the order of their births.
     Walk(WalkRequest),
+    /// The group of a mark.
+    Group(GroupMark),
 }
 
 /// The answer to an [`AllocationsQuestion`].
@@ -24,6 +26,8 @@ pub enum AllocationsAnswer {
     Rows(TablePage),
     /// An allocation and its place, `None` where nothing was found.
     Walk(Option<Found>),
+    /// A group and its title, `None` where there is no such one.
+    Group(Option<(GroupKeyData, String)>),
     /// What is looked for can't be read: a sentence for whoever typed it.
     Mistyped(String),
 }

@@ -9,11 +9,13 @@ mod copy;
 mod export_data;
 mod findings_data;
 mod flame_data;
+mod name_mark;
 mod parts_data;
 mod picture_data;
 mod protocol;
 mod segments_data;
 mod selection_data;
+mod sheet_data;
 mod summary;
 mod what_if_data;
 
@@ -40,6 +42,7 @@ pub use flame_data::{
     FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,
     FlameTally, FlameTree, SiteKey, SiteRow, SiteText,
 };
+pub use name_mark::NameMark;
 pub use parts_data::{Part, Parts, PhaseName, PhasesBasis, StepsBasis};
 pub use picture_data::{OutlineStep, PictureData};
 pub use protocol::{
@@ -49,8 +52,9 @@ pub use protocol::{
 pub use queue::Queue;
 pub use segments_data::{BlockKind, BlockRow, HeldRow, Instant, Look, ReservedParts, SegmentRow, SegmentsData};
 pub use selection_data::{
-    FilterData, GroupKeyData, GroupKind, PartKind, ScopeData, SelectionData, SelectionFacts, WeightKind,
+    FilterData, GroupKeyData, GroupKind, GroupMark, PartKind, ScopeData, SelectionData, SelectionFacts, WeightKind,
 };
+pub use sheet_data::{SheetOf, SheetOrder};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use what_if_data::{
     RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfAnswer, WhatIfColumn, WhatIfQuestion, WhatIfSetup,

@@ -13,6 +13,7 @@ use super::flame_data::{FlameAnswer, FlameQuestion};
 use super::parts_data::Parts;
 use super::picture_data::PictureData;
 use super::segments_data::{Instant, SegmentsData};
+use super::sheet_data::SheetOrder;
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use super::what_if_data::{WhatIfAnswer, WhatIfQuestion};
 use serde::{Deserialize, Serialize};
@@ -180,6 +181,8 @@ pub enum Question {
     },
     /// The file in another form; the bytes come as those of a copy do.
     Export(ExportOrder),
+    /// A table as it is on the screen, as a file; the bytes come as those of a copy do.
+    Sheet(Box<SheetOrder>),
 }
 
 /// An answer to a [`Question`] of the same name.

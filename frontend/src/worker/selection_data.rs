@@ -2,7 +2,7 @@
 //!
 //! These are the scopes, filters and groups of `shared::analysis`.
 
-use super::AxisKind;
+use super::{AxisKind, NameMark};
 use serde::{Deserialize, Serialize};
 
 /// Which allocations a view is about, and what they count for.
@@ -133,6 +133,15 @@ pub struct GroupKeyData {
     pub by: GroupKind,
     /// Which one; `None` where nothing is known. Only pools need both numbers.
     pub value: Option<(u64, u64)>,
+}
+
+/// What a group is called in addresses, where numbers of the worker mean nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct GroupMark {
+    /// What it is a group of.
+    pub by: GroupKind,
+    /// The mark of its title and detail.
+    pub mark: NameMark,
 }
 
 /// What the allocations of a device can be filtered by.

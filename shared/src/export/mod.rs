@@ -24,4 +24,4 @@ pub use perfetto::perfetto;
 pub use picture::{Anchor, Drawing, Ink, Look, PictureOptions, Shape, svg, timeline_picture};
 pub use report::report;
 pub use speedscope::speedscope;
-pub use table::{Table, csv, json};
+pub use table::{Cell, Rows, Sheet, Table, csv, json};

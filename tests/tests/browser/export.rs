@@ -57,14 +57,75 @@ fn the_shown_file_is_saved_in_other_forms() {
 fn drawings_below_the_timeline_are_saved() {
     let page = Journey::with(ANNOTATED);
     page.run(CATCH, Vec::new());
-    for (tab, drawing, ending) in
-        [("#dock-flame", ".flame canvas", "-flame-graph.png"), ("#dock-segments", ".segments-canvas", "-segments.png")]
-    {
+    for (tab, drawing, ending, word) in [
+        ("#dock-flame", "Number(document.querySelector('[data-flame]')?.dataset.boxes) > 3", "-flame-graph", "All"),
+        ("#dock-segments", "document.querySelector('.segments-canvas')?.width > 400", "-segments", "blocks"),
+        ("#dock-what-if", "document.querySelector('.what-if-plot') !== null", "-what-if", "Reserved, replayed"),
+        ("#dock-compare", "document.querySelectorAll('.compare-line').length === 2", "-comparison", "peak"),
+    ] {
         page.click(tab);
-        page.wait_for(&format!("document.querySelector('{drawing}')?.width > 400"));
-        let (size, of, _) = save(&page, &format!("torch2.10-train-annotated{ending}"));
+        page.wait_for(drawing);
+        page.settle();
+        // A frame has to be drawn before it can be saved.
+        page.wait_for("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
+        let name = format!("torch2.10-train-annotated{ending}");
+        let (size, of, text) = save(&page, &format!("{name}.svg"));
+        assert!(size > 1000.0 && text.starts_with("<svg xmlns="), "{ending}: {size} bytes, {text}");
+        assert_eq!(of, "image/svg+xml");
+        let whole = page.run(WHOLE, vec![json!(format!("{name}.svg"))]);
+        let whole = whole.as_str().expect("a text");
+        assert!(whole.contains(word) && whole.ends_with("</svg>\n"), "{ending}: {word} in {whole}");
+        let (size, of, _) = save(&page, &format!("{name}.png"));
         assert!(size > 1000.0, "{ending}: {size} bytes");
         assert_eq!(of, "image/png");
+    }
+    page.check_console();
+}
+
+/// All of a saved text.
+const WHOLE: &str = "return window.saved.find(file => file.name === arguments[0]).blob.text();";
+
+#[test]
+fn tables_are_saved_as_they_are_filtered() {
+    let page = Journey::with(ANNOTATED);
+    page.run(CATCH, Vec::new());
+    let lines = |name: &str| {
+        let (_, of, _) = save(&page, name);
+        assert_eq!(of, "text/csv;charset=utf-8");
+        let text = page.run(WHOLE, vec![json!(name)]);
+        text.as_str().expect("a text").matches("\r\n").count() as u64
+    };
+    page.click("#dock-allocations");
+    page.wait_for("document.querySelector('.table-row') !== null");
+    page.run("document.querySelector('#dock-search').focus()", Vec::new());
+    page.press("conv");
+    page.wait_for("location.hash.includes('find=conv')");
+    page.wait_for("document.querySelector('.table-totals')?.innerText.includes(' of ')");
+    let rows = page.value("Number(document.querySelector('.table').getAttribute('aria-rowcount'))");
+    assert_eq!(Some(lines("torch2.10-train-annotated-allocations.csv")), rows.as_u64(), "a head and all rows");
+    let (_, of, text) = save(&page, "torch2.10-train-annotated-allocations.json");
+    assert!(of == "application/json" && text.starts_with("{\"file\":"), "{of} {text}");
+
+    page.click("#dock-flame");
+    page.click_text("button", "Table");
+    let sites = page.wait_for("Number(document.querySelector('[data-sites]')?.dataset.sites)");
+    assert_eq!(Some(lines("torch2.10-train-annotated-functions.csv") - 1), sites.as_f64().map(|sites| sites as u64));
+
+    page.click("#dock-segments");
+    page.wait_for("document.querySelector('.segments-controls [data-export$=\".csv\"]') !== null");
+    page.click(".segments-controls [title='After the last event']");
+    page.wait_for("document.querySelector('[data-export=\"torch2.10-train-annotated-segments.csv\"]') !== null");
+    assert!(lines("torch2.10-train-annotated-segments.csv") > 1);
+
+    page.click("#dock-compare");
+    page.wait_for("document.querySelector('[data-compare]')?.dataset.stacks");
+    page.wait_for("document.querySelector('.compare-grid') !== null");
+    let rows = page.value("Number(document.querySelector('.compare-grid').getAttribute('aria-rowcount'))");
+    assert_eq!(Some(lines("torch2.10-train-annotated-differences.csv")), rows.as_u64());
+    page.wait_for("document.querySelector('.findings') !== null");
+    let cards = page.value("document.querySelectorAll('.findings > ol > li').length");
+    if cards != 0 {
+        assert_eq!(Some(lines("torch2.10-train-annotated-findings.csv") - 1), cards.as_u64());
     }
     page.check_console();
 }

@@ -1,5 +1,6 @@
 //! Journeys through the built page, in headless Chromium, against the real server.
 
+mod choices;
 mod compare;
 mod errors;
 mod export;

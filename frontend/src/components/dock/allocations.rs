@@ -6,11 +6,11 @@ use super::scope_bar::ScopeBar;
 use super::select::Select;
 use crate::components::icon::{Icon, IconName};
 use crate::hooks::{Page, SelectingHandle, use_rows, use_selecting, use_selection_facts, walk};
-use crate::state::TimelineCommand;
+use crate::state::{Choice, RowsChoice, TimelineCommand};
 use crate::view::allocations::{Line, Target, heads, lines, match_text, sort_after, sort_for};
 use crate::view::selection::{group_text, mistyped_text, share_text};
 use crate::worker::{
-    Column, Found, GroupKind, ScopeData, SelectionData, Sort, TablePage, TableRequest, Walk, WalkRequest,
+    Column, Found, GroupKind, ScopeData, SelectionData, SheetOf, Sort, TablePage, TableRequest, Walk, WalkRequest,
 };
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -34,14 +34,16 @@ type LastFound = Option<(SelectionData, Found)>;
 pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
     let dock = &props.dock;
     let handle = use_selecting();
-    let by = use_grouping(&handle);
-    let sort = use_state_eq(Sort::default);
+    let rows_choice = dock.file.choices.rows;
+    let (by, sort) = (rows_choice.by, rows_choice.sort);
+    let on_by = dock.on_choose.reform(move |by| Choice::Rows(RowsChoice { by, ..rows_choice }));
+    use_way_back(&handle, &on_by);
     let last_found = use_state_eq(|| LastFound::None);
     // The table is about bytes, whatever other views weigh.
     let chosen = handle.data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref());
     let selection = SelectionData { weight: Default::default(), ..chosen };
-    let sorted = sort_for(*sort, by.is_some());
-    let rows = use_table(dock, &selection, *by, sorted);
+    let sorted = sort_for(sort, by.is_some());
+    let rows = use_table(dock, &selection, by, sorted);
     let facts = use_selection_facts(&dock.client, dock.device.device);
     let on_walk = on_walk(dock, selection.clone(), last_found.setter());
     let on_next = {
@@ -63,27 +65,32 @@ pub(super) fn AllocationsView(props: &AllocationsViewProps) -> Html {
         })
     };
     let on_row = {
-        let (handle, by) = (handle.clone(), by.clone());
+        let (handle, on_by) = (handle.clone(), on_by.clone());
         Callback::from(move |target: Target| match target {
             Target::Allocation(allocation) => on_walk.emit(Walk::This(allocation)),
-            Target::Group(key, title) => {
-                by.set(None);
-                handle.choose(handle.selecting().with_group(Some((key, title))));
+            Target::Group(key, title, mark) => {
+                on_by.emit(None);
+                handle.choose(handle.selecting().with_group(Some((key, title, mark))));
             }
         })
     };
-    let on_sort = {
-        let sort = sort.setter();
-        Callback::from(move |column: Column| sort.set(sort_after(sorted, column)))
-    };
+    let on_sort = dock
+        .on_choose
+        .reform(move |column: Column| Choice::Rows(RowsChoice { sort: sort_after(sorted, column), ..rows_choice }));
     let counts = rows.page.as_ref().map(|page| (page.count, page.all_count));
     let is_now = |(of, found): &&(SelectionData, Found)| *of == selection && is_pinned(dock, found);
     let place = last_found.as_ref().filter(is_now).map(|(_, found)| found.position);
+    let files = {
+        let request = rows.request.clone();
+        dock.sheet_buttons(table_name(by), move || SheetOf::Allocations(request.clone()))
+    };
     html! {
         <div class="dock-view">
             <ScopeBar {facts} has_pin={dock.file.pinned.is_some()} has_times={dock.device.has_times}
                 error={rows.error.as_deref().map(|error| AttrValue::from(mistyped_text(error)))}
-                lead={grouping(&by)} matches={matches(counts, place, &on_next)} {on_search_key} />
+                lead={grouping(by, &on_by)} matches={matches(counts, place, &on_next)} {on_search_key}>
+                { files }
+            </ScopeBar>
             { table(&rows, pinned(dock), on_sort, on_row) }
         </div>
     }
@@ -116,35 +123,35 @@ fn use_table(dock: &DockProps, selection: &SelectionData, by: Option<GroupKind>,
     Rows { request: request.unwrap_or_default(), page, lines, error, on_window }
 }
 
-/// What the rows are; the allocations of a group lead back to the groups.
+/// The allocations of a group lead back to the groups.
 #[hook]
-fn use_grouping(handle: &SelectingHandle) -> UseStateHandle<Option<GroupKind>> {
-    let by = use_state_eq(|| None::<GroupKind>);
-    let group = handle.selecting().filter.group;
+fn use_way_back(handle: &SelectingHandle, on_by: &Callback<Option<GroupKind>>) {
+    let group = handle.selecting().group_mark.map(|group| group.by);
     let before = use_mut_ref(|| None::<GroupKind>);
-    use_effect_with(group, {
-        let by = by.setter();
-        move |group| match group {
-            Some(key) => *before.borrow_mut() = Some(key.by),
-            None => {
-                if let Some(kind) = before.borrow_mut().take() {
-                    by.set(Some(kind));
-                }
-            }
+    let on_by = on_by.clone();
+    use_effect_with(group, move |group| {
+        let left = before.replace(*group);
+        if let (Some(kind), None) = (left, *group) {
+            on_by.emit(Some(kind));
         }
     });
-    by
 }
 
-fn grouping(by: &UseStateHandle<Option<GroupKind>>) -> Html {
+fn grouping(by: Option<GroupKind>, on_by: &Callback<Option<GroupKind>>) -> Html {
     let groups = GroupKind::ALL.iter().map(|&kind| format!("By {}", group_text(kind).to_lowercase()));
     let options: Vec<AttrValue> =
         std::iter::once("Allocations".to_owned()).chain(groups).map(AttrValue::from).collect();
-    let chosen = GroupKind::ALL.iter().position(|&kind| Some(kind) == **by).map_or(0, |position| position + 1);
-    let setter = by.setter();
-    let on_choose =
-        Callback::from(move |index: usize| setter.set(index.checked_sub(1).map(|index| GroupKind::ALL[index])));
+    let chosen = GroupKind::ALL.iter().position(|&kind| Some(kind) == by).map_or(0, |position| position + 1);
+    let on_choose = on_by.reform(move |index: usize| index.checked_sub(1).map(|index| GroupKind::ALL[index]));
     html! { <Select label="Rows" {options} {chosen} {on_choose} /> }
+}
+
+/// What the table is called as a file.
+fn table_name(by: Option<GroupKind>) -> String {
+    match by {
+        None => "allocations".to_owned(),
+        Some(kind) => format!("by-{}", group_text(kind).to_lowercase()),
+    }
 }
 
 /// How many there are, and the way from one to the next.

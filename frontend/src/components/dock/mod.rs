@@ -15,16 +15,17 @@ use self::allocations::AllocationsView;
 use self::compare::Compare;
 use self::flame::FlameView;
 use self::grip::Grip;
-use self::picture::picture_button;
+use self::picture::{Easel, picture_buttons};
 pub use self::scope_bar::{SEARCH_ID, ScopeBar, ScopeBarProps};
 use self::segments::Segments;
 use self::what_if::WhatIf;
 use super::icon::{Icon, IconName};
+use super::sheet_buttons::SheetButtons;
 use super::tab_keys::tab_keys;
-use crate::hooks::{Peer, Seen, SelectingHandle, use_selecting_state};
+use crate::hooks::{Peer, Seen, SelectingHandle, use_awaited_group};
 use crate::platform::WorkerClient;
-use crate::state::{DockTab, FileAction, FileId, ReadyFile, Scheme, TimelineCommand};
-use crate::worker::{DeviceFigures, Hit, WhatIfSetup};
+use crate::state::{Choice, DockTab, FileAction, FileId, ReadyFile, Scheme, TimelineCommand};
+use crate::worker::{DeviceFigures, Hit, SheetOf, WhatIfSetup};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -53,6 +54,8 @@ pub struct DockProps {
     pub on_pin: Callback<Option<Hit>>,
     /// The timeline is to move.
     pub on_command: Callback<TimelineCommand>,
+    /// Something was chosen in one of the views.
+    pub on_choose: Callback<Choice>,
     /// Another file or device is to be shown.
     pub on_action: Callback<FileAction>,
     /// Ranks are to be compared, or moments.
@@ -63,6 +66,20 @@ pub struct DockProps {
     pub on_what_if: Callback<WhatIfSetup>,
     /// Files are to be opened.
     pub on_files: Callback<Vec<web_sys::File>>,
+}
+
+impl DockProps {
+    /// What the file is called.
+    fn file_name(&self) -> AttrValue {
+        self.peers.iter().find(|peer| peer.id == self.id).map(|peer| peer.name.clone().into()).unwrap_or_default()
+    }
+
+    /// Buttons that save a table of the file.
+    fn sheet_buttons(&self, table: impl Into<AttrValue>, of: impl Fn() -> SheetOf + 'static) -> Html {
+        let of = Callback::from(move |()| of());
+        let (client, device, file, table) = (self.client.clone(), self.device.device, self.file_name(), table.into());
+        html! { <SheetButtons {client} {device} {file} {table} {of} /> }
+    }
 }
 
 fn id(tab: DockTab) -> &'static str {
@@ -89,7 +106,9 @@ fn label(tab: DockTab) -> &'static str {
 #[component]
 pub fn Dock(props: &DockProps) -> Html {
     let dock = use_node_ref();
-    let selecting = use_selecting_state(props.device.device);
+    let selecting = SelectingHandle::new(&props.file.choices, &props.on_choose);
+    use_awaited_group(&selecting, &props.client, props.device.device);
+    let easel = (*use_memo((), |()| Easel::default())).clone();
     let open = props.file.dock;
     let on_choose = props.on_dock.reform(|next: u32| Some(DockTab::ALL[next as usize]));
     let on_key = tab_keys(open.map_or(0, |tab| tab as u32), DockTab::ALL.len() as u32, on_choose);
@@ -113,7 +132,7 @@ pub fn Dock(props: &DockProps) -> Html {
                 </div>
                 if let Some(tab) = open {
                     <div class="dock-actions">
-                        { picture_button(tab, props, &dock) }
+                        { picture_buttons(tab, props, &easel) }
                         <button type="button" class="button quiet square" aria-label="Close" title="Close"
                             onclick={props.on_dock.reform(|_: MouseEvent| None)}><Icon name={IconName::Close} /></button>
                     </div>
@@ -121,7 +140,9 @@ pub fn Dock(props: &DockProps) -> Html {
             </div>
             if let Some(tab) = open {
                 <div class="dock-body" id="dock-body" role="tabpanel" aria-labelledby={id(tab)}>
-                    <ContextProvider<SelectingHandle> context={selecting}>{ body(tab, props) }</ContextProvider<SelectingHandle>>
+                    <ContextProvider<SelectingHandle> context={selecting}>
+                        <ContextProvider<Easel> context={easel}>{ body(tab, props) }</ContextProvider<Easel>>
+                    </ContextProvider<SelectingHandle>>
                 </div>
             }
         </section>

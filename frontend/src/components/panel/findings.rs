@@ -1,12 +1,13 @@
 //! What was found in the file, the most important first.
 
 use super::finding_card::FindingCard;
+use crate::components::sheet_buttons::SheetButtons;
 use crate::hooks::Shown;
 use crate::platform::WorkerClient;
 use crate::state::ReadyFile;
 use crate::view::figures::device_name;
 use crate::view::findings::{Lead, lead};
-use crate::worker::Finding;
+use crate::worker::{Finding, SheetOf};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -17,6 +18,8 @@ pub(super) struct FindingListProps {
     pub(super) client: WorkerClient,
     /// The file.
     pub(super) file: ReadyFile,
+    /// What it is called.
+    pub(super) name: AttrValue,
     /// Something is to be seen in the timeline.
     pub(super) on_show: Callback<Shown>,
     /// A device was chosen, by position.
@@ -48,6 +51,10 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
                 <p>{ growth }</p>
                 if !looked_for.is_empty() { <p>{ looked_for }</p> }
             </div>
+            if !rows.is_empty() {
+                <SheetButtons client={props.client.clone()} device={props.file.device} file={props.name.clone()}
+                    table="findings" of={|()| SheetOf::Findings} />
+            }
             <ol>{ for rows.iter().enumerate().map(card) }</ol>
         </section>
     }

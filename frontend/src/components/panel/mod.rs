@@ -30,6 +30,8 @@ pub struct PanelProps {
     pub client: WorkerClient,
     /// The file.
     pub file: ReadyFile,
+    /// What it is called.
+    pub name: AttrValue,
     /// The shown device.
     pub device: Rc<DeviceFigures>,
     /// What is under the pointer.
@@ -89,7 +91,7 @@ pub fn Panel(props: &PanelProps) -> Html {
             <div class="panel-body" id="panel-body" role="tabpanel" tabindex="0" aria-labelledby={id(tab)}>
                 { match tab {
                     PanelTab::Findings => html! {
-                        <FindingList client={props.client.clone()} file={props.file.clone()}
+                        <FindingList client={props.client.clone()} file={props.file.clone()} name={props.name.clone()}
                             on_show={props.on_show.clone()} on_device={props.on_device.clone()} />
                     },
                     PanelTab::Allocation => html! {

@@ -4,7 +4,7 @@ use super::cuts::Cuts;
 use crate::components::icon::{Icon, IconName};
 use crate::hooks::SharingHandle;
 use crate::state::{CopyStep, SendFailure, SendStep, SharingAction};
-use crate::view::sharing::{copy_text, end_text, ends, sent_text};
+use crate::view::sharing::{copy_text, end_text, ends, sent_text, typed_text};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
@@ -42,6 +42,7 @@ pub(super) fn Form(props: &FormProps) -> Html {
                 { "A link opens a copy of this snapshot on exactly this view, for whoever has the link. Sizes, times and \
                    device addresses stay as they are; look below at what is left out." }
             </p>
+            if let Some(text) = typed_text(&sharing.typed()) { <p class="hint" data-typed="">{ text }</p> }
             <fieldset class="share-fields" disabled={is_sending}>
                 { title_and_end(sharing) }
                 <Cuts sharing={sharing.clone()} annotations={props.annotations} />

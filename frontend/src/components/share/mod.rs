@@ -30,7 +30,7 @@ pub struct ShareDialogProps {
 /// What would be sent, the upload, and the link.
 #[component]
 pub fn ShareDialog(props: &ShareDialogProps) -> Html {
-    let sharing = use_sharing(&props.client, props.view);
+    let sharing = use_sharing(&props.client, &props.view);
     let is_sending = matches!(sharing.state().sending, SendStep::Sending { .. });
     let body = match (&sharing.state().sending, &sharing.state().server) {
         (SendStep::Done(link), _) => {

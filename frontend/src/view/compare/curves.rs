@@ -1,5 +1,8 @@
 //! Live bytes of both sides on one axis, as paths.
 
+use crate::draw::curves::{Curve as Curves, Mark, MarkAt, curves as draw_curves};
+use crate::draw::svg::Sketch;
+use crate::draw::theme::Theme;
 use crate::worker::CurveData;
 
 /// A curve in a box of 1000 by 100 units, its origin in the upper left corner.
@@ -35,6 +38,23 @@ pub fn place_of(data: &CurveData, moment: u32) -> Option<f64> {
     let is_inside = data.start <= moment && moment <= data.end;
     let moments = f64::from(data.end.saturating_sub(data.start)) + 1.0;
     is_inside.then(|| (f64::from(moment - data.start) + 0.5) / moments * WIDTH)
+}
+
+/// Both curves as a picture to keep, this side first, with the compared moments and the names of the sides.
+pub fn sketch(names: &[String; 2], curves: [&CurveData; 2], moments: [u32; 2], theme: &Theme) -> Sketch {
+    let colors = [theme.accent, theme.reserved];
+    let line = |side: usize| Curves {
+        name: names[side].clone(),
+        color: colors[side],
+        is_area: false,
+        bytes: curves[side].bytes.clone(),
+    };
+    let mark = |side: usize| {
+        let x = place_of(curves[side], moments[side])?;
+        Some(Mark { name: String::new(), color: colors[side], at: MarkAt::Share(x / WIDTH) })
+    };
+    let marks: Vec<Mark> = [1, 0].into_iter().filter_map(mark).collect();
+    draw_curves(&[line(1), line(0)], &marks, theme)
 }
 
 #[cfg(test)]

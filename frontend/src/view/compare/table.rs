@@ -1,11 +1,12 @@
 //! The table of what differs.
 
 use crate::worker::{ChangeData, DiffData, GroupData, MatchKind, category_at};
+use serde::{Deserialize, Serialize};
 use shared::base::format;
 use std::cmp::{Ordering, Reverse};
 
 /// What the table has a row for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GroupBy {
     /// A stack.
     #[default]
@@ -31,7 +32,7 @@ impl GroupBy {
 }
 
 /// What the table can be sorted by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Column {
     /// The difference in bytes, whether more or less.
     #[default]
@@ -47,7 +48,7 @@ pub enum Column {
 }
 
 /// The order of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sort {
     /// The column.
     pub by: Column,

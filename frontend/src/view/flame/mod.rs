@@ -2,13 +2,13 @@
 
 mod sites;
 
-pub use sites::{SiteColumn, SiteLine, SiteOrder, lines, shown};
+pub use sites::{SiteColumn, SiteLine, SiteOrder, lines, mark, marked, shown};
 
 use super::stack::short_place;
 use crate::draw::flame::hue_of;
 use crate::draw::flame_rows::{FlameBox, FlameKind, FlameLabel, FlameRows};
 use crate::draw::span::Span;
-use crate::worker::{FlameBoxData, FlameBoxKind, FlameBoxes, FlameTally, FrameText, SiteKey, SiteText, WeightKind};
+use crate::worker::{FlameBoxData, FlameBoxKind, FlameBoxes, FlameTally, FrameText, NameMark, SiteText, WeightKind};
 use shared::base::{format, frame_rules};
 
 /// A box in words.
@@ -74,10 +74,10 @@ pub fn box_text(data: &FlameBoxes, index: u32, weight: WeightKind) -> Option<Box
     })
 }
 
-/// The site of a box, `None` for boxes that are of none.
-pub fn site_of(data: &FlameBoxes, index: u32) -> Option<SiteKey> {
+/// The mark of the site of a box, `None` for boxes that are of none.
+pub fn site_of(data: &FlameBoxes, index: u32) -> Option<NameMark> {
     match data.boxes.get(index as usize)?.kind {
-        FlameBoxKind::Site(site) => data.sites.get(site as usize).map(|site| site.key),
+        FlameBoxKind::Site(site) => data.sites.get(site as usize).map(mark),
         FlameBoxKind::All | FlameBoxKind::Merged(_) => None,
     }
 }
@@ -227,7 +227,8 @@ mod tests {
         assert_eq!(text(2).own, "", "all of it is its own");
         assert_eq!(text(3).spoken(), "2 small parts, 512 B (12 %), 2 allocations");
         assert_eq!(box_text(&data(), 9, WeightKind::Bytes), None);
-        assert_eq!((site_of(&data(), 1), site_of(&data(), 3)), (Some(Some(1)), None));
+        let FlameBoxKind::Site(site) = data().boxes[1].kind else { panic!("a site") };
+        assert_eq!((site_of(&data(), 1), site_of(&data(), 3)), (Some(mark(&data().sites[site as usize])), None));
     }
 
     #[test]

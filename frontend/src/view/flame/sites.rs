@@ -1,13 +1,14 @@
 //! The table of all sites: sorted, filtered, and as much of it as is in view.
 
 use super::{site_name, site_place, weight_text};
-use crate::worker::{FlameSites, SiteKey, SiteRow, WeightKind};
+use crate::worker::{FlameSites, NameMark, SiteKey, SiteRow, SiteText, WeightKind};
+use serde::{Deserialize, Serialize};
 use shared::base::format;
 use std::cmp::Ordering;
 use std::ops::Range;
 
 /// A column of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SiteColumn {
     /// The function.
     Name,
@@ -25,7 +26,7 @@ impl SiteColumn {
 }
 
 /// What the table is sorted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteOrder {
     /// The column.
     pub column: SiteColumn,
@@ -54,6 +55,8 @@ impl SiteOrder {
 pub struct SiteLine {
     /// The site.
     pub key: SiteKey,
+    /// Its mark.
+    pub mark: NameMark,
     /// The function.
     pub name: String,
     /// Where it is, or empty.
@@ -87,6 +90,7 @@ pub fn lines(sites: &FlameSites, rows: &[usize], range: Range<usize>, weight: We
         let SiteRow { site, total, own } = &sites.rows[row];
         SiteLine {
             key: site.key,
+            mark: mark(site),
             name: site_name(site),
             place: site_place(site),
             total: weight_text(total.weight, weight),
@@ -96,6 +100,17 @@ pub fn lines(sites: &FlameSites, rows: &[usize], range: Range<usize>, weight: We
         }
     };
     rows[range.start.min(rows.len())..range.end.min(rows.len())].iter().map(line).collect()
+}
+
+/// What stands for a site in addresses: the function, the name of its file and the line.
+pub fn mark(site: &SiteText) -> NameMark {
+    let file = site.filename.rsplit(['/', '\\']).next().unwrap_or_default();
+    NameMark::of([site.name.as_str(), file, &site.line.to_string()])
+}
+
+/// The site of a mark.
+pub fn marked(sites: &FlameSites, of: NameMark) -> Option<SiteKey> {
+    sites.rows.iter().find(|row| mark(&row.site) == of).map(|row| row.site.key)
 }
 
 fn has_text(row: &SiteRow, text: &str) -> bool {
@@ -139,6 +154,17 @@ mod tests {
         assert_eq!(shown(&sites(), order.clicked(SiteColumn::Own), ""), [0, 2, 1]);
         assert_eq!(shown(&sites(), order.clicked(SiteColumn::Name), ""), [2, 1, 0], "names begin with the first");
         assert_eq!(shown(&sites(), SiteOrder::default(), ""), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_mark_leads_to_its_site_in_a_clean_copy_too() {
+        let (of, mut clean) = (sites(), sites());
+        clean.rows.iter_mut().for_each(|row| row.site.filename = "train.py".into());
+        clean.rows.reverse();
+        for row in &of.rows {
+            assert_eq!(marked(&clean, mark(&row.site)), Some(row.site.key));
+        }
+        assert_eq!(marked(&clean, NameMark::of(["main"])), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod sweep;
 
 pub use conf::{FIELDS, Field, FieldKind, environment, option, refusal, with_option};
 pub use figures::{FigureRow, Verdict, figure_rows, notes, summary};
-pub use plot::{HEIGHT, Plot, WIDTH, plot};
+pub use plot::{HEIGHT, Plot, WIDTH, plot, sketch};
 pub use sweep::{SweepRow, findings, sweep_rows};
 
 use crate::worker::{RecordedSetup, WhatIfSetup};

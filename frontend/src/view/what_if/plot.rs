@@ -2,7 +2,11 @@
 //!
 //! The paths have their own units, 1000 across and 100 up; the element stretches them to its size.
 
+use crate::draw::color::Color;
+use crate::draw::curves::{Curve, Mark, MarkAt, curves};
 use crate::draw::span::Span;
+use crate::draw::svg::Sketch;
+use crate::draw::theme::Theme;
 use crate::draw::ticks::byte_ticks;
 use crate::worker::{ReplayData, WhatIfColumn, WhatIfSetup};
 use shared::base::format;
@@ -86,6 +90,30 @@ fn stepped(heights: impl ExactSizeIterator<Item = f64>) -> String {
         let _ = write!(path, "H{WIDTH}");
     }
     path
+}
+
+/// The plot of a replay as a picture to keep, with its axis and what its colours mean.
+pub fn sketch(data: &ReplayData, setup: &WhatIfSetup, theme: &Theme) -> Sketch {
+    let curve = |name: &str, color: Color, is_area: bool, bytes: fn(&WhatIfColumn) -> u64| Curve {
+        name: name.to_owned(),
+        color,
+        is_area,
+        bytes: data.columns.iter().map(bytes).collect(),
+    };
+    let lines = [
+        curve("Live", theme.live.with_alpha(0.35), true, |column| column.live_bytes),
+        curve("Reserved, recorded", theme.reserved, false, |column| column.recorded_bytes),
+        curve("Reserved, replayed", theme.accent, false, |column| column.replayed_bytes),
+    ];
+    let Plot { capacity, oom, capacity_label, .. } = plot(data, setup);
+    let card = setup.capacity_bytes.filter(|_| capacity.is_some()).map(|bytes| Mark {
+        name: capacity_label,
+        color: theme.text_muted,
+        at: MarkAt::Bytes(bytes),
+    });
+    let oom = oom.map(|x| Mark { name: "Out of memory".to_owned(), color: theme.oom, at: MarkAt::Share(x / WIDTH) });
+    let marks: Vec<Mark> = card.into_iter().chain(oom).collect();
+    curves(&lines, &marks, theme)
 }
 
 #[cfg(test)]

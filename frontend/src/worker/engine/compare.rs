@@ -46,7 +46,7 @@ fn profile(ready: Ready<'_>, side: CompareSide) -> Option<(u32, Profile)> {
     Some((moment, Profile::at(trace, device, &timeline.allocations, ready.categories(), moment)))
 }
 
-fn difference(ready: Ready<'_>, side: CompareSide, other: &ProfileData) -> Option<DiffData> {
+pub(super) fn difference(ready: Ready<'_>, side: CompareSide, other: &ProfileData) -> Option<DiffData> {
     let (moment, this) = profile(ready, side)?;
     let before = other.profile();
     let Diff { total, rows, equal_stacks, equal_bytes, by_category, by_module } = diff(&before, &this);

@@ -17,6 +17,7 @@ mod marks;
 mod parts;
 mod segments;
 mod selection;
+mod sheet;
 mod stacks;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use super::copy::CopyOptions;
 use super::export_data::ExportOrder;
 use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
+use super::sheet_data::SheetOrder;
 use super::summary::{DeviceOutline, FileSummary, Notice};
 use super::what_if_data::WhatIfSetup;
 use shared::analysis::{
@@ -196,9 +198,11 @@ impl Engine {
             Question::Segments { instant, .. } => Answer::Segments(Box::new(segments::segments(ready, instant))),
             Question::Categories { moment, .. } => Answer::Categories(categories::bytes_at(ready, moment)),
             Question::Flame { device, ref question } => Answer::Flame(Flame { ready, device }.answer(question)),
-            Question::Allocations { .. } | Question::Preview(_) | Question::Copy(_) | Question::Export(_) => {
-                of_no_device()
-            }
+            Question::Allocations { .. }
+            | Question::Preview(_)
+            | Question::Copy(_)
+            | Question::Export(_)
+            | Question::Sheet(_) => of_no_device(),
         }
     }
 
@@ -226,6 +230,17 @@ impl Engine {
         }
         let timelines: Vec<&Timeline> = self.timelines.iter().flatten().collect();
         export::export(order, &self.trace, &timelines)
+    }
+
+    /// A table as it is on the screen, as a file.
+    ///
+    /// # Errors
+    /// Why there is none, in a sentence for the page.
+    pub fn sheet(&mut self, order: &SheetOrder) -> Result<Vec<u8>, String> {
+        for position in 0..self.timelines.len() {
+            self.ready(position as u32);
+        }
+        sheet::sheet(self, order)
     }
 
     fn ready(&mut self, position: u32) -> Option<Ready<'_>> {
@@ -315,7 +330,7 @@ fn device_of(question: &Question) -> Option<u32> {
         | Question::Marks { device }
         | Question::Compare { device, .. }
         | Question::WhatIf { device, .. } => device,
-        Question::Preview(_) | Question::Copy(_) | Question::Export(_) => return None,
+        Question::Preview(_) | Question::Copy(_) | Question::Export(_) | Question::Sheet(_) => return None,
     })
 }
 

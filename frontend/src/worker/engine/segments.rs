@@ -13,7 +13,8 @@ use std::collections::HashMap;
 /// How many of the segments that little keeps are listed.
 const MOST_HELD: usize = 50;
 
-pub(super) fn segments(ready: Ready<'_>, instant: Instant) -> SegmentsData {
+/// The segments with their blocks, and how they came to be.
+pub(super) fn at(ready: Ready<'_>, instant: Instant) -> (&SegmentHistory, SegmentMap) {
     let Ready { trace, device, timeline, kept, .. } = ready;
     let moment = match instant {
         Instant::ReservedPeak => timeline.reserved_peak().0,
@@ -22,7 +23,12 @@ pub(super) fn segments(ready: Ready<'_>, instant: Instant) -> SegmentsData {
         Instant::At(moment) => moment.min(timeline.events()),
     };
     let history = kept.history.get_or_init(|| SegmentHistory::new(trace, device, &timeline.allocations));
-    let map = history.at(trace, device, &timeline.allocations, moment);
+    (history, history.at(trace, device, &timeline.allocations, moment))
+}
+
+pub(super) fn segments(ready: Ready<'_>, instant: Instant) -> SegmentsData {
+    let (history, map) = at(ready, instant);
+    let moment = map.moment;
     let held = held_segments(&map);
     let mut looks = Looks::default();
     SegmentsData {

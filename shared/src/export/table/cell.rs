@@ -9,35 +9,41 @@ use std::borrow::Cow;
 
 /// A value of a table.
 #[derive(Clone, Debug)]
-pub(super) enum Cell<'a> {
+pub enum Cell<'a> {
     /// It is not known, or there is none.
     Nothing,
+    /// A number.
     Number(i128),
+    /// Whether something is so.
     Flag(bool),
     /// A device address, written as PyTorch prints it: JSON's numbers would lose digits of it.
     Address(u64),
+    /// A text.
     Text(Cow<'a, str>),
+    /// Several numbers.
     Numbers(Vec<u32>),
     /// The frames of a stack, innermost first.
     Frames(StackId),
 }
 
 impl<'a> Cell<'a> {
-    pub(super) fn number(number: impl Into<i128>) -> Self {
+    /// A number.
+    pub fn number(number: impl Into<i128>) -> Self {
         Self::Number(number.into())
     }
 
-    pub(super) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+    /// A text.
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
     }
 
     /// A text that is left out where it is empty.
-    pub(super) fn some_text(text: &'a str) -> Self {
+    pub fn some_text(text: &'a str) -> Self {
         if text.is_empty() { Self::Nothing } else { Self::text(text) }
     }
 
     /// The number of a stack in this file, the same in every table; none where no frames were recorded.
-    pub(super) fn stack(stack: StackId) -> Self {
+    pub fn stack(stack: StackId) -> Self {
         if stack.has_frames() { Self::Number(stack.index() as i128) } else { Self::Nothing }
     }
 

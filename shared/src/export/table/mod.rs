@@ -7,11 +7,13 @@ mod cell;
 mod explained;
 mod history;
 mod live;
+mod sheet;
 mod state;
 
-use super::pieces::{Pieces, quoted};
+pub use cell::Cell;
+pub use sheet::{Rows, Sheet};
+
 use super::subject::Subject;
-use cell::Cell;
 
 /// A table of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,9 +35,6 @@ pub enum Table {
     /// Every stack, frame by frame.
     Frames,
 }
-
-/// Hears of the rows of a table, one after another.
-type Rows<'r> = dyn FnMut(&[Cell<'_>]) + 'r;
 
 impl Table {
     /// All of them.
@@ -78,6 +77,10 @@ impl Table {
         }
     }
 
+    fn sheet(self) -> Sheet<'static> {
+        Sheet { name: self.name(), columns: self.columns() }
+    }
+
     fn rows(self, subject: &Subject<'_>, row: &mut Rows<'_>) {
         match self {
             Self::Stacks => live::stacks(subject, row),
@@ -93,37 +96,13 @@ impl Table {
 }
 
 /// Writes a table as CSV, piece after piece into `sink`.
-///
-/// A text that a spreadsheet would take for a formula gets an apostrophe in front: frames and annotations are written
-/// by whoever made the snapshot, and `=HYPERLINK(…)` must not run for whoever opens the table.
 pub fn csv<S: FnMut(&[u8])>(subject: &Subject<'_>, table: Table, sink: S) {
-    let mut out = Pieces::new(sink);
-    out.put(format_args!("{}\r\n", table.columns().join(",")));
-    table.rows(subject, &mut |cells: &[Cell<'_>]| {
-        for (column, cell) in cells.iter().enumerate() {
-            let comma = if column > 0 { "," } else { "" };
-            out.put(format_args!("{comma}{}", cell.csv(subject)));
-        }
-        out.put(format_args!("\r\n"));
-    });
-    out.finish();
+    table.sheet().csv(subject, |row| table.rows(subject, row), sink);
 }
 
 /// Writes a table as one JSON document, `{"file", "table", "rows": [{…}]}`, piece after piece into `sink`.
 pub fn json<S: FnMut(&[u8])>(subject: &Subject<'_>, table: Table, sink: S) {
-    let mut out = Pieces::new(sink);
-    out.put(format_args!("{{\"file\":{},\"table\":\"{}\",\"rows\":[", quoted(subject.file), table.name()));
-    let mut before = "\n";
-    table.rows(subject, &mut |cells: &[Cell<'_>]| {
-        for (index, (name, cell)) in table.columns().iter().zip(cells).enumerate() {
-            let start = if index == 0 { format!("{before}{{") } else { ",".to_owned() };
-            out.put(format_args!("{start}\"{name}\":{}", cell.json(subject)));
-        }
-        out.put(format_args!("}}"));
-        before = ",\n";
-    });
-    out.put(format_args!("\n]}}\n"));
-    out.finish();
+    table.sheet().json(subject, |row| table.rows(subject, row), sink);
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use super::table::Table;
 use super::{Comparable, Place};
 use crate::components::dock::DockProps;
 use crate::hooks::{Comparison, DeviceOf, Peer, SideOf, find_allocation, use_curve, use_diff, use_steps};
-use crate::state::TimelineCommand;
+use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, TimelineCommand};
 use crate::view::compare::{default_sides, side_name};
-use crate::worker::{CompareSide, CurveData, DeviceFigures, FrameText, Hit};
+use crate::worker::{CompareSide, CurveData, DeviceFigures, FrameText, Hit, SheetOf};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -29,15 +29,14 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
     let MomentsProps { dock, devices, switches } = props;
     let here = Place { file: dock.id, device: dock.file.device };
     let this_of = DeviceOf { client: dock.client.clone(), device: here.device };
-    let chosen_place = use_state_eq(|| None::<Place>);
-    let there = other_place(devices, here, *chosen_place);
+    let chosen = dock.file.choices.compare;
+    let there = other_place(devices, here, chosen.against);
     let other_of =
         devices.iter().find(|device| device.place == there).map_or(this_of.clone(), |found| found.of.clone());
 
     let (this_steps, other_steps) = (use_steps(&this_of), use_steps(&other_of));
-    let chosen_sides = use_state_eq(|| (None::<CompareSide>, None::<CompareSide>));
     let defaults = this_steps.as_ref().map(|steps| default_sides(here == there, steps.len()));
-    let (this, other) = (chosen_sides.0.or(defaults.map(|of| of.0)), chosen_sides.1.or(defaults.map(|of| of.1)));
+    let (this, other) = (chosen.this.or(defaults.map(|of| of.0)), chosen.other.or(defaults.map(|of| of.1)));
     // Until the steps are known, nothing is compared that would be replaced at once.
     let sides = this.zip(other);
     let side_of = |of: &DeviceOf, side: CompareSide| SideOf { of: of.clone(), side };
@@ -53,24 +52,27 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
         move |_| picked.set(None)
     });
 
-    let choose = |change: fn(&mut (Option<CompareSide>, Option<CompareSide>), CompareSide)| {
-        let chosen_sides = chosen_sides.clone();
-        Callback::from(move |side: CompareSide| {
-            let mut sides = *chosen_sides;
-            change(&mut sides, side);
-            chosen_sides.set(sides);
-        })
-    };
-    let on_place = {
-        let (chosen_place, chosen_sides) = (chosen_place.setter(), chosen_sides.clone());
-        // A moment of one file means nothing in another.
-        Callback::from(move |place: Place| {
-            chosen_place.set(Some(place));
-            chosen_sides.set((chosen_sides.0, None));
-        })
-    };
+    let on_compare = dock.on_choose.reform(Choice::Compare);
+    let on_this = on_compare.reform(move |side| CompareChoice { this: Some(side), ..chosen });
+    let on_other = on_compare.reform(move |side| CompareChoice { other: Some(side), ..chosen });
+    // A moment of one file means nothing in another.
+    let on_place = on_compare.reform(move |place: Place| {
+        let against = match place.file == here.file {
+            true => Against::Device(place.device),
+            false => Against::OfFile(place.file, place.device),
+        };
+        CompareChoice { against: Some(against), other: None, ..chosen }
+    });
     let pinned = dock.file.pinned.as_ref().map(|hit| hit.moment);
     let on_pick = on_pick(dock, [(here, this_of), (there, other_of)], comparison.clone(), picked.setter());
+    let DifferencesChoice { by, sort, filter } = dock.file.choices.differences.clone();
+    let files = comparison.clone().map(|found| {
+        let of = move || {
+            let other = Box::new(found.other.clone());
+            SheetOf::Differences { side: this, other, by, sort, filter: filter.clone() }
+        };
+        dock.sheet_buttons("differences", of)
+    });
     let names = [(here, this), (there, other)].map(|(place, side)| name(devices, place, side, here == there));
     html! {
         <div class="compare" data-compare="" data-stacks={comparison.as_ref().map(|found| found.diff.stacks.len().to_string())}>
@@ -79,7 +81,7 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
                 <div class="compare-pick">
                     <span>{ "This" }</span>
                     <SidePick label="Moment of this side" figures={Some(dock.device.clone())} steps={this_steps} {pinned}
-                        chosen={this} on_choose={choose(|sides, side| sides.0 = Some(side))} />
+                        chosen={this} on_choose={on_this} />
                 </div>
                 <div class="compare-pick">
                     <span>{ "against" }</span>
@@ -88,20 +90,25 @@ pub(super) fn Moments(props: &MomentsProps) -> Html {
                     }
                     <SidePick label="Moment of the other side" figures={figures_of(&dock.peers, there)} steps={other_steps}
                         pinned={(here == there).then_some(pinned).flatten()}
-                        chosen={other} on_choose={choose(|sides, side| sides.1 = Some(side))} />
+                        chosen={other} on_choose={on_other} />
                 </div>
             </div>
             <div class="compare-body">
                 <Sum {names} curves={curves.map(curve_of)} comparison={comparison.clone()}
-                    stack={picked_stack(comparison.as_ref(), *picked)} />
-                <Table {comparison} {on_pick} />
+                    scheme={dock.scheme} stack={picked_stack(comparison.as_ref(), *picked)} />
+                <Table {comparison} choice={dock.file.choices.differences.clone()} on_choose={dock.on_choose.clone()} {on_pick}
+                    files={files.unwrap_or_default()} />
             </div>
         </div>
     }
 }
 
 /// The other side: as it was chosen, as long as it is open; else the same device of another file, else this one.
-fn other_place(devices: &[Comparable], here: Place, chosen: Option<Place>) -> Place {
+fn other_place(devices: &[Comparable], here: Place, chosen: Option<Against>) -> Place {
+    let chosen = chosen.map(|against| match against {
+        Against::Device(device) => Place { file: here.file, device },
+        Against::OfFile(file, device) => Place { file, device },
+    });
     let is_open = |place: &Place| devices.iter().any(|device| device.place == *place);
     let others = || devices.iter().map(|device| device.place).filter(|place| place.file != here.file);
     let of_other_file = || others().find(|place| place.device == here.device).or_else(|| others().next());

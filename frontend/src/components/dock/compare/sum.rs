@@ -1,8 +1,11 @@
 //! Both sides at a glance: their curves, and what differs in words.
 
+use crate::components::dock::picture::use_easel;
 use crate::components::panel::StackView;
+use crate::components::timeline::theme_of;
 use crate::hooks::Comparison;
-use crate::view::compare::{curve, equal_text, place_of, total_text};
+use crate::state::Scheme;
+use crate::view::compare::{curve, equal_text, place_of, sketch, total_text};
 use crate::worker::{CurveData, FrameText};
 use shared::base::format;
 use std::rc::Rc;
@@ -26,11 +29,14 @@ pub(super) struct SumProps {
     pub(super) comparison: Option<Rc<Comparison>>,
     /// The stack of a row that only the other side has.
     pub(super) stack: Option<Shown>,
+    /// The colours.
+    pub(super) scheme: Scheme,
 }
 
 /// The curves over each other, a legend, and the difference in a sentence.
 #[component]
 pub(super) fn Sum(props: &SumProps) -> Html {
+    use_sketch(props);
     let [this, other] = &props.names;
     let diff = props.comparison.as_ref().map(|comparison| &comparison.diff);
     let size = |bytes: Option<u64>| bytes.map_or_else(|| "…".to_owned(), format::bytes);
@@ -52,6 +58,21 @@ pub(super) fn Sum(props: &SumProps) -> Html {
             if let Some(text) = diff.and_then(equal_text) { <p class="hint numbers">{ text }</p> }
         </section>
     }
+}
+
+/// Keeps the curves as a picture to save.
+#[hook]
+fn use_sketch(props: &SumProps) {
+    let SumProps { names, curves, comparison, scheme, .. } = props.clone();
+    let easel = use_easel();
+    use_effect_with((easel, names, curves, comparison, scheme), |(easel, names, curves, comparison, scheme)| {
+        let moments = comparison.as_ref().map(|found| [found.diff.moment, found.diff.other_moment]);
+        if let ([Some(this), Some(other)], Some(moments)) = (curves, moments) {
+            easel.put(0, sketch(names, [this, other], moments, theme_of(*scheme)));
+        }
+        let easel = easel.clone();
+        move || easel.clear(0)
+    });
 }
 
 fn key(side: &'static str) -> Html {

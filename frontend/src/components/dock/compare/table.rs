@@ -2,7 +2,8 @@
 
 use super::rows::Rows;
 use crate::hooks::Comparison;
-use crate::view::compare::{Column, Entry, GroupBy, Sort, entries, shown};
+use crate::state::{Choice, DifferencesChoice};
+use crate::view::compare::{Column, Entry, GroupBy, entries, shown};
 use shared::base::format;
 use std::rc::Rc;
 use web_sys::HtmlInputElement;
@@ -13,44 +14,53 @@ use yew::prelude::*;
 pub(super) struct TableProps {
     /// The difference, once it is there.
     pub(super) comparison: Option<Rc<Comparison>>,
+    /// How it is shown.
+    pub(super) choice: DifferencesChoice,
+    /// It is to be shown in another way.
+    pub(super) on_choose: Callback<Choice>,
     /// A stack was picked, by position in the difference.
     pub(super) on_pick: Callback<usize>,
+    /// Buttons that save it.
+    pub(super) files: Html,
 }
 
 /// The table with its controls.
 #[component]
 pub(super) fn Table(props: &TableProps) -> Html {
-    let by = use_state_eq(GroupBy::default);
-    let sort = use_state_eq(Sort::default);
-    let filter = use_state_eq(String::new);
-    let all = use_memo((props.comparison.clone(), *by), |(comparison, by)| {
+    let DifferencesChoice { by, sort, filter } = props.choice.clone();
+    let all = use_memo((props.comparison.clone(), by), |(comparison, by)| {
         comparison.as_ref().map_or_else(Vec::new, |comparison| entries(&comparison.diff, *by))
     });
-    let order = use_memo((all.clone(), (*filter).clone(), *sort), |(all, filter, sort)| shown(all, filter, *sort));
+    let order = use_memo((all.clone(), filter.clone(), sort), |(all, filter, sort)| shown(all, filter, *sort));
+    let on_differences = props.on_choose.reform(Choice::Differences);
     let oninput = {
-        let filter = filter.setter();
-        move |event: InputEvent| filter.set(event.target_unchecked_into::<HtmlInputElement>().value())
+        let choice = props.choice.clone();
+        on_differences.reform(move |event: InputEvent| {
+            let filter = event.target_unchecked_into::<HtmlInputElement>().value();
+            DifferencesChoice { filter, ..choice.clone() }
+        })
     };
     let group = |this: GroupBy| {
-        let setter = by.setter();
-        let onclick = move |_: MouseEvent| setter.set(this);
+        let choice = props.choice.clone();
+        let onclick = on_differences.reform(move |_: MouseEvent| DifferencesChoice { by: this, ..choice.clone() });
         html! {
-            <button type="button" {onclick} aria-pressed={(*by == this).to_string()}>{ this.label() }</button>
+            <button type="button" {onclick} aria-pressed={(by == this).to_string()}>{ this.label() }</button>
         }
     };
     let on_sort = {
-        let (setter, sort) = (sort.setter(), *sort);
-        Callback::from(move |column: Column| setter.set(sort.after(column)))
+        let choice = props.choice.clone();
+        on_differences.reform(move |column: Column| DifferencesChoice { sort: sort.after(column), ..choice.clone() })
     };
     html! {
         <section class="compare-table" aria-label="What differs">
             <div class="compare-tools">
                 <div class="segmented" role="group" aria-label="Group by">{ for GroupBy::ALL.map(group) }</div>
-                <input type="search" class="compare-filter" placeholder="Filter" aria-label="Filter" value={(*filter).clone()}
+                <input type="search" class="compare-filter" placeholder="Filter" aria-label="Filter" value={filter.clone()}
                     {oninput} />
                 <span class="compare-count numbers" role="status">{ count_text(props, &all, order.len()) }</span>
+                { props.files.clone() }
             </div>
-            <Rows {all} {order} sort={*sort} {on_sort} on_pick={props.on_pick.clone()}
+            <Rows {all} {order} {sort} {on_sort} on_pick={props.on_pick.clone()}
                 empty={empty_text(props, &filter)} />
         </section>
     }

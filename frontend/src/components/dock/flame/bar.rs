@@ -2,39 +2,9 @@
 
 use crate::components::icon::{Icon, IconName};
 use crate::draw::flame_camera::Rootward;
+use crate::state::Controls;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
-
-/// How stacks are shown.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Controls {
-    /// A table of all functions, and not the graph.
-    pub(super) is_table: bool,
-    /// The innermost functions are the roots.
-    pub(super) is_inverted: bool,
-    /// Where the root is.
-    pub(super) rootward: Rootward,
-    /// Boxes stand in order of first appearance.
-    pub(super) by_appearance: bool,
-    /// Lines of a function are told apart.
-    pub(super) by_line: bool,
-    /// Frames of the machinery are shown.
-    pub(super) with_runtime: bool,
-}
-
-impl Default for Controls {
-    fn default() -> Self {
-        Self {
-            is_table: false,
-            is_inverted: false,
-            rootward: Rootward::Up,
-            by_appearance: false,
-            // A file has many functions of one name, such as `forward`: only their lines tell them apart.
-            by_line: true,
-            with_runtime: false,
-        }
-    }
-}
 
 /// What the [`Bar`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]

@@ -2,12 +2,13 @@
 
 use super::input;
 use super::stage::{FlameStage, Shown};
+use crate::components::dock::picture::Easel;
 use crate::draw::flame_camera::Rootward;
 use crate::hooks::use_flame_boxes;
 use crate::platform::{ResizeListener, WorkerClient};
-use crate::state::Scheme;
+use crate::state::{Scheme, Zoom};
 use crate::view::flame::{BoxText, found_text};
-use crate::worker::{FlameBoxes, FlameTally, FlameTree, SiteKey};
+use crate::worker::{FlameBoxes, FlameTally, FlameTree, NameMark};
 use gloo_events::EventListener;
 use std::rc::Rc;
 use web_sys::{HtmlCanvasElement, HtmlElement};
@@ -20,8 +21,8 @@ pub(super) struct Chosen {
     pub(super) tree: FlameTree,
     /// The number of its node; `None` where several are merged.
     pub(super) node: Option<u32>,
-    /// What it is of, `None` if that is no site.
-    pub(super) site: Option<SiteKey>,
+    /// The mark of what it is of, `None` if that is no site.
+    pub(super) site: Option<NameMark>,
     /// What it says.
     pub(super) text: BoxText,
 }
@@ -52,6 +53,17 @@ pub(super) struct FlameCanvasProps {
     pub(super) scheme: Scheme,
     /// What it shows, for those who don't see it.
     pub(super) label: AttrValue,
+    /// Keeps what is drawn.
+    pub(super) easel: Easel,
+    /// Its place from the top among the drawings of the view.
+    #[prop_or_default]
+    pub(super) place: u8,
+    /// The part to show, where it is kept somewhere; `None` for all of it.
+    #[prop_or_default]
+    pub(super) zoom: Option<Zoom>,
+    /// Another part is in view.
+    #[prop_or_default]
+    pub(super) on_zoom: Callback<Option<Zoom>>,
     /// A box was chosen, or none any more.
     pub(super) on_chosen: Callback<Option<Chosen>>,
     /// What came of the question, where somebody wants to know.
@@ -93,7 +105,13 @@ pub(super) fn FlameCanvas(props: &FlameCanvasProps) -> Html {
             }
         });
     }
-    use_effect_with((), move |()| move || drop(running.take()));
+    use_effect_with((props.easel.clone(), props.place), move |(easel, place)| {
+        let (easel, place) = (easel.clone(), *place);
+        move || {
+            drop(running.take());
+            easel.clear(place);
+        }
+    });
     html! {
         <div class="flame-canvas" ref={&nodes.host} data-flame="" tabindex="0" role="application"
             aria-roledescription="flame graph" aria-label={&props.label} aria-busy={is_waiting.to_string()}

@@ -1,7 +1,7 @@
 //! What the chosen box says, and what can be done with it.
 
 use super::canvas::Chosen;
-use crate::worker::{FlameTree, SiteKey};
+use crate::worker::{FlameTree, NameMark};
 use yew::prelude::*;
 
 /// What the [`Footer`] shows and tells.
@@ -12,7 +12,7 @@ pub(super) struct FooterProps {
     /// The largest allocation of a node is to be shown.
     pub(super) on_show: Callback<(FlameTree, u32)>,
     /// The callers and callees of a site are to be shown.
-    pub(super) on_sandwich: Callback<SiteKey>,
+    pub(super) on_sandwich: Callback<NameMark>,
 }
 
 /// One line, there from the start so that nothing moves when a box is chosen.
@@ -31,7 +31,7 @@ pub(super) fn Footer(props: &FooterProps) -> Html {
         let tree = chosen.tree.clone();
         props.on_show.reform(move |_: MouseEvent| (tree.clone(), node))
     });
-    let on_sandwich = chosen.site.map(|key| props.on_sandwich.reform(move |_: MouseEvent| key));
+    let on_sandwich = chosen.site.map(|site| props.on_sandwich.reform(move |_: MouseEvent| site));
     let numbers = [&text.total, &text.own, &text.count];
     let numbers: Vec<&str> = numbers.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     html! {

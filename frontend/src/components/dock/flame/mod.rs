@@ -8,16 +8,17 @@ mod sites;
 mod sites_table;
 mod stage;
 
-use self::bar::{Bar, Controls, view_switch};
+use self::bar::{Bar, view_switch};
 use self::canvas::{Chosen, FlameCanvas, Told};
 use self::footer::Footer;
 use self::sites::Sites;
 use super::DockProps;
+use super::picture::use_easel;
 use super::scope_bar::ScopeBar;
 use crate::hooks::{use_selecting, use_selection_facts};
 use crate::platform::WorkerClient;
-use crate::state::TimelineCommand;
-use crate::worker::{FlameAnswer, FlameQuestion, FlameShape, FlameSource, FlameTree, Hit, SiteKey};
+use crate::state::{Choice, Controls, StacksChoice, TimelineCommand};
+use crate::worker::{FlameAnswer, FlameQuestion, FlameShape, FlameSource, FlameTree, Hit, NameMark, SheetOf};
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
@@ -32,11 +33,11 @@ pub(super) struct FlameViewProps {
 #[component]
 pub(super) fn FlameView(props: &FlameViewProps) -> Html {
     let dock = &props.dock;
-    let controls = use_state_eq(Controls::default);
-    let search = use_state_eq(AttrValue::default);
+    let StacksChoice { controls, search, zoom, site, order } = dock.file.choices.stacks.clone();
+    let search = AttrValue::from(search);
     let told = use_state_eq(Told::default);
+    let easel = use_easel();
     let chosen = use_state_eq(|| None::<Chosen>);
-    let site = use_state_eq(|| None::<SiteKey>);
     let facts = use_selection_facts(&dock.client, dock.device.device);
     let source = FlameSource {
         selection: use_selecting().data(&dock.device, dock.file.pinned.as_deref(), dock.seen.as_ref()),
@@ -45,32 +46,43 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
     };
     let on_chosen = use_callback(chosen.setter(), |next: Option<Chosen>, chosen| chosen.set(next));
     let on_told = use_callback(told.setter(), |next: Told, told| told.set(next));
-    let on_search = use_callback(search.setter(), |text: AttrValue, search| search.set(text));
-    let on_controls = use_callback((controls.setter(), chosen.setter()), |next: Controls, (controls, chosen)| {
-        controls.set(next);
+    let on_search = dock.on_choose.reform(|text: AttrValue| Choice::StackSearch(text.to_string()));
+    let on_controls = use_callback((dock.on_choose.clone(), chosen.setter()), |next: Controls, (on_choose, chosen)| {
+        on_choose.emit(Choice::Stacks(next));
         chosen.set(None);
     });
-    let on_site = use_callback(site.setter(), |key: SiteKey, site| site.set(Some(key)));
+    let on_zoom = use_callback(dock.on_choose.clone(), |zoom, on_choose| on_choose.emit(Choice::Zoom(zoom)));
+    let on_site = dock.on_choose.reform(Choice::Site);
+    let on_order = dock.on_choose.reform(Choice::SiteOrder);
     let on_sandwich = {
-        let (now, on_controls, on_site) = (*controls, on_controls.clone(), on_site.clone());
-        Callback::from(move |key: SiteKey| {
-            on_site.emit(key);
-            on_controls.emit(Controls { is_table: true, ..now });
+        let (on_controls, on_site) = (on_controls.clone(), on_site.clone());
+        Callback::from(move |site: NameMark| {
+            on_site.emit(site);
+            on_controls.emit(Controls { is_table: true, ..controls });
         })
+    };
+    let files = {
+        let (source, search) = (source.clone(), search.clone());
+        let of = move || SheetOf::Sites { source: source.clone(), order, search: search.to_string() };
+        dock.sheet_buttons("functions", of)
     };
     let on_show = show_largest(dock);
     let (client, device, scheme) = (dock.client.clone(), dock.device.device, dock.scheme);
     html! {
         <div class="dock-view flame">
             <ScopeBar {facts} has_pin={dock.file.pinned.is_some()} has_times={dock.device.has_times} has_weight={true}
-                error={told.error.clone()} lead={view_switch(*controls, &on_controls)} />
-            <Bar controls={*controls} {on_controls} search={(*search).clone()} {on_search}
+                error={told.error.clone()} lead={view_switch(controls, &on_controls)}>
+                if controls.is_table {
+                    { files }
+                }
+            </ScopeBar>
+            <Bar {controls} {on_controls} search={search.clone()} {on_search}
                 found={told.found.clone().filter(|_| !controls.is_table)} />
             if controls.is_table {
-                <Sites {client} {device} {scheme} {source} search={(*search).clone()} site={*site} {on_site}
+                <Sites {client} {device} {scheme} {source} {search} {site} {on_site} {order} {on_order} {easel}
                     on_chosen={on_chosen.clone()} {on_told} />
             } else {
-                <FlameCanvas {client} {device} {scheme} tree={controls.tree(source)} search={(*search).clone()}
+                <FlameCanvas {client} {device} {scheme} tree={tree(controls, source)} {search} {zoom} {on_zoom} {easel}
                     rootward={controls.rootward} label="Flame graph of the allocations" {on_chosen} {on_told} />
             }
             <Footer chosen={(*chosen).clone()} {on_show} {on_sandwich} />
@@ -78,11 +90,9 @@ pub(super) fn FlameView(props: &FlameViewProps) -> Html {
     }
 }
 
-impl Controls {
-    fn tree(self, source: FlameSource) -> FlameTree {
-        let shape = if self.is_inverted { FlameShape::Inverted } else { FlameShape::Whole };
-        FlameTree { source, shape, by_appearance: self.by_appearance }
-    }
+fn tree(controls: Controls, source: FlameSource) -> FlameTree {
+    let shape = if controls.is_inverted { FlameShape::Inverted } else { FlameShape::Whole };
+    FlameTree { source, shape, by_appearance: controls.by_appearance }
 }
 
 /// Pins the largest allocation of a box and brings it into view.

@@ -2,11 +2,13 @@
 
 use super::canvas::{Chosen, FlameCanvas, Told};
 use super::sites_table::SitesTable;
+use crate::components::dock::picture::Easel;
 use crate::draw::flame_camera::Rootward;
 use crate::hooks::use_flame_sites;
 use crate::platform::WorkerClient;
 use crate::state::Scheme;
-use crate::worker::{FlameShape, FlameSites, FlameSource, FlameTree, SiteKey};
+use crate::view::flame::{SiteOrder, marked};
+use crate::worker::{FlameShape, FlameSites, FlameSource, FlameTree, NameMark};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -24,9 +26,15 @@ pub(super) struct SitesProps {
     /// What is looked for, or nothing.
     pub(super) search: AttrValue,
     /// The chosen site.
-    pub(super) site: Option<SiteKey>,
+    pub(super) site: Option<NameMark>,
     /// A site was chosen.
-    pub(super) on_site: Callback<SiteKey>,
+    pub(super) on_site: Callback<NameMark>,
+    /// The order of the table.
+    pub(super) order: SiteOrder,
+    /// Another order was chosen.
+    pub(super) on_order: Callback<SiteOrder>,
+    /// Keeps what is drawn.
+    pub(super) easel: Easel,
     /// A box was chosen, or none any more.
     pub(super) on_chosen: Callback<Option<Chosen>>,
     /// What came of the question.
@@ -49,22 +57,24 @@ pub(super) fn Sites(props: &SitesProps) -> Html {
     let Some(sites) = readable.borrow().clone() else {
         return html! { <p class="panel-empty flame-sites">{ "Summing up…" }</p> };
     };
+    let site = props.site.and_then(|site| marked(&sites, site));
     let half = |shape: FlameShape, rootward: Rootward, title: &'static str| {
         let tree = FlameTree { source: props.source.clone(), shape, by_appearance: false };
         html! {
             <section class="flame-half" aria-label={title}>
                 <h2>{ title }</h2>
                 <FlameCanvas client={props.client.clone()} device={props.device} scheme={props.scheme} {tree}
-                    search="" {rootward} label={title} on_chosen={props.on_chosen.clone()} />
+                    search="" {rootward} label={title} easel={props.easel.clone()} place={u8::from(rootward == Rootward::Up)}
+                    on_chosen={props.on_chosen.clone()} />
             </section>
         }
     };
     html! {
         <div class="flame-sites">
             <SitesTable {sites} weight={props.source.selection.weight} search={props.search.clone()}
-                chosen={props.site} on_choose={props.on_site.clone()} />
+                chosen={site} on_choose={props.on_site.clone()} order={props.order} on_order={props.on_order.clone()} />
             <div class="flame-sandwich">
-                if let Some(key) = props.site {
+                if let Some(key) = site {
                     { half(FlameShape::Callers(key), Rootward::Down, "Callers") }
                     { half(FlameShape::Callees(key), Rootward::Up, "Callees") }
                 } else {

@@ -1,7 +1,7 @@
 //! The table of all functions; only the rows in view are in the page.
 
 use crate::view::flame::{SiteColumn, SiteLine, SiteOrder, lines, shown};
-use crate::worker::{FlameSites, SiteKey, WeightKind};
+use crate::worker::{FlameSites, NameMark, SiteKey, WeightKind};
 use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
@@ -27,15 +27,19 @@ pub(super) struct SitesTableProps {
     /// The chosen site.
     pub(super) chosen: Option<SiteKey>,
     /// A site was chosen.
-    pub(super) on_choose: Callback<SiteKey>,
+    pub(super) on_choose: Callback<NameMark>,
+    /// The order.
+    pub(super) order: SiteOrder,
+    /// The head of a column was clicked.
+    pub(super) on_order: Callback<SiteOrder>,
 }
 
 /// The sites with their totals, sorted by a click on a column's head.
 #[component]
 pub(super) fn SitesTable(props: &SitesTableProps) -> Html {
-    let order = use_state_eq(SiteOrder::default);
+    let order = props.order;
     let seen = use_state_eq(|| 0..FIRST);
-    let rows = use_memo((props.sites.clone(), *order, props.search.clone()), |(sites, order, search)| {
+    let rows = use_memo((props.sites.clone(), order, props.search.clone()), |(sites, order, search)| {
         shown(sites, *order, search)
     });
     let onscroll = {
@@ -49,12 +53,9 @@ pub(super) fn SitesTable(props: &SitesTableProps) -> Html {
     };
     let range = seen.start.min(rows.len())..seen.end.min(rows.len());
     let head = |column: SiteColumn| {
-        let onclick = {
-            let order = order.clone();
-            move |_: MouseEvent| order.set(order.clicked(column))
-        };
+        let onclick = props.on_order.reform(move |_: MouseEvent| order.clicked(column));
         html! {
-            <th scope="col" aria-sort={sorted(*order, column)} class={class_of(column)}>
+            <th scope="col" aria-sort={sorted(order, column)} class={class_of(column)}>
                 <button type="button" {onclick}>{ label(column) }</button>
             </th>
         }
@@ -78,10 +79,10 @@ pub(super) fn SitesTable(props: &SitesTableProps) -> Html {
     }
 }
 
-fn row(line: SiteLine, chosen: Option<SiteKey>, on_choose: &Callback<SiteKey>) -> Html {
-    let key = line.key;
+fn row(line: SiteLine, chosen: Option<SiteKey>, on_choose: &Callback<NameMark>) -> Html {
+    let (key, mark) = (line.key, line.mark);
     let is_chosen = chosen == Some(key);
-    let onclick = on_choose.reform(move |_: MouseEvent| key);
+    let onclick = on_choose.reform(move |_: MouseEvent| mark);
     html! {
         <tr key={key.map_or(-1, i64::from)} class={classes!(is_chosen.then_some("chosen"))} onclick={onclick.clone()}>
             <td class="number numbers">

@@ -9,7 +9,10 @@ use crate::draw::flame_rows::{FlameRows, Toward};
 use crate::draw::gesture::{Gesture, Point};
 use crate::draw::glide::Glide;
 use crate::draw::layout::{Layout, Rect};
+use crate::draw::span::Span;
+use crate::draw::svg::Sketch;
 use crate::platform;
+use crate::state::Zoom;
 use crate::view::flame::{box_text, rows, site_of};
 use crate::worker::{FlameBoxKind, FlameBoxes, FlameTree};
 use gloo_timers::callback::Timeout;
@@ -54,6 +57,10 @@ struct Inner {
     frame_is_due: bool,
     /// Tells the range once the view rests.
     resting: Option<Timeout>,
+    /// The part that the page knows of.
+    told: Option<Zoom>,
+    /// Whether a hand was on the graph: until then it shows what the page begins with, whatever tree comes.
+    is_touched: bool,
 }
 
 impl FlameStage {
@@ -79,18 +86,25 @@ impl FlameStage {
             chosen: None,
             frame_is_due: false,
             resting: None,
+            told: None,
+            is_touched: false,
         };
         Self { inner: Rc::new(RefCell::new(inner)) }
     }
 
     /// Takes boxes; those of another tree are shown from their beginning.
     pub(super) fn show(&self, shown: Shown) {
-        let lost = {
+        let (lost, moved) = {
             let mut inner = self.inner.borrow_mut();
-            inner.take(shown)
+            let lost = inner.take(shown);
+            let moved = inner.is_moved();
+            (lost, moved)
         };
         if let Some(on_chosen) = lost {
             on_chosen.emit(None);
+        }
+        if moved {
+            self.tell_range();
         }
         self.draw_soon();
     }
@@ -126,10 +140,11 @@ impl FlameStage {
     /// Moves the view by hand; finer boxes follow when it rests.
     pub(super) fn steer(&self, change: impl FnOnce(&mut FlameCamera)) {
         let mut inner = self.inner.borrow_mut();
-        let before = inner.camera.x();
+        let before = inner.camera.view();
         inner.glide = None;
+        inner.is_touched = true;
         change(&mut inner.camera);
-        if inner.camera.x() != before {
+        if inner.camera.view() != before {
             let stage = self.clone();
             inner.resting = Some(Timeout::new(REST_MS, move || stage.tell_range()));
         }
@@ -200,6 +215,7 @@ impl FlameStage {
     fn zoom_to(&self, index: u32) {
         let view = {
             let mut inner = self.inner.borrow_mut();
+            inner.is_touched = true;
             let Some(found) = inner.rows.get(index).copied() else { return };
             let (now, view) = (inner.camera.view(), inner.camera.view_of(found.span, found.depth));
             if now.x != view.x {
@@ -226,14 +242,22 @@ impl FlameStage {
 
     /// Asks for the boxes of where the view is or is about to be.
     fn tell_range(&self) {
-        let (on_range, range) = {
+        let (on_range, range, zoomed) = {
             let mut inner = self.inner.borrow_mut();
             inner.resting = None;
-            (inner.on_range.clone(), inner.range())
+            (inner.on_range.clone(), inner.range(), inner.zoomed())
         };
         on_range.emit(range);
+        if let Some((on_zoom, zoom)) = zoomed {
+            on_zoom.emit(zoom);
+        }
         self.draw_soon();
     }
+}
+
+/// The view of a part; its last row is the element's affair.
+fn view_of(zoom: Zoom) -> View {
+    View { x: Span::new(zoom.start, zoom.end), y: Span::new(zoom.row, zoom.row) }
 }
 
 impl Inner {
@@ -251,10 +275,38 @@ impl Inner {
             (self.glide, self.resting) = (None, None);
             self.history.clear();
         }
+        let asked = shown.props.zoom;
+        // Another part than the one that was told of comes from elsewhere, such as the address.
+        if (is_other && !self.is_touched) || asked != self.told {
+            self.camera.set_view(asked.map_or_else(|| self.whole(), view_of));
+            (self.told, self.glide, self.resting) = (asked, None, None);
+        }
         self.camera.rootward = shown.props.rootward;
         let lost = (is_other && self.chosen.take().is_some()).then(|| shown.props.on_chosen.clone());
         self.shown = Some(shown);
         lost
+    }
+
+    /// Whether the view is not the one that the page knows of.
+    fn is_moved(&self) -> bool {
+        self.resting.is_none() && self.glide.is_none() && self.zoom() != self.told
+    }
+
+    /// What is in view or about to be, and whom to tell where that is news.
+    fn zoomed(&mut self) -> Option<(Callback<Option<Zoom>>, Option<Zoom>)> {
+        let zoom = self.zoom();
+        (std::mem::replace(&mut self.told, zoom) != zoom)
+            .then(|| self.shown.as_ref().map(|shown| (shown.props.on_zoom.clone(), zoom)))
+            .flatten()
+    }
+
+    fn zoom(&self) -> Option<Zoom> {
+        let mut camera = self.camera;
+        if let Some(glide) = &self.glide {
+            camera.set_view(glide.target());
+        }
+        let View { x, y } = camera.view();
+        (!camera.is_whole() || y.start > 0.0).then_some(Zoom { start: x.start, end: x.end, row: y.start })
     }
 
     fn whole(&self) -> View {
@@ -313,6 +365,7 @@ impl Inner {
         let outer = Rect { x: 0.0, y: 0.0, width: size.0, height: size.1 };
         let layout = Layout { outer, pixel_ratio: platform::pixel_ratio(), ..Layout::default() };
         platform::paint_overlay(&self.canvas, &layout, &ops, true);
+        shown.props.easel.put(shown.props.place, Sketch { ops, width: size.0, height: size.1 });
         self.draw_tooltip(hovered, size);
         self.tell_tests();
         self.glide.is_some()

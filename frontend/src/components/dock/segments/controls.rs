@@ -35,6 +35,8 @@ pub(super) struct ControlsProps {
     pub(super) on_zoom: Callback<u32>,
     /// The timeline is to show the moment.
     pub(super) on_show: Callback<()>,
+    /// Buttons that save the segments as a table.
+    pub(super) files: Html,
 }
 
 /// The moment picker, the colours and the scale.
@@ -63,6 +65,7 @@ pub(super) fn Controls(props: &ControlsProps) -> Html {
                 onclick={props.on_show.reform(|_: MouseEvent| ())}>{ "Show" }</button>
             { colors(props) }
             { scale(props) }
+            { props.files.clone() }
         </div>
     }
 }

@@ -1,7 +1,9 @@
 //! The map of segments: a canvas behind a scroller that takes pointer and keys.
 
+use crate::components::dock::picture::Easel;
 use crate::draw::layout::{Layout, Rect};
 use crate::draw::segment_map::{ColorBy, Direction, MapPlan, MapScene, bytes_per_line, ops};
+use crate::draw::svg::Sketch;
 use crate::draw::theme::Theme;
 use crate::platform::{self, ResizeListener, WorkerClient};
 use crate::state::Scheme;
@@ -25,6 +27,8 @@ pub(super) struct MapProps {
     pub(super) data: Rc<SegmentsData>,
     /// Light or dark.
     pub(super) scheme: Scheme,
+    /// Keeps what is drawn.
+    pub(super) easel: Easel,
     /// What blocks are coloured by.
     pub(super) color_by: ColorBy,
     /// How often the scale is doubled.
@@ -70,6 +74,10 @@ pub(super) fn Map(props: &MapProps) -> Html {
     use_effect_with((props.focus, props.data.moment), {
         let (nodes, plan, data, view) = (nodes.clone(), plan.clone(), props.data.clone(), *view);
         move |(focus, _)| focus.iter().for_each(|&block| reveal(&nodes, &plan, &data, block, view))
+    });
+    use_effect_with(props.easel.clone(), |easel| {
+        let easel = easel.clone();
+        move || easel.clear(0)
     });
     use_effect({
         let (props, nodes, plan, view, hovered) = (props.clone(), nodes.clone(), plan.clone(), *view, *hovered);
@@ -184,6 +192,7 @@ fn paint(props: &MapProps, nodes: &Nodes, plan: &MapPlan, view: Rect, hovered: O
     let outer = Rect { y: 0.0, ..view };
     let layout = Layout { outer, pixel_ratio: platform::pixel_ratio(), ..Layout::default() };
     platform::paint_overlay(&canvas, &layout, &all, true);
+    props.easel.put(0, Sketch { ops: all, width: view.width, height: view.height });
 }
 
 /// Scrolls until a block is in view.

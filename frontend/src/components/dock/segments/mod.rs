@@ -7,10 +7,10 @@ mod waste;
 
 use self::{controls::Controls, held::HeldList, map::Map, waste::Waste};
 use super::DockProps;
-use crate::draw::segment_map::ColorBy;
+use super::picture::use_easel;
 use crate::hooks::use_segments;
-use crate::state::TimelineCommand;
-use crate::worker::{Instant, SegmentsData};
+use crate::state::{Choice, SegmentsChoice, TimelineCommand};
+use crate::worker::{Instant, SegmentsData, SheetOf};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -19,56 +19,64 @@ pub(super) struct SegmentsProps {
     pub(super) dock: DockProps,
 }
 
-/// A block of the map at the moment that it is of; positions of other moments mean nothing.
-type Focus = Option<(u32, usize)>;
-
 /// The view; it begins where the most is reserved.
 #[component]
 pub(super) fn Segments(props: &SegmentsProps) -> Html {
     let DockProps { client, file, device, scheme, on_pin, on_command, .. } = &props.dock;
-    let instant = use_state_eq(|| Instant::ReservedPeak);
-    let color_by = use_state_eq(ColorBy::default);
-    let zoom = use_state_eq(|| 0_u32);
-    let focus = use_state_eq(|| Focus::None);
-    let data = use_segments(client, device.device, *instant);
-    let set = |setter: UseStateSetter<Instant>| Callback::from(move |next: Instant| setter.set(next));
-    let moment = match *instant {
+    let easel = use_easel();
+    let choice = file.choices.segments;
+    let SegmentsChoice { instant, color_by, scale, focus } = choice;
+    let data = use_segments(client, device.device, instant);
+    let on_choose = props.dock.on_choose.reform(Choice::Segments);
+    let moment = match instant {
         Instant::At(moment) => Some(moment.min(u32::try_from(device.events).unwrap_or(u32::MAX))),
         _ => data.as_ref().map(|data| data.moment),
     };
     let on_show = on_command.reform(move |()| TimelineCommand::JumpTo { moment: moment.unwrap_or_default() });
-    let set_focus = {
-        let (focus, of_moment) = (focus.setter(), data.as_ref().map_or(0, |data| data.moment));
-        Callback::from(move |block: usize| focus.set(Some((of_moment, block))))
-    };
-    let set_color = {
-        let color_by = color_by.setter();
-        Callback::from(move |next| color_by.set(next))
-    };
-    let set_zoom = {
-        let zoom = zoom.setter();
-        Callback::from(move |next| zoom.set(next))
-    };
+    let of_moment = data.as_ref().map_or(0, |data| data.moment);
+    let set_focus = on_choose.reform(move |block: usize| {
+        let focus = u32::try_from(block).ok().map(|block| (of_moment, block));
+        SegmentsChoice { focus, ..choice }
+    });
+    let set_instant = on_choose.reform(move |instant| SegmentsChoice { instant, ..choice });
+    let set_color = on_choose.reform(move |color_by| SegmentsChoice { color_by, ..choice });
+    let set_scale = on_choose.reform(move |scale| SegmentsChoice { scale, ..choice });
     let pinned = file.pinned.clone();
     html! {
         <section class="segments" aria-label="Segments" data-segments="">
-            <Controls instant={*instant} {moment} events={u32::try_from(device.events).unwrap_or(u32::MAX)}
+            <Controls {instant} {moment} events={u32::try_from(device.events).unwrap_or(u32::MAX)}
                 previous={data.as_ref().and_then(|data| data.previous)} next={data.as_ref().and_then(|data| data.next)}
-                pinned={pinned.as_ref().map(|hit| hit.moment)} color_by={*color_by} zoom={*zoom}
-                on_instant={set(instant.setter())} on_color={set_color} on_zoom={set_zoom} {on_show} />
+                pinned={pinned.as_ref().map(|hit| hit.moment)} {color_by} zoom={scale}
+                on_instant={set_instant} on_color={set_color} on_zoom={set_scale} {on_show}
+                files={props.dock.sheet_buttons(segments_name(instant, moment), move || SheetOf::Segments(instant))} />
             <Waste parts={data.as_ref().map(|data| data.parts)} />
             <div class="segments-main">
                 { body(data.as_ref(), |data| html! {
                     <>
                         <Map client={client.clone()} device={device.clone()} data={data.clone()} scheme={*scheme}
-                            color_by={*color_by} zoom={*zoom} on_focus={set_focus.clone()} on_pin={on_pin.clone()}
-                            focus={focus.filter(|focus| focus.0 == data.moment).map(|focus| focus.1)}
+                            easel={easel.clone()} {color_by} zoom={scale} on_focus={set_focus.clone()} on_pin={on_pin.clone()}
+                            focus={focus_at(focus, &data)}
                             pinned={pinned.as_ref().and_then(|hit| hit.allocation.as_ref()).map(|found| found.key())} />
                         <HeldList {data} on_show={set_focus.clone()} />
                     </>
                 }) }
             </div>
         </section>
+    }
+}
+
+/// The block that the keyboard is at; an address may name one that is not there.
+fn focus_at(focus: Option<(u32, u32)>, data: &SegmentsData) -> Option<usize> {
+    let (moment, block) = focus?;
+    (moment == data.moment && (block as usize) < data.blocks.len()).then_some(block as usize)
+}
+
+/// What the table is called as a file: it is of one moment.
+fn segments_name(instant: Instant, moment: Option<u32>) -> String {
+    match (instant, moment) {
+        (Instant::End, _) | (_, None) => "segments".to_owned(),
+        (_, Some(0)) => "segments-before-event-0".to_owned(),
+        (_, Some(moment)) => format!("segments-after-event-{}", moment - 1),
     }
 }
 

@@ -12,6 +12,7 @@ use self::sweep::SweepTable;
 use super::DockProps;
 use crate::hooks::{Replayed, use_recorded_setup, use_replay, use_sweep};
 use crate::platform::{WorkerClient, file_of};
+use crate::state::Scheme;
 use crate::view::what_if::{file_name, first_setup, notes, summary};
 use crate::worker::{RecordedSetup, WhatIfSetup};
 use std::rc::Rc;
@@ -72,7 +73,7 @@ fn Chosen(props: &ChosenProps) -> Html {
                 <SettingsForm recorded={recorded.clone()} setup={setup.clone()} on_change={dock.on_what_if.clone()} />
                 <section class="what-if-result" aria-label="Replay" aria-busy={(!is_current).to_string()}
                     data-replayed={is_current.to_string()}>
-                    { result(replayed.as_deref(), &on_open) }
+                    { result(replayed.as_deref(), dock.scheme, &on_open) }
                 </section>
             </div>
             <SweepTable {sweep} setup={setup.clone()} {on_apply} />
@@ -98,7 +99,7 @@ fn use_open(dock: &DockProps, setup: &Rc<WhatIfSetup>) -> Callback<MouseEvent> {
     })
 }
 
-fn result(replayed: Option<&Replayed>, on_open: &Callback<MouseEvent>) -> Html {
+fn result(replayed: Option<&Replayed>, scheme: Scheme, on_open: &Callback<MouseEvent>) -> Html {
     let Some(Replayed { setup, outcome }) = replayed else {
         return html! { <p class="panel-empty" role="status">{ "Replaying…" }</p> };
     };
@@ -107,7 +108,7 @@ fn result(replayed: Option<&Replayed>, on_open: &Callback<MouseEvent>) -> Html {
         Ok(data) => html! {
             <>
                 <p class="visually-hidden" role="status">{ summary(data) }</p>
-                <ReplayPlot data={data.clone()} setup={setup.clone()} />
+                <ReplayPlot data={data.clone()} setup={setup.clone()} {scheme} />
                 <FigureTable data={data.clone()} />
                 <ul class="what-if-notes">
                     { for notes(data, setup).into_iter().map(|note| html! { <li>{ note }</li> }) }

@@ -1,6 +1,9 @@
 //! Both reserved curves on one plot.
 
-use crate::view::what_if::{HEIGHT, WIDTH, plot, summary};
+use crate::components::dock::picture::use_easel;
+use crate::components::timeline::theme_of;
+use crate::state::Scheme;
+use crate::view::what_if::{HEIGHT, WIDTH, plot, sketch, summary};
 use crate::worker::{ReplayData, WhatIfSetup};
 use yew::prelude::*;
 
@@ -11,12 +14,20 @@ pub(super) struct ReplayPlotProps {
     pub(super) data: ReplayData,
     /// Under what it was replayed.
     pub(super) setup: WhatIfSetup,
+    /// The colours.
+    pub(super) scheme: Scheme,
 }
 
 /// Live bytes, reserved bytes as recorded and as replayed, and the card's memory.
 #[component]
 pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
     let plot = use_memo(props.clone(), |props| plot(&props.data, &props.setup));
+    let easel = use_easel();
+    use_effect_with((easel, props.clone()), |(easel, props)| {
+        easel.put(0, sketch(&props.data, &props.setup, theme_of(props.scheme)));
+        let easel = easel.clone();
+        move || easel.clear(0)
+    });
     let share = |height: f64| format!("{:.2}%", height / HEIGHT * 100.0);
     let tick = |(height, label): &(f64, String)| {
         html! {

@@ -10,8 +10,8 @@ use self::boxes::{Content, Cut, cut, tally};
 use self::sites::Search;
 use super::{Ready, found_hit};
 use crate::worker::{
-    FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSource, FlameTree, Hit,
-    SiteKey, SiteText,
+    FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource, FlameTree,
+    Hit, SiteKey, SiteText,
 };
 use shared::analysis::{AllocationId, CallTree, Calls, MergeBy, NodeOrder, PathConfig, Sandwich, Site, TreeConfig};
 use shared::trace::{FrameId, StackId, Trace};
@@ -41,13 +41,18 @@ impl Flame<'_> {
     pub(super) fn answer(self, question: &FlameQuestion) -> FlameAnswer {
         let answered = match question {
             FlameQuestion::Boxes { tree, range, search } => self.boxes(tree, *range, search).map(FlameAnswer::Boxes),
-            FlameQuestion::Sites(source) => {
-                let calls = self.calls(source);
-                calls.map(|calls| FlameAnswer::Sites(sites::all(self.ready.trace, &calls, source.by_line)))
-            }
+            FlameQuestion::Sites(source) => self.sites(source).map(FlameAnswer::Sites),
             FlameQuestion::Largest { tree, node } => self.largest(tree, *node).map(FlameAnswer::Largest),
         };
         answered.unwrap_or_else(FlameAnswer::Mistyped)
+    }
+
+    /// All sites of some stacks.
+    ///
+    /// # Errors
+    /// A sentence about the text of the filter.
+    pub(super) fn sites(self, source: &FlameSource) -> Result<FlameSites, String> {
+        self.calls(source).map(|calls| sites::all(self.ready.trace, &calls, source.by_line))
     }
 
     fn boxes(self, asked: &FlameTree, range: Option<(f64, f64)>, search: &str) -> Result<FlameBoxes, String> {

@@ -1,0 +1,159 @@
+//! The words that stand for choices; they stay what they are, since addresses outlive pages.
+
+use crate::state::When;
+use crate::view::compare::{Column as DiffColumn, GroupBy, Sort as DiffSort};
+use crate::view::flame::{SiteColumn, SiteOrder};
+use crate::worker::{Column, GroupKind, Instant, PartKind, Sort, WeightKind};
+
+/// The position of a word among others.
+fn of_name<T: Copy>(all: &[T], name: fn(T) -> &'static str, text: &str) -> Option<T> {
+    all.iter().copied().find(|&one| name(one) == text)
+}
+
+pub(super) fn when_name(when: When) -> &'static str {
+    match when {
+        When::Peak => "peak",
+        When::Pin => "pin",
+        When::View(PartKind::Any) => "view",
+        When::View(PartKind::Born) => "allocated",
+        When::View(PartKind::Died) => "freed",
+        When::View(PartKind::Survived) => "throughout",
+        When::View(PartKind::BornAndDied) => "temporary",
+        When::View(PartKind::BornAndKept) => "kept",
+    }
+}
+
+pub(super) fn when_of(text: &str) -> Option<When> {
+    of_name(&When::ALL, when_name, text)
+}
+
+pub(super) fn weight_name(weight: WeightKind) -> &'static str {
+    match weight {
+        WeightKind::Bytes => "bytes",
+        WeightKind::ByteEvents => "byte-events",
+        WeightKind::ByteTime => "byte-time",
+        WeightKind::Count => "count",
+    }
+}
+
+pub(super) fn weight_of(text: &str) -> Option<WeightKind> {
+    of_name(&WeightKind::ALL, weight_name, text)
+}
+
+pub(super) fn group_name(by: GroupKind) -> &'static str {
+    match by {
+        GroupKind::Stack => "stack",
+        GroupKind::Frame => "frame",
+        GroupKind::Function => "function",
+        GroupKind::Module => "module",
+        GroupKind::Category => "category",
+        GroupKind::Stream => "stream",
+        GroupKind::Pool => "pool",
+        GroupKind::Size => "size",
+    }
+}
+
+pub(super) fn group_of(text: &str) -> Option<GroupKind> {
+    of_name(&GroupKind::ALL, group_name, text)
+}
+
+/// A column and the way that it sorts: `bytes-` falls, `born+` rises.
+fn sorted(column: &str, is_rising: bool) -> String {
+    format!("{column}{}", if is_rising { '+' } else { '-' })
+}
+
+fn sorted_of(text: &str) -> Option<(&str, bool)> {
+    let falling = || text.strip_suffix('-').map(|column| (column, false));
+    text.strip_suffix('+').map(|column| (column, true)).or_else(falling)
+}
+
+fn column_name(column: Column) -> &'static str {
+    match column {
+        Column::Bytes => "bytes",
+        Column::Count => "count",
+        Column::Born => "allocated",
+        Column::Lifetime => "lifetime",
+        Column::Category => "category",
+        Column::Title => "title",
+    }
+}
+
+pub(super) fn sort_name(sort: Sort) -> String {
+    sorted(column_name(sort.column), sort.is_rising)
+}
+
+pub(super) fn sort_of(text: &str) -> Option<Sort> {
+    const ALL: [Column; 6] =
+        [Column::Bytes, Column::Count, Column::Born, Column::Lifetime, Column::Category, Column::Title];
+    let (column, is_rising) = sorted_of(text)?;
+    Some(Sort { column: of_name(&ALL, column_name, column)?, is_rising })
+}
+
+fn site_column_name(column: SiteColumn) -> &'static str {
+    match column {
+        SiteColumn::Name => "name",
+        SiteColumn::Total => "total",
+        SiteColumn::Own => "itself",
+        SiteColumn::Count => "count",
+    }
+}
+
+pub(super) fn site_order_name(order: SiteOrder) -> String {
+    sorted(site_column_name(order.column), !order.is_descending)
+}
+
+pub(super) fn site_order_of(text: &str) -> Option<SiteOrder> {
+    let (column, is_rising) = sorted_of(text)?;
+    Some(SiteOrder { column: of_name(&SiteColumn::ALL, site_column_name, column)?, is_descending: !is_rising })
+}
+
+fn diff_column_name(column: DiffColumn) -> &'static str {
+    match column {
+        DiffColumn::Delta => "change",
+        DiffColumn::Other => "other",
+        DiffColumn::This => "this",
+        DiffColumn::Count => "count",
+        DiffColumn::Title => "title",
+    }
+}
+
+pub(super) fn diff_sort_name(sort: DiffSort) -> String {
+    sorted(diff_column_name(sort.by), !sort.is_falling)
+}
+
+pub(super) fn diff_sort_of(text: &str) -> Option<DiffSort> {
+    const ALL: [DiffColumn; 5] =
+        [DiffColumn::Delta, DiffColumn::Other, DiffColumn::This, DiffColumn::Count, DiffColumn::Title];
+    let (column, is_rising) = sorted_of(text)?;
+    Some(DiffSort { by: of_name(&ALL, diff_column_name, column)?, is_falling: !is_rising })
+}
+
+pub(super) fn diff_group_name(by: GroupBy) -> &'static str {
+    match by {
+        GroupBy::Stack => "stack",
+        GroupBy::Category => "category",
+        GroupBy::Module => "module",
+    }
+}
+
+pub(super) fn diff_group_of(text: &str) -> Option<GroupBy> {
+    of_name(&GroupBy::ALL, diff_group_name, text)
+}
+
+pub(super) fn instant_name(instant: Instant) -> String {
+    match instant {
+        Instant::ReservedPeak => "reserved".to_owned(),
+        Instant::LivePeak => "peak".to_owned(),
+        Instant::End => "end".to_owned(),
+        Instant::At(moment) => format!("m{moment}"),
+    }
+}
+
+pub(super) fn instant_of(text: &str) -> Option<Instant> {
+    match text {
+        "reserved" => Some(Instant::ReservedPeak),
+        "peak" => Some(Instant::LivePeak),
+        "end" => Some(Instant::End),
+        _ => text.strip_prefix('m')?.parse().ok().map(Instant::At),
+    }
+}

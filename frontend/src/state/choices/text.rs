@@ -1,0 +1,264 @@
+//! The choices of the open view as fields of an address, those that are not the first ones.
+//!
+//! ```text
+//! when=kept;find=relu;min=1048576;rows=stack;sort=count-
+//! stacks=inverted,runtime;zoom=0..4096@2      at=m402;blocks=state;scale=3      this=s4;other=s1;filter=adam
+//! conf=expandable_segments:True;card=85899345920
+//! ```
+//!
+//! What this page does not know leaves the rest as it is.
+
+use super::escape::{escaped, unescaped};
+use super::names;
+use super::{Against, Choices, CompareChoice, Controls, Zoom};
+use crate::draw::flame_camera::Rootward;
+use crate::draw::segment_map::ColorBy;
+use crate::state::Selecting;
+use crate::state::fields::Fields;
+use crate::state::view_state::DockTab;
+use crate::view::compare::{side_of_value, side_value};
+use crate::worker::{FilterData, GroupMark, NameMark, WhatIfSetup};
+use shared::analysis::Category;
+use std::rc::Rc;
+
+/// The longest text that goes into an address, in bytes: mail and chat programs cut long ones.
+const MOST_TEXT_BYTES: usize = 1000;
+
+/// Adds fields to a text, those that say something.
+struct Writer<'a> {
+    text: &'a mut String,
+}
+
+impl Writer<'_> {
+    fn put(&mut self, name: &str, value: &str) {
+        *self.text += &format!(";{name}={value}");
+    }
+
+    /// A value where it is another than the first one.
+    fn other<T: PartialEq>(&mut self, name: &str, value: T, first: T, word: impl FnOnce(T) -> String) {
+        if value != first {
+            self.put(name, &word(value));
+        }
+    }
+
+    fn typed(&mut self, name: &str, text: &str) {
+        if !text.is_empty() && text.len() <= MOST_TEXT_BYTES {
+            self.put(name, &escaped(text));
+        }
+    }
+}
+
+/// Adds what is chosen in the open view.
+pub(in crate::state) fn write(choices: &Choices, dock: Option<DockTab>, text: &mut String) {
+    let mut out = Writer { text };
+    match dock {
+        None => (),
+        Some(DockTab::Flame) => {
+            selecting(&choices.selecting, true, &mut out);
+            stacks(choices, &mut out);
+        }
+        Some(DockTab::Allocations) => {
+            selecting(&choices.selecting, false, &mut out);
+            let (rows, first) = (choices.rows, Choices::default().rows);
+            out.other("rows", rows.by, first.by, |by| by.map_or("", names::group_name).to_owned());
+            out.other("sort", rows.sort, first.sort, names::sort_name);
+        }
+        Some(DockTab::Segments) => segments(choices, &mut out),
+        Some(DockTab::WhatIf) => what_if(choices, &mut out),
+        Some(DockTab::Compare) => compare(choices, &mut out),
+    }
+}
+
+fn selecting(selecting: &Selecting, has_weight: bool, out: &mut Writer<'_>) {
+    let first = Selecting::default();
+    let FilterData { text, is_expression, min_bytes, min_lifetime, stream, pool, category, .. } = &selecting.filter;
+    out.other("when", selecting.when, first.when, |when| names::when_name(when).to_owned());
+    if has_weight {
+        out.other("weight", selecting.weight, first.weight, |weight| names::weight_name(weight).to_owned());
+    }
+    out.typed("find", text);
+    out.other("expression", *is_expression, false, |_| "1".to_owned());
+    out.other("min", *min_bytes, 0, |bytes| bytes.to_string());
+    out.other("life", *min_lifetime, 0, |events| events.to_string());
+    if let Some(stream) = stream {
+        out.put("stream", &stream.to_string());
+    }
+    if let Some((capture, handle)) = pool {
+        out.put("pool", &format!("{capture}:{handle}"));
+    }
+    if let Some(category) = category.and_then(|index| Category::ALL.get(usize::from(index))) {
+        out.put("category", category.name());
+    }
+    if let Some(GroupMark { by, mark }) = selecting.group_mark {
+        out.put("group", &format!("{}:{mark}", names::group_name(by)));
+    }
+}
+
+/// The switches of stacks by their words.
+const SWITCHES: [(&str, fn(&mut Controls)); 6] = [
+    ("table", |controls| controls.is_table = true),
+    ("inverted", |controls| controls.is_inverted = true),
+    ("flames", |controls| controls.rootward = Rootward::Down),
+    ("appearance", |controls| controls.by_appearance = true),
+    ("functions", |controls| controls.by_line = false),
+    ("runtime", |controls| controls.with_runtime = true),
+];
+
+fn stacks(choices: &Choices, out: &mut Writer<'_>) {
+    let (stacks, first) = (&choices.stacks, Choices::default().stacks);
+    // A switch is on where turning it on changes nothing.
+    let is_on = |set: &fn(&mut Controls)| {
+        let mut controls = stacks.controls;
+        set(&mut controls);
+        controls == stacks.controls
+    };
+    let on: Vec<&str> = SWITCHES.iter().filter(|(_, set)| is_on(set)).map(|(word, _)| *word).collect();
+    out.other("stacks", on.join(","), String::new(), |on| on);
+    out.typed("highlight", &stacks.search);
+    if stacks.controls.is_table {
+        out.other("sort", stacks.order, first.order, names::site_order_name);
+        if let Some(site) = stacks.site {
+            out.put("function", &site.to_string());
+        }
+    } else if let Some(Zoom { start, end, row }) = stacks.zoom {
+        out.put("zoom", &format!("{start}..{end}@{row}"));
+    }
+}
+
+fn segments(choices: &Choices, out: &mut Writer<'_>) {
+    let (segments, first) = (choices.segments, Choices::default().segments);
+    out.other("at", segments.instant, first.instant, names::instant_name);
+    out.other("blocks", segments.color_by, first.color_by, |_| "state".to_owned());
+    out.other("scale", segments.scale, first.scale, |scale| scale.to_string());
+    if let Some((moment, block)) = segments.focus {
+        out.put("block", &format!("{block}@{moment}"));
+    }
+}
+
+fn compare(choices: &Choices, out: &mut Writer<'_>) {
+    if choices.are_ranks {
+        return out.put("compare", "ranks");
+    }
+    let CompareChoice { this, other, against } = choices.compare;
+    for (name, side) in [("this", this), ("other", other)] {
+        if let Some(side) = side {
+            out.put(name, &side_value(side));
+        }
+    }
+    // Which other files are open is not a part of a view.
+    if let Some(Against::Device(position)) = against {
+        out.put("against", &position.to_string());
+    }
+    let (differences, first) = (&choices.differences, Choices::default().differences);
+    out.other("rows", differences.by, first.by, |by| names::diff_group_name(by).to_owned());
+    out.other("sort", differences.sort, first.sort, names::diff_sort_name);
+    out.typed("filter", &differences.filter);
+}
+
+fn what_if(choices: &Choices, out: &mut Writer<'_>) {
+    let Some(WhatIfSetup { conf, capacity_bytes, elsewhere_bytes }) = choices.what_if.as_deref() else { return };
+    // Empty settings are settings too.
+    out.put("conf", &escaped(conf));
+    if let Some(capacity_bytes) = capacity_bytes {
+        out.put("card", &capacity_bytes.to_string());
+    }
+    out.other("elsewhere", *elsewhere_bytes, 0, |bytes| bytes.to_string());
+}
+
+/// What the fields of an address choose in the view that is open.
+pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices {
+    let mut choices = Choices::default();
+    let word = |name: &str| fields.get(name);
+    match dock {
+        None => (),
+        Some(DockTab::Flame) => {
+            choices.selecting = read_selecting(fields);
+            read_stacks(fields, &mut choices);
+        }
+        Some(DockTab::Allocations) => {
+            choices.selecting = read_selecting(fields);
+            choices.rows.by = word("rows").and_then(names::group_of);
+            choices.rows.sort = word("sort").and_then(names::sort_of).unwrap_or_default();
+        }
+        Some(DockTab::Segments) => {
+            let segments = &mut choices.segments;
+            segments.instant = word("at").and_then(names::instant_of).unwrap_or(segments.instant);
+            segments.color_by = if word("blocks") == Some("state") { ColorBy::State } else { ColorBy::Stack };
+            segments.scale = number(fields, "scale").filter(|&scale: &u32| scale <= 12).unwrap_or_default();
+            segments.focus = word("block").and_then(|text| {
+                let (block, moment) = text.split_once('@')?;
+                Some((moment.parse().ok()?, block.parse().ok()?))
+            });
+        }
+        Some(DockTab::WhatIf) => {
+            choices.what_if = word("conf").map(|conf| {
+                let (conf, capacity_bytes) = (unescaped(conf), number(fields, "card"));
+                let elsewhere_bytes = number(fields, "elsewhere").unwrap_or_default();
+                Rc::new(WhatIfSetup { conf, capacity_bytes, elsewhere_bytes })
+            });
+        }
+        Some(DockTab::Compare) => {
+            choices.are_ranks = word("compare") == Some("ranks");
+            choices.compare = CompareChoice {
+                this: word("this").and_then(side_of_value),
+                other: word("other").and_then(side_of_value),
+                against: number(fields, "against").map(Against::Device),
+            };
+            let differences = &mut choices.differences;
+            differences.by = word("rows").and_then(names::diff_group_of).unwrap_or_default();
+            differences.sort = word("sort").and_then(names::diff_sort_of).unwrap_or_default();
+            differences.filter = word("filter").map(unescaped).unwrap_or_default();
+        }
+    }
+    choices
+}
+
+fn number<T: std::str::FromStr>(fields: &Fields, name: &str) -> Option<T> {
+    fields.get(name).and_then(|text| text.parse().ok())
+}
+
+fn read_selecting(fields: &Fields) -> Selecting {
+    let word = |name: &str| fields.get(name);
+    let pool = |text: &str| {
+        let (capture, handle) = text.split_once(':')?;
+        Some((capture.parse().ok()?, handle.parse().ok()?))
+    };
+    let category = |text: &str| Category::ALL.iter().position(|category| category.name() == text);
+    let group = |text: &str| {
+        let (by, mark) = text.split_once(':')?;
+        Some(GroupMark { by: names::group_of(by)?, mark: NameMark::of_text(mark)? })
+    };
+    Selecting {
+        when: word("when").and_then(names::when_of).unwrap_or_default(),
+        weight: word("weight").and_then(names::weight_of).unwrap_or_default(),
+        filter: FilterData {
+            text: word("find").map(unescaped).unwrap_or_default(),
+            is_expression: word("expression") == Some("1"),
+            min_bytes: number(fields, "min").unwrap_or_default(),
+            min_lifetime: number(fields, "life").unwrap_or_default(),
+            stream: number(fields, "stream"),
+            pool: word("pool").and_then(pool),
+            category: word("category").and_then(category).and_then(|index| u8::try_from(index).ok()),
+            group: None,
+        },
+        group_title: String::new(),
+        group_mark: word("group").and_then(group),
+    }
+}
+
+fn read_stacks(fields: &Fields, choices: &mut Choices) {
+    let stacks = &mut choices.stacks;
+    for on in fields.get("stacks").unwrap_or_default().split(',') {
+        SWITCHES.iter().filter(|(word, _)| *word == on).for_each(|(_, set)| set(&mut stacks.controls));
+    }
+    stacks.search = fields.get("highlight").map(unescaped).unwrap_or_default();
+    stacks.order = fields.get("sort").and_then(names::site_order_of).unwrap_or_default();
+    stacks.site = fields.get("function").and_then(NameMark::of_text);
+    stacks.zoom = fields.get("zoom").and_then(|text| {
+        let (span, row) = text.split_once('@')?;
+        let (start, end) = span.split_once("..")?;
+        let zoom = Zoom { start: start.parse().ok()?, end: end.parse().ok()?, row: row.parse().ok()? };
+        let is_sound = [zoom.start, zoom.end, zoom.row].into_iter().all(f64::is_finite) && zoom.start < zoom.end;
+        is_sound.then_some(zoom)
+    });
+}

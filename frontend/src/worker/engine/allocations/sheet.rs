@@ -1,0 +1,99 @@
+//! All rows of a table of allocations, in their order, for a file.
+
+use super::{Rows, Table, sorted};
+use crate::worker::TableRequest;
+use crate::worker::engine::Ready;
+use shared::analysis::{Category, pool_of, stack_callers, stream_of};
+use shared::base::format;
+use shared::export::{Cell, Rows as Out, Sheet};
+use shared::trace::PoolId;
+
+const ALLOCATIONS: Sheet<'_> = Sheet {
+    name: "allocations",
+    columns: &[
+        "device",
+        "bytes",
+        "alloc_event",
+        "free_event",
+        "lifetime_events",
+        "category",
+        "address",
+        "stream",
+        "pool",
+        "stack",
+        "title",
+        "callers",
+    ],
+};
+
+const GROUPS: Sheet<'_> = Sheet { name: "groups", columns: &["device", "bytes", "count", "title", "detail"] };
+
+/// A table whose rows are to be written.
+pub(in crate::worker::engine) struct Whole(Table);
+
+impl Whole {
+    /// The table of a request, all of it.
+    ///
+    /// # Errors
+    /// A sentence about the text of the filter.
+    pub(in crate::worker::engine) fn new(ready: Ready<'_>, request: &TableRequest) -> Result<Self, String> {
+        Ok(Self(sorted(ready, Table::new(ready, request)?, request.sort)))
+    }
+
+    /// Its columns.
+    pub(in crate::worker::engine) fn sheet(&self) -> Sheet<'static> {
+        match self.0.rows {
+            Rows::Allocations(_) => ALLOCATIONS,
+            Rows::Groups(_) => GROUPS,
+        }
+    }
+
+    /// Tells its rows.
+    pub(in crate::worker::engine) fn fill(&self, ready: Ready<'_>, out: &mut Out<'_>) {
+        let device = Cell::number(ready.device.index);
+        match &self.0.rows {
+            Rows::Allocations(ids) => ids.iter().for_each(|&id| {
+                let Ready { trace, device: of, timeline, .. } = ready;
+                let allocations = &timeline.allocations;
+                let (allocation, stack) = (allocations.get(id, of), allocations.allocation_stack(id, of));
+                let died = (allocation.died != u32::MAX).then_some(allocation.died);
+                let event = |moment: u32| i64::from(moment) - 1;
+                let origin = allocations.origin(id);
+                out(&[
+                    device.clone(),
+                    Cell::number(allocation.size_bytes),
+                    if allocations.is_initial(id) { Cell::Nothing } else { Cell::number(event(allocation.born)) },
+                    died.map(event).into(),
+                    Cell::number(died.unwrap_or(timeline.events() + 1) - allocation.born),
+                    Cell::text(Category::name(ready.categories()[id.index()])),
+                    Cell::Address(allocation.addr),
+                    stream_of(trace, of, origin).map_or(Cell::Nothing, stream),
+                    pool_of(trace, of, origin).map_or(Cell::Nothing, pool),
+                    Cell::stack(stack),
+                    Cell::text(super::title(trace, stack)),
+                    Cell::text(stack_callers(trace, stack)),
+                ]);
+            }),
+            Rows::Groups(groups) => groups.rows.iter().for_each(|group| {
+                let row = super::group_row(ready.trace, groups, group);
+                out(&[
+                    device.clone(),
+                    Cell::number(row.bytes),
+                    Cell::number(row.count),
+                    Cell::text(row.title.as_str()),
+                    Cell::some_text(&row.detail),
+                ]);
+            }),
+        }
+    }
+}
+
+/// A stream as it is written: the default one as 0, another one by its handle.
+pub(in crate::worker::engine) fn stream(stream: u64) -> Cell<'static> {
+    if stream == 0 { Cell::number(0) } else { Cell::text(format::address(stream)) }
+}
+
+/// A private pool by its two numbers.
+pub(in crate::worker::engine) fn pool(PoolId(capture, handle): PoolId) -> Cell<'static> {
+    Cell::text(format!("{capture} {handle}"))
+}

@@ -1,0 +1,191 @@
+//! Tables as they are on the screen, as files: the same filter and order, and all rows.
+
+use super::allocations::{Whole, pool, stream};
+use super::flame::Flame;
+use super::segments::at;
+use super::{Engine, Ready, compare};
+use crate::view::compare::{Entry, GroupBy, entries, shown};
+use crate::view::flame::{shown as shown_sites, site_name};
+use crate::worker::{DiffData, Instant, MatchKind, SheetOf, SheetOrder, WeightKind};
+use shared::export::{self, Cell, Rows, Sheet, Subject, Table};
+use shared::trace::SegmentType;
+
+/// The bytes of the file.
+///
+/// # Errors
+/// Why there is none, in a sentence for the page.
+pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, String> {
+    let Some(ready) = engine.built(order.device) else {
+        return Err(format!("there is no device at position {}", order.device));
+    };
+    let out = Out { order, ready };
+    match &order.of {
+        SheetOf::Allocations(request) => {
+            let whole = Whole::new(ready, request)?;
+            Ok(out.write(whole.sheet(), |row| whole.fill(ready, row)))
+        }
+        SheetOf::Sites { source, order: sorted, search } => {
+            let sites = Flame { ready, device: order.device }.sites(source)?;
+            let columns: [&str; 7] =
+                ["device", "function", "filename", "line", unit(source.selection.weight), ITSELF, "count"];
+            let fill = |row: &mut Rows<'_>| {
+                for position in shown_sites(&sites, *sorted, search) {
+                    let found = &sites.rows[position];
+                    row(&[
+                        Cell::number(ready.device.index),
+                        Cell::text(site_name(&found.site)),
+                        Cell::some_text(&found.site.filename),
+                        if found.site.line == 0 { Cell::Nothing } else { Cell::number(found.site.line) },
+                        Cell::number(found.total.weight),
+                        Cell::number(found.own.weight),
+                        Cell::number(found.total.count),
+                    ]);
+                }
+            };
+            Ok(out.write(Sheet { name: "functions", columns: &columns }, fill))
+        }
+        SheetOf::Segments(instant) => Ok(out.write(SEGMENTS, |row| segments(ready, *instant, row))),
+        SheetOf::Differences { side, other, by, sort, filter } => {
+            let diff = compare::difference(ready, *side, other).ok_or("there is no such moment or step")?;
+            let all = entries(&diff, *by);
+            let rows = shown(&all, filter, *sort);
+            Ok(out.write(DIFFERENCES, |row| {
+                rows.iter().for_each(|&position| difference(&diff, &all[position], *by, row))
+            }))
+        }
+        SheetOf::Findings => {
+            let gpus = engine.trace.devices.len() as u32;
+            let all: Vec<_> = (0..gpus).filter_map(|position| engine.built(position)).collect();
+            let devices: Vec<_> = all.iter().map(|ready| (ready.device, ready.timeline)).collect();
+            let subject = Subject { file: &order.file, trace: &engine.trace, devices: &devices, moment: None };
+            let mut bytes = Vec::new();
+            let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
+            match order.is_json {
+                true => export::json(&subject, Table::Findings, sink),
+                false => export::csv(&subject, Table::Findings, sink),
+            }
+            Ok(bytes)
+        }
+    }
+}
+
+struct Out<'a> {
+    order: &'a SheetOrder,
+    ready: Ready<'a>,
+}
+
+impl Out<'_> {
+    fn write(&self, sheet: Sheet<'_>, fill: impl FnOnce(&mut Rows<'_>)) -> Vec<u8> {
+        let Ready { trace, device, timeline, .. } = self.ready;
+        let subject = Subject { file: &self.order.file, trace, devices: &[(device, timeline)], moment: None };
+        let mut bytes = Vec::new();
+        let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
+        match self.order.is_json {
+            true => sheet.json(&subject, fill, sink),
+            false => sheet.csv(&subject, fill, sink),
+        }
+        bytes
+    }
+}
+
+/// What functions allocate themselves, in the unit of the total.
+const ITSELF: &str = "itself";
+
+/// What functions are weighed by, as a column.
+fn unit(weight: WeightKind) -> &'static str {
+    match weight {
+        WeightKind::Bytes => "bytes",
+        WeightKind::ByteEvents => "byte_events",
+        WeightKind::ByteTime => "byte_milliseconds",
+        WeightKind::Count => "allocations",
+    }
+}
+
+const SEGMENTS: Sheet<'_> = Sheet {
+    name: "segments",
+    columns: &[
+        "device",
+        "event",
+        "address",
+        "bytes",
+        "used_bytes",
+        "free_bytes",
+        "largest_free_bytes",
+        "blocks",
+        "segment_type",
+        "stream",
+        "pool",
+        "expandable_address",
+    ],
+};
+
+fn segments(ready: Ready<'_>, instant: Instant, row: &mut Rows<'_>) {
+    let (_, map) = at(ready, instant);
+    for segment in &map.segments {
+        let is_range = segment.home != segment.at.addr;
+        row(&[
+            Cell::number(ready.device.index),
+            Cell::number(i64::from(map.moment) - 1),
+            Cell::Address(segment.at.addr),
+            Cell::number(segment.at.end() - segment.at.addr),
+            Cell::number(segment.used_bytes),
+            Cell::number(segment.free_bytes()),
+            Cell::number(segment.largest_free_bytes),
+            Cell::number(segment.blocks.len() as u64),
+            Cell::text(if segment.at.segment_type == SegmentType::Small { "small" } else { "large" }),
+            stream(segment.at.stream),
+            segment.at.pool.map_or(Cell::Nothing, pool),
+            if is_range { Cell::Address(segment.home) } else { Cell::Nothing },
+        ]);
+    }
+}
+
+const DIFFERENCES: Sheet<'_> = Sheet {
+    name: "differences",
+    columns: &[
+        "event",
+        "other_event",
+        "title",
+        "calls",
+        "place",
+        "category",
+        "matched",
+        "change_bytes",
+        "other_bytes",
+        "bytes",
+        "change_count",
+        "other_count",
+        "count",
+    ],
+};
+
+fn difference(diff: &DiffData, entry: &Entry, by: GroupBy, row: &mut Rows<'_>) {
+    let event = |moment: u32| Cell::number(i64::from(moment) - 1);
+    let matched = entry.stack.map(|position| match diff.stacks[position].matched {
+        MatchKind::Same => "same",
+        MatchKind::MovedLines => "lines moved",
+        MatchKind::Place => "other calls",
+        MatchKind::OnlyOther => "only other",
+        MatchKind::OnlyThis => "only this",
+    });
+    let category = if by == GroupBy::Category { entry.title.as_str() } else { entry.category };
+    let change = &entry.change;
+    row(&[
+        event(diff.moment),
+        event(diff.other_moment),
+        Cell::text(entry.title.as_str()),
+        Cell::some_text(&entry.callee),
+        Cell::some_text(&entry.place),
+        Cell::some_text(category),
+        matched.map_or(Cell::Nothing, Cell::text),
+        Cell::number(change.delta_bytes()),
+        Cell::number(change.other_bytes),
+        Cell::number(change.bytes),
+        Cell::number(change.delta_count()),
+        Cell::number(change.other_count),
+        Cell::number(change.count),
+    ]);
+}
+
+#[cfg(test)]
+mod tests;
