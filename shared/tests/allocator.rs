@@ -1,5 +1,6 @@
 //! The caching allocator against PyTorch's own answers, and its invariants under random requests.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -23,10 +24,38 @@ const CONFS: &[&str] = &[
     "expandable_segments:True,garbage_collection_threshold:0.5,per_process_memory_fraction:0.6",
 ];
 
+/// The settings that `tests/oracle/allocator.py` runs programs under.
+const ORACLE: [&str; 13] = [
+    "default",
+    "split-20",
+    "split-64",
+    "roundup",
+    "roundup-list",
+    "fraction",
+    "collect",
+    "collect-split",
+    "segment-32",
+    "expandable",
+    "expandable-split",
+    "expandable-segment",
+    "expandable-collect",
+];
+
+/// Options of private pools, and a release that orders equal blocks in another way; programs that tell them apart.
+const FURTHER: [&str; 7] = [
+    "no-split",
+    "no-split-expandable",
+    "use-on-oom",
+    "use-on-oom-split",
+    "both-options",
+    "torch2.15-default",
+    "torch2.15-split-64",
+];
+
 #[test]
 fn programs_that_pytorch_ran_come_out_equal() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/allocator");
-    let mut programs = 0;
+    let mut programs = HashMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "txt") {
@@ -38,9 +67,37 @@ fn programs_that_pytorch_ran_come_out_equal() {
             assert_eq!(given, expected, "{}:{}", path.display(), line + 1);
         }
         assert_eq!(answer.len(), text.len(), "{}", path.display());
-        programs += 1;
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        *programs.entry(name.rsplit_once('-').unwrap().0.to_owned()).or_insert(0) += 1;
     }
-    assert!(programs >= 50, "only {programs} programs");
+    for (names, least) in [(ORACLE.as_slice(), 5), (FURTHER.as_slice(), 2)] {
+        for name in names {
+            let count = programs.get(*name).copied().unwrap_or(0);
+            assert!(count >= least, "only {count} programs of {name}");
+        }
+    }
+}
+
+/// Two free segments of one size: the one that came last has the lower address.
+#[test]
+fn equal_blocks_go_by_the_age_of_their_segments_from_2_13_on() {
+    let first_reused = |version| {
+        let settings = Settings { version, ..Settings::default() };
+        let mut allocator = Allocator::new(settings, VirtualCard::new(TOTAL, USABLE));
+        let mut take = || {
+            let block = allocator.allocate(32 * MIB, 0, PoolKey::DEFAULT).unwrap();
+            (block, allocator.addr_of(block))
+        };
+        let ((older, older_addr), (newer, newer_addr)) = (take(), take());
+        assert!(newer_addr < older_addr, "the card's addresses go down");
+        for block in [newer, older] {
+            allocator.free(block);
+        }
+        let block = allocator.allocate(32 * MIB, 0, PoolKey::DEFAULT).unwrap();
+        if allocator.addr_of(block) == older_addr { "older" } else { "newer" }
+    };
+    assert_eq!(first_reused(TorchVersion(2, 11)), "newer");
+    assert_eq!(first_reused(TorchVersion(2, 13)), "older");
 }
 
 /// Numbers that look random and are the same in each run.

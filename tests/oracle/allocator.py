@@ -39,6 +39,22 @@ SETTINGS = {
     "expandable-split": "expandable_segments:True,max_split_size_mb:32,roundup_power2_divisions:8",
     "expandable-segment": "expandable_segments:True,large_segment_size_mb:64",
     "expandable-collect": "expandable_segments:True,garbage_collection_threshold:0.5,per_process_memory_fraction:0.6",
+    "no-split": "",
+    "no-split-expandable": "expandable_segments:True",
+    "use-on-oom": "",
+    "use-on-oom-split": "max_split_size_mb:32",
+    "use-on-oom-expandable": "expandable_segments:True",
+    "both-options": "",
+}
+
+# What the private pools of a setting are made with; each program has some there.
+OPTIONS = {
+    "no-split": ["no_split"],
+    "no-split-expandable": ["no_split"],
+    "use-on-oom": ["use_on_oom"],
+    "use-on-oom-split": ["use_on_oom"],
+    "use-on-oom-expandable": ["use_on_oom"],
+    "both-options": ["no_split", "use_on_oom"],
 }
 
 
@@ -62,6 +78,7 @@ class Recording:
 
     torch: Any
     draw: random.Random
+    options: list[str] = field(default_factory=list)
     lines: list[tuple[str, int]] = field(default_factory=list)
     live: dict[int, Any] = field(default_factory=dict)
     addresses: dict[int, int] = field(default_factory=dict)
@@ -162,18 +179,20 @@ class Recording:
         if self.pool:
             self.leave()
             return
-        if self.pools and self.draw.random() < 0.3:
+        helps_out = "use_on_oom" in self.options
+        if self.pools and not helps_out and self.draw.random() < 0.3:
             self.drop()
             return
-        pool = self.draw.choice([*self.pools, self.names + 1])
+        # Of several pools that help out PyTorch's hash table chooses, so there is one.
+        pool = self.draw.choice([*self.pools] if helps_out and self.pools else [*self.pools, self.names + 1])
         if pool not in self.pools:
             self.names = pool
-            self.pools[pool] = self.torch.cuda.MemPool()
+            self.pools[pool] = self.torch.cuda.MemPool(**{option: True for option in self.options})
             self.identities[self.pools[pool].id] = pool
         self.entered = self.torch.cuda.use_mem_pool(self.pools[pool])
         self.entered.__enter__()
         self.pool = pool
-        self.say(f"b {pool}")
+        self.say(" ".join(["b", str(pool), *self.options]))
 
     def leave(self) -> None:
         if self.pool:
@@ -319,15 +338,15 @@ def state(segment: dict[str, Any], names: Names, streams: dict[int, int], pools:
     return lines
 
 
-def record(seed: int, length: int, conf: str) -> str:
+def record(seed: int, length: int, conf: str, options: list[str]) -> str:
     """Runs one program in this process, which has not used CUDA yet."""
     import torch
 
     usable, total = torch.cuda.mem_get_info()
     torch.cuda.memory._record_memory_history(context=None, stacks="python")
-    recording = Recording(torch, random.Random(seed))
+    recording = Recording(torch, random.Random(seed), options)
     for _ in range(length):
-        recording.step(pools=seed % 2 == 1)
+        recording.step(pools=seed % 2 == 1 or bool(options))
     recording.leave()
     return recording.text(conf, usable, total)
 
@@ -339,7 +358,7 @@ def record_all(name: str, programs: int, length: int, folder: Path) -> None:
     for seed in range(programs):
         child = os.fork()
         if child == 0:
-            (folder / f"{name}-{seed:03}.txt").write_text(record(seed, length, SETTINGS[name]))
+            (folder / f"{name}-{seed:03}.txt").write_text(record(seed, length, SETTINGS[name], OPTIONS.get(name, [])))
             os._exit(0)
         if os.waitpid(child, 0)[1] != 0:
             sys.exit(f"error: program {seed} of {name} failed")

@@ -33,6 +33,8 @@ pub(super) struct Block {
     pub(super) free_since: u64,
     pub(super) prev: Option<BlockId>,
     pub(super) next: Option<BlockId>,
+    /// Which segment of all came first, where the version orders equal blocks by that; else 0.
+    pub(super) order: u32,
     /// The expandable segment that it is part of.
     pub(super) reservation: Option<u32>,
     pub(super) pool: PoolIndex,
@@ -52,6 +54,7 @@ impl Block {
             free_since: 0,
             prev: None,
             next: None,
+            order: 0,
             reservation: None,
             pool,
             state: BlockUse::Free,

@@ -1,7 +1,8 @@
 //! The allocator: how a request is served and how a block comes back.
 //!
 //! ```text
-//! allocate  search the pool ─ collect garbage ─ fetch ─ release oversize blocks, fetch ─ release all, fetch ─ oom
+//! allocate  search the pool ─ collect garbage ─ fetch ─ search the pools that help out ─
+//!           release oversize blocks, fetch ─ release all, fetch ─ oom
 //! free      at once, or when the other streams that used the block are done (complete)
 //! ```
 //!
@@ -13,7 +14,7 @@ use super::block::{Block, BlockId, BlockUse, Blocks};
 use super::driver::Driver;
 use super::event::{Event, EventKind};
 use super::expandable::Reservations;
-use super::pool::{HalfPool, Pool, PoolIndex, PoolKey};
+use super::pool::{HalfPool, Pool, PoolIndex, PoolKey, PoolOptions};
 use super::rounding;
 use super::settings::Settings;
 use super::state::Counters;
@@ -46,6 +47,8 @@ pub struct Allocator<D> {
     pub(super) counters: Counters,
     pub(super) events: Vec<Event>,
     captures: u32,
+    /// How many segments there were so far.
+    orders: u32,
 }
 
 /// A request on its way.
@@ -55,6 +58,8 @@ pub(super) struct Request {
     pub(super) segment_bytes: u64,
     pub(super) stream: u64,
     pub(super) pool: PoolIndex,
+    /// Whether expandable segments may serve it.
+    pub(super) is_expandable: bool,
 }
 
 impl<D: Driver> Allocator<D> {
@@ -65,13 +70,14 @@ impl<D: Driver> Allocator<D> {
             settings,
             driver,
             blocks: Blocks::default(),
-            pools: vec![Pool::new()],
+            pools: vec![Pool::new(PoolOptions::default())],
             reservations: Reservations::default(),
             pending: VecDeque::new(),
             next_pending: 0,
             counters: Counters::default(),
             events: Vec::new(),
             captures: 0,
+            orders: 0,
         }
     }
 
@@ -83,8 +89,8 @@ impl<D: Driver> Allocator<D> {
     /// Out of memory, after everything that can be given back was given back.
     pub fn allocate(&mut self, size_bytes: u64, stream: u64, pool: PoolKey) -> Result<BlockId, OutOfMemory> {
         let size_bytes = size_bytes.min(rounding::MOST_BYTES);
-        let request = self.request(size_bytes, stream, pool);
-        let Some(found) = self.find(&request).or_else(|| self.fetch(&request)) else {
+        let mut request = self.request(size_bytes, stream, pool);
+        let Some(found) = self.find(&request).or_else(|| self.fetch(&mut request)) else {
             return Err(self.out_of_memory(&request));
         };
         let block = if self.should_split(found, &request) {
@@ -155,9 +161,14 @@ impl<D: Driver> Allocator<D> {
         self.release_pool_blocks(pool);
     }
 
-    /// Adds a private pool, for a graph capture or a `MemPool`.
+    /// Adds a private pool, for a graph capture or a `MemPool` without options.
     pub fn create_pool(&mut self) -> PoolKey {
-        self.pools.push(Pool::new());
+        self.create_pool_with(PoolOptions::default())
+    }
+
+    /// Adds a private pool, as a `MemPool` with options is.
+    pub fn create_pool_with(&mut self, options: PoolOptions) -> PoolKey {
+        self.pools.push(Pool::new(options));
         PoolKey(u32::try_from(self.pools.len() - 1).expect("fewer than 2^32 pools"))
     }
 
@@ -192,13 +203,17 @@ impl<D: Driver> Allocator<D> {
         let block_bytes = rounding::block_bytes(size_bytes, &self.settings);
         let segment_bytes = rounding::segment_bytes(block_bytes, &self.settings);
         let pool = PoolIndex::new(pool, block_bytes <= rounding::SMALL_REQUEST);
-        Request { block_bytes, segment_bytes, stream, pool }
+        Request { block_bytes, segment_bytes, stream, pool, is_expandable: self.settings.expandable_segments }
     }
 
-    /// A block that was not in the pool.
-    fn fetch(&mut self, request: &Request) -> Option<BlockId> {
+    /// A block that was not in the pool; where another pool helps out, the request becomes one to that pool.
+    fn fetch(&mut self, request: &mut Request) -> Option<BlockId> {
         self.collect_garbage();
         if let Some(block) = self.fetch_once(request) {
+            return Some(block);
+        }
+        if let Some((block, helped)) = self.find_in_other_pools(request) {
+            *request = helped;
             return Some(block);
         }
         if self.release_oversize(request)
@@ -219,7 +234,7 @@ impl<D: Driver> Allocator<D> {
         if self.allowed_bytes.is_some_and(|allowed| reserved.saturating_add(request.segment_bytes) > allowed) {
             return None;
         }
-        if self.settings.expandable_segments { self.expand(request) } else { self.fetch_segment(request) }
+        if request.is_expandable { self.expand(request) } else { self.fetch_segment(request) }
     }
 
     fn fetch_segment(&mut self, request: &Request) -> Option<BlockId> {
@@ -228,7 +243,16 @@ impl<D: Driver> Allocator<D> {
         self.counters.segment_allocs += 1;
         self.counters.reserved_bytes.add(segment_bytes);
         self.record(EventKind::SegmentAlloc, addr, segment_bytes, stream, pool);
-        Some(self.blocks.add(Block::new(addr, segment_bytes, stream, pool)))
+        let order = self.next_order();
+        Some(self.blocks.add(Block { order, ..Block::new(addr, segment_bytes, stream, pool) }))
+    }
+
+    /// The place of a new segment among all, where the version orders free blocks by that.
+    pub(super) fn next_order(&mut self) -> u32 {
+        if self.settings.version.orders_by_segment() {
+            self.orders = self.orders.saturating_add(1);
+        }
+        self.orders
     }
 
     fn out_of_memory(&mut self, request: &Request) -> OutOfMemory {

@@ -99,9 +99,10 @@ impl<D: Driver> Allocator<D> {
     /// One unmapped block over a whole reservation.
     pub(super) fn add_reservation(&mut self, reservation: Reservation, stream: u64, pool: PoolIndex) -> BlockId {
         let Reservation { addr, size_bytes, .. } = reservation;
-        let index = self.reservations.add(reservation);
-        let block =
-            Block { state: BlockUse::Unmapped, reservation: Some(index), ..Block::new(addr, size_bytes, stream, pool) };
+        let reservation = Some(self.reservations.add(reservation));
+        let order = self.next_order();
+        let empty = Block::new(addr, size_bytes, stream, pool);
+        let block = Block { state: BlockUse::Unmapped, reservation, order, ..empty };
         let id = self.blocks.add(block);
         self.half_mut(pool).insert_unmapped(id, &block);
         id

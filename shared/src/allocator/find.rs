@@ -1,10 +1,10 @@
-//! Best fit: the smallest free block of the stream that holds the request, the lowest address of equals.
+//! Best fit: the smallest free block of the stream that holds the request, the first of equals in their order.
 
 use super::block::{BlockId, BlockUse};
 use super::core::{Allocator, Request};
 use super::driver::Driver;
-use super::pool::FreeKey;
-use super::rounding::MIN_BLOCK;
+use super::pool::{FreeKey, PoolIndex, PoolKey};
+use super::rounding::{MIN_BLOCK, SMALL_REQUEST};
 
 impl<D: Driver> Allocator<D> {
     /// Takes the best free block out of the pool.
@@ -13,11 +13,29 @@ impl<D: Driver> Allocator<D> {
             self.half_mut(request.pool).searches += 1;
         }
         let key = self.best(request)?;
-        if self.is_too_large(key.0, request) {
+        if self.is_too_large(key.size_bytes, request) {
             return None;
         }
         self.half_mut(request.pool).of_mut(request.stream).mapped.remove(&key);
-        Some(key.2)
+        Some(key.id)
+    }
+
+    /// A free block of a private pool that helps the default one out, and the request as one to that pool.
+    ///
+    /// Expandable segments don't help out.
+    pub(super) fn find_in_other_pools(&mut self, request: &Request) -> Option<(BlockId, Request)> {
+        if request.pool.key() != PoolKey::DEFAULT {
+            return None;
+        }
+        (1..self.pools.len()).find_map(|index| {
+            let pool = &self.pools[index];
+            if !pool.options.helps_out || pool.users == 0 {
+                return None;
+            }
+            let pool = PoolIndex::new(PoolKey(index as u32), request.pool.is_small());
+            let helped = Request { pool, is_expandable: false, ..*request };
+            Some((self.find(&helped)?, helped))
+        })
     }
 
     /// Ages of blocks matter to the garbage collection alone.
@@ -27,24 +45,24 @@ impl<D: Driver> Allocator<D> {
 
     fn best(&self, request: &Request) -> Option<FreeKey> {
         let free = &self.half(request.pool).of(request.stream)?.mapped;
-        let mut fitting = free.range((request.block_bytes, 0, BlockId(0))..).copied();
+        let mut fitting = free.range(FreeKey::from_size(request.block_bytes)..).copied();
         let first = fitting.next()?;
-        if self.blocks[first.2].reservation.is_none() {
+        if self.blocks[first.id].reservation.is_none() {
             return Some(first);
         }
-        if self.settings.expandable_segments {
+        if request.is_expandable {
             return Some(self.least_room(first, fitting));
         }
-        // Growth was switched off since: what it left is for nobody.
-        fitting.find(|key| self.blocks[key.2].reservation.is_none())
+        // Growth was switched off since, or this pool only helps out: what grows is for nobody.
+        fitting.find(|key| self.blocks[key.id].reservation.is_none())
     }
 
     /// A block before unmapped addresses is as large as it could grow, so a larger one may be the better fit.
     fn least_room(&self, first: FreeKey, rest: impl Iterator<Item = FreeKey>) -> FreeKey {
         let mut best = first;
         for next in rest {
-            let grows = self.blocks[best.2].reservation.is_some();
-            if !grows || self.room(next.2) >= self.room(best.2) {
+            let grows = self.blocks[best.id].reservation.is_some();
+            if !grows || self.room(next.id) >= self.room(best.id) {
                 break;
             }
             best = next;
@@ -71,10 +89,12 @@ impl<D: Driver> Allocator<D> {
     /// Whether what a block has beyond the request becomes a block of its own.
     pub(super) fn should_split(&self, block: BlockId, request: &Request) -> bool {
         let rest = self.blocks[block].size_bytes - request.block_bytes;
-        if request.pool.is_small() || self.settings.expandable_segments {
+        if self.pools[request.pool.key().0 as usize].options.is_unsplit {
+            false
+        } else if request.pool.is_small() || request.is_expandable {
             rest >= MIN_BLOCK
         } else {
-            !self.settings.keeps_rest(request.block_bytes, rest)
+            !self.settings.is_oversize(request.block_bytes) && rest > SMALL_REQUEST
         }
     }
 }

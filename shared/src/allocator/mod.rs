@@ -32,6 +32,6 @@ pub use conf::ConfError;
 pub use driver::{Driver, VirtualCard};
 pub use event::{Event, EventKind};
 pub use placed::{PlacedBlock, PlacedSegment};
-pub use pool::PoolKey;
+pub use pool::{PoolKey, PoolOptions};
 pub use settings::{Settings, TorchVersion};
 pub use state::{BlockState, Counters, Gauge, SegmentState};

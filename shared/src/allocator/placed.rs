@@ -43,6 +43,7 @@ impl<D: Driver> Allocator<D> {
     /// Lays a segment down as it is, and answers the handles of its blocks in use.
     ///
     /// The segment has to end at an address.
+    /// Segments that are laid down first count as the older ones.
     /// The driver is not asked: whoever models the card takes the segment's bytes off it.
     /// A block that overlaps the one before it, or lies outside of the segment, has no handle.
     pub fn place(&mut self, segment: &PlacedSegment) -> Vec<Option<BlockId>> {
@@ -64,7 +65,9 @@ impl<D: Driver> Allocator<D> {
     fn place_empty(&mut self, segment: &PlacedSegment, pool: PoolIndex) -> BlockId {
         self.counters.reserved_bytes.add(segment.size_bytes);
         if !segment.is_expandable {
-            let id = self.blocks.add(Block::new(segment.addr, segment.size_bytes, segment.stream, pool));
+            let order = self.next_order();
+            let block = Block::new(segment.addr, segment.size_bytes, segment.stream, pool);
+            let id = self.blocks.add(Block { order, ..block });
             self.insert_free(id);
             return id;
         }

@@ -31,13 +31,30 @@ impl PoolIndex {
     }
 }
 
-/// The place of a free block in its pool: size, then address.
-pub(super) type FreeKey = (u64, u64, BlockId);
+/// The place of a free block in its pool: size, then the age of its segment where the version counts it, then address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FreeKey {
+    pub(super) size_bytes: u64,
+    order: u32,
+    addr: u64,
+    pub(super) id: BlockId,
+}
+
+impl FreeKey {
+    pub(super) fn of(id: BlockId, block: &Block) -> Self {
+        Self { size_bytes: block.size_bytes, order: block.order, addr: block.addr, id }
+    }
+
+    /// Before all blocks of that size.
+    pub(super) fn from_size(size_bytes: u64) -> Self {
+        Self { size_bytes, order: 0, addr: 0, id: BlockId(0) }
+    }
+}
 
 /// The free blocks of one stream.
 #[derive(Debug, Default)]
 pub(super) struct FreeBlocks {
-    /// Free blocks with memory, by size and address.
+    /// Free blocks with memory.
     pub(super) mapped: BTreeSet<FreeKey>,
     /// Ranges of expandable segments without memory, by address.
     pub(super) unmapped: BTreeSet<(u64, BlockId)>,
@@ -45,7 +62,7 @@ pub(super) struct FreeBlocks {
 
 /// The free blocks of one half of a pool.
 ///
-/// PyTorch keeps one set ordered by stream, size and address; streams are few, so each has a set of its own here.
+/// PyTorch keeps one set in which the stream comes first; streams are few, so each has a set of its own here.
 #[derive(Debug, Default)]
 pub(super) struct HalfPool {
     /// In ascending order of the stream.
@@ -72,9 +89,9 @@ impl HalfPool {
         &mut self.streams[index].1
     }
 
-    /// All free blocks with memory, by stream, size and address.
+    /// All free blocks with memory, by stream and place.
     pub(super) fn mapped(&self) -> impl Iterator<Item = BlockId> + '_ {
-        self.streams.iter().flat_map(|(_, free)| free.mapped.iter().map(|key| key.2))
+        self.streams.iter().flat_map(|(_, free)| free.mapped.iter().map(|key| key.id))
     }
 
     /// All ranges without memory.
@@ -84,11 +101,11 @@ impl HalfPool {
 
     pub(super) fn insert(&mut self, id: BlockId, block: &mut Block) {
         block.free_since = self.searches;
-        self.of_mut(block.stream).mapped.insert((block.size_bytes, block.addr, id));
+        self.of_mut(block.stream).mapped.insert(FreeKey::of(id, block));
     }
 
     pub(super) fn remove(&mut self, id: BlockId, block: &Block) {
-        self.of_mut(block.stream).mapped.remove(&(block.size_bytes, block.addr, id));
+        self.of_mut(block.stream).mapped.remove(&FreeKey::of(id, block));
     }
 
     pub(super) fn insert_unmapped(&mut self, id: BlockId, block: &Block) {
@@ -100,17 +117,29 @@ impl HalfPool {
     }
 }
 
+/// What a `torch.cuda.MemPool` was made with; a graph's pool has none of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolOptions {
+    /// `no_split`: each block stays as it came from the driver.
+    pub is_unsplit: bool,
+    /// `use_on_oom`: requests of the default pool that the card has no room for may take free blocks.
+    ///
+    /// Of several such pools the oldest is asked first; PyTorch asks them in the order of a hash table.
+    pub helps_out: bool,
+}
+
 /// A pool with its two halves, and who needs it.
 #[derive(Debug)]
 pub(super) struct Pool {
     halves: [HalfPool; 2],
     /// Captures and `MemPool`s that use it; its segments are kept until there is none.
     pub(super) users: u32,
+    pub(super) options: PoolOptions,
 }
 
 impl Pool {
-    pub(super) fn new() -> Self {
-        Self { halves: Default::default(), users: 1 }
+    pub(super) fn new(options: PoolOptions) -> Self {
+        Self { halves: Default::default(), users: 1, options }
     }
 
     pub(super) fn half(&self, is_small: bool) -> &HalfPool {

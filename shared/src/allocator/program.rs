@@ -16,7 +16,8 @@
 //! f 1
 //! > free 1+0 600000              both at once
 //! e                              the cache is emptied
-//! b 1                            pool 1 takes requests from here on; it is made if it is new
+//! b 1                            pool 1 takes requests from here on; it is made if it is new,
+//! b 2 no_split use_on_oom        with the options of a `MemPool`
 //! n 1                            no more
 //! x 1                            the pool is given up
 //! | 1+0 2097152 small s1 p1      what is left at the end: a segment and its blocks
@@ -30,8 +31,8 @@ use std::fmt::{self, Write as _};
 use hashbrown::HashMap;
 
 use super::{
-    Allocator, BlockId, BlockUse, Event, EventKind, PendingFree, PoolKey, SegmentState, Settings, TorchVersion,
-    VirtualCard,
+    Allocator, BlockId, BlockUse, Event, EventKind, PendingFree, PoolKey, PoolOptions, SegmentState, Settings,
+    TorchVersion, VirtualCard,
 };
 
 /// Why a text is no program.
@@ -109,7 +110,7 @@ impl Machine {
                 self.allocator().complete(pending);
             }
             ["e"] => self.allocator().empty_cache(),
-            ["b", pool] => self.begin(number(pool)?),
+            ["b", pool, ref options @ ..] => self.begin(number(pool)?, options)?,
             ["n", _] => self.allocator().end_capture(),
             ["x", pool] => {
                 let pool = self.pool(number(pool)?);
@@ -158,9 +159,21 @@ impl Machine {
         pool
     }
 
-    fn begin(&mut self, index: u64) {
-        self.pool(index);
+    fn begin(&mut self, index: u64, words: &[&str]) -> Result<(), String> {
+        let mut options = PoolOptions::default();
+        for word in words {
+            match *word {
+                "no_split" => options.is_unsplit = true,
+                "use_on_oom" => options.helps_out = true,
+                _ => return Err(format!("no such option: {word}")),
+            }
+        }
+        if !self.pools.contains_key(&index) {
+            let pool = self.allocator().create_pool_with(options);
+            self.pools.insert(index, pool);
+        }
         self.allocator().begin_capture();
+        Ok(())
     }
 
     fn write_events(&mut self) {

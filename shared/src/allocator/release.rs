@@ -4,7 +4,7 @@ use super::block::BlockId;
 use super::core::{Allocator, Request};
 use super::driver::Driver;
 use super::event::EventKind;
-use super::pool::{PoolIndex, PoolKey};
+use super::pool::{FreeKey, PoolIndex, PoolKey};
 
 impl<D: Driver> Allocator<D> {
     /// Releases the older half of the unsplit large segments, again and again, until enough is given back.
@@ -49,14 +49,15 @@ impl<D: Driver> Allocator<D> {
         let Some(limit) = self.settings.max_split_bytes else { return false };
         let wanted = request.block_bytes.max(limit);
         let Some(free) = self.half(request.pool).of(request.stream) else { return false };
-        let first = free.mapped.range((wanted, 0, BlockId(0))..).next().map(|key| key.2);
+        let first = free.mapped.range(FreeKey::from_size(wanted)..).next().map(|key| key.id);
         if let Some(block) = first.filter(|id| self.blocks[*id].reservation.is_none()) {
             self.release(block);
             return true;
         }
         // Where the first that fits is expandable, PyTorch looks only at what is smaller.
-        let smaller = free.mapped.range((limit, 0, BlockId(0))..(wanted, 0, BlockId(0))).rev();
-        let candidates: Vec<_> = smaller.map(|key| key.2).filter(|id| self.blocks[*id].reservation.is_none()).collect();
+        let smaller = free.mapped.range(FreeKey::from_size(limit)..FreeKey::from_size(wanted)).rev();
+        let candidates: Vec<_> =
+            smaller.map(|key| key.id).filter(|id| self.blocks[*id].reservation.is_none()).collect();
         let mut released = 0;
         for block in candidates {
             if released >= wanted {

@@ -8,6 +8,16 @@ const MIB: u64 = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TorchVersion(pub u32, pub u32);
 
+impl TorchVersion {
+    /// Whether equal free blocks are taken in the order in which their segments came, and by address within one.
+    ///
+    /// Earlier releases go by address alone.
+    /// 2.12 counted each block instead (PyTorch pull requests 178362 and 183591), which is not followed.
+    pub fn orders_by_segment(self) -> bool {
+        self >= Self(2, 13)
+    }
+}
+
 impl Default for TorchVersion {
     fn default() -> Self {
         Self(2, 11)

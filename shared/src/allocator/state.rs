@@ -4,7 +4,7 @@ use super::block::{Block, BlockId, BlockUse};
 use super::core::Allocator;
 use super::driver::Driver;
 use super::event::Event;
-use super::pool::PoolKey;
+use super::pool::{FreeKey, PoolKey};
 
 /// A number of bytes with its highest value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -185,7 +185,7 @@ impl<D: Driver> Allocator<D> {
             let of_stream = self.half(block.pool).of(block.stream);
             match block.state {
                 BlockUse::Free => {
-                    let key = (block.size_bytes, block.addr, id);
+                    let key = FreeKey::of(id, block);
                     assert!(of_stream.is_some_and(|free| free.mapped.contains(&key)), "a free block is in its pool");
                     free += 1;
                 }

@@ -64,9 +64,9 @@ pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
 pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_name};
 pub use recording::recording_diagnostics;
 pub use replay::{
-    BatchScale, BatchSearch, CardChoice, Difference, RecordedEvent, ReplayColumn, ReplayConfig, ReplayOom,
-    ReplayReport, Replayer, Stuck, Sweep, SweepConfig, SweepReport, Trial, Verification, VerifyError,
-    recorded_capacity, recorded_settings, replay, verify,
+    BatchScale, BatchSearch, CardChoice, Difference, RecordedColumn, RecordedEvent, ReplayColumn, ReplayConfig,
+    ReplayOom, ReplayReport, Replayer, Stuck, Sweep, SweepConfig, SweepReport, Trial, Verification, VerifyError,
+    recorded_capacity, recorded_course, recorded_settings, recorded_version, replay, verify,
 };
 pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
 pub use segments_at::SegmentAt;

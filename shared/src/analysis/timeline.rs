@@ -3,7 +3,7 @@
 use super::changes::SegmentChanges;
 use super::clock::Clock;
 use super::colors::{Coloring, StackColors};
-use super::curve::{Curve, Peak};
+use super::curve::{Changes as _, Curve, Peak};
 use super::{AllocationId, Allocations, Axis, Picture, PictureRequest, picture};
 use crate::trace::{Device, Trace};
 use std::ops::Range;
@@ -33,6 +33,16 @@ pub struct Hit {
     pub below_bytes: u64,
     /// The moment.
     pub moment: u32,
+}
+
+/// Live and reserved bytes at a moment, for whoever goes over all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Balance {
+    moment: u32,
+    live: i64,
+    reserved: i64,
+    pub(super) live_bytes: u64,
+    pub(super) reserved_bytes: u64,
 }
 
 impl Timeline {
@@ -101,6 +111,31 @@ impl Timeline {
     /// Reserved bytes at a moment, at the last one if `moment` is later.
     pub fn reserved_at(&self, moment: u32) -> u64 {
         unsigned(self.reserved.value_at(&self.segment_changes, moment))
+    }
+
+    /// The state before the first event.
+    pub(super) fn balance(&self) -> Balance {
+        let (live, reserved) = (self.allocations.initial_bytes(), self.segment_changes.initial_bytes());
+        Balance { moment: 0, live, reserved, live_bytes: unsigned(live), reserved_bytes: unsigned(reserved) }
+    }
+
+    /// Goes on to a moment, and visits each state after live bytes have changed.
+    pub(super) fn walk(&self, balance: &mut Balance, until: u32, mut visit: impl FnMut(&Balance)) {
+        let moments = balance.moment + 1..until + 1;
+        let mut segments = Vec::new();
+        self.segment_changes.for_each(moments.clone(), |moment, delta| segments.push((moment, delta)));
+        let mut segments = segments.into_iter().peekable();
+        self.allocations.for_each(moments, |moment, delta| {
+            while let Some((_, bytes)) = segments.next_if(|(at, _)| *at <= moment) {
+                balance.reserved += bytes;
+            }
+            balance.live += delta;
+            (balance.live_bytes, balance.reserved_bytes) = (unsigned(balance.live), unsigned(balance.reserved));
+            visit(balance);
+        });
+        balance.reserved += segments.map(|(_, bytes)| bytes).sum::<i64>();
+        balance.reserved_bytes = unsigned(balance.reserved);
+        balance.moment = until;
     }
 
     /// The first moment of a range with its highest live bytes, and these.

@@ -19,8 +19,16 @@ pub struct ReplayColumn {
     pub reserved_bytes: u64,
     /// Bytes of segments that nobody uses: the cache, and what is cut into pieces.
     pub unused_bytes: u64,
+    /// Bytes of segments that no tensor asked for, between requests: the same, and what rounding adds.
+    pub beyond_live_bytes: u64,
     /// Calls of the driver, each of which stalls the program.
     pub calls: u64,
+    /// Requests for which the whole cache was given back.
+    pub retries: u64,
+    /// Garbage collections that gave something back.
+    pub collections: u64,
+    /// Requests that failed.
+    pub ooms: u64,
 }
 
 /// Makes the columns while a replay runs.
@@ -28,8 +36,10 @@ pub(super) struct CourseRecorder {
     columns: Vec<ReplayColumn>,
     events: u64,
     wanted: u64,
-    /// Values that the next event changes; calls are those of the column.
+    /// Values that the next event changes; counts are those of the column.
     now: ReplayColumn,
+    /// Retries, collections and failures before the step.
+    counted: [u64; 3],
 }
 
 impl CourseRecorder {
@@ -41,9 +51,11 @@ impl CourseRecorder {
             allocated_bytes: counters.allocated_bytes.now,
             reserved_bytes: counters.reserved_bytes.now,
             unused_bytes: unused_bytes(allocator),
-            calls: 0,
+            beyond_live_bytes: counters.reserved_bytes.now.saturating_sub(counters.live_bytes.now),
+            ..ReplayColumn::default()
         };
-        Self { columns: Vec::new(), events: events as u64, wanted: columns.clamp(1, events.max(1)) as u64, now }
+        let wanted = columns.clamp(1, events.max(1)) as u64;
+        Self { columns: Vec::new(), events: events as u64, wanted, now, counted: counted(allocator) }
     }
 
     /// Adds what a step did.
@@ -66,8 +78,15 @@ impl CourseRecorder {
             }
             self.keep();
         }
-        self.now.allocated_bytes = allocator.counters().allocated_bytes.now;
+        let counters = allocator.counters();
+        self.now.allocated_bytes = counters.allocated_bytes.now;
         self.now.unused_bytes = unused_bytes(allocator);
+        self.now.beyond_live_bytes = counters.reserved_bytes.now.saturating_sub(counters.live_bytes.now);
+        let ([retries, collections, ooms], before) = (counted(allocator), self.counted);
+        self.now.retries += retries - before[0];
+        self.now.collections += collections - before[1];
+        self.now.ooms += ooms - before[2];
+        self.counted = [retries, collections, ooms];
         self.keep();
     }
 
@@ -79,7 +98,7 @@ impl CourseRecorder {
     /// Goes on to a column; those in between have the values of before.
     fn fill_up_to(&mut self, column: u64) {
         while self.columns.len() as u64 <= column {
-            self.now.calls = 0;
+            (self.now.calls, self.now.retries, self.now.collections, self.now.ooms) = (0, 0, 0, 0);
             self.columns.push(self.now);
         }
     }
@@ -90,8 +109,16 @@ impl CourseRecorder {
         last.allocated_bytes = last.allocated_bytes.max(self.now.allocated_bytes);
         last.reserved_bytes = last.reserved_bytes.max(self.now.reserved_bytes);
         last.unused_bytes = last.unused_bytes.max(self.now.unused_bytes);
-        last.calls = self.now.calls;
+        last.beyond_live_bytes = last.beyond_live_bytes.max(self.now.beyond_live_bytes);
+        let ReplayColumn { calls, retries, collections, ooms, .. } = self.now;
+        (last.calls, last.retries, last.collections, last.ooms) = (calls, retries, collections, ooms);
     }
+}
+
+/// Retries, collections and failures so far.
+fn counted<D: Driver>(allocator: &Allocator<D>) -> [u64; 3] {
+    let counters = allocator.counters();
+    [counters.retries, counters.collections, counters.ooms]
 }
 
 fn unused_bytes<D: Driver>(allocator: &Allocator<D>) -> u64 {
@@ -135,6 +162,9 @@ mod tests {
                 assert_eq!(highest(|row| row.allocated_bytes), counters.allocated_bytes.peak, "seed {seed}");
                 let calls = counters.segment_allocs + counters.segment_frees + counters.maps + counters.unmaps;
                 assert_eq!(course.iter().map(|row| row.calls).sum::<u64>(), calls, "seed {seed}");
+                let sum = |count: fn(&ReplayColumn) -> u64| course.iter().map(count).sum::<u64>();
+                assert_eq!(sum(|row| row.retries), counters.retries, "seed {seed}");
+                assert_eq!((sum(|row| row.collections), sum(|row| row.ooms)), (counters.collections, counters.ooms));
                 assert_eq!(course.len(), columns.min(trace.devices[0].events.len().max(1)));
             }
         }

@@ -8,6 +8,7 @@ mod steps;
 
 mod batch;
 mod course;
+mod recorded_course;
 mod run;
 mod stuck;
 mod sweep;
@@ -16,8 +17,9 @@ mod verify;
 
 pub use batch::{BatchScale, BatchSearch};
 pub use course::ReplayColumn;
+pub use recorded_course::{RecordedColumn, recorded_course};
 pub use run::{ReplayConfig, ReplayOom, ReplayReport, Replayer, replay};
-pub use settings::{recorded_capacity, recorded_settings};
+pub use settings::{recorded_capacity, recorded_settings, recorded_version};
 pub use stuck::Stuck;
 pub use sweep::{CardChoice, Sweep, SweepConfig, SweepReport, Trial};
 pub use verify::{Difference, RecordedEvent, Verification, VerifyError, verify};

@@ -12,6 +12,15 @@ pub fn recorded_capacity(device: &Device, timeline: &Timeline) -> Option<u64> {
     Some(timeline.reserved_at(event as u32).saturating_add(device.events.addrs().at(event)))
 }
 
+/// The earliest release that could have recorded a snapshot, as far as its settings tell; `None` before 2.9.
+///
+/// A snapshot doesn't name its release, but some have settings of their own.
+pub fn recorded_version(trace: &Trace) -> Option<TorchVersion> {
+    let since =
+        [("max_round_threshold", TorchVersion(2, 13)), ("graph_capture_record_stream_reuse", TorchVersion(2, 9))];
+    since.into_iter().find(|(name, _)| trace.settings.get(name).is_some()).map(|(_, version)| version)
+}
+
 /// The settings that a snapshot names; where it names none, those that PyTorch has by default.
 ///
 /// The text of `PYTORCH_CUDA_ALLOC_CONF` is read first: limits that the table of values leaves out stand only there.
@@ -20,7 +29,7 @@ pub fn recorded_capacity(device: &Device, timeline: &Timeline) -> Option<u64> {
 /// # Errors
 /// A setting that the allocator does not follow, by its name.
 pub fn recorded_settings(trace: &Trace) -> Result<Settings, ConfError> {
-    let version = TorchVersion::default();
+    let version = recorded_version(trace).unwrap_or_default().max(TorchVersion::default());
     let recorded = &trace.settings;
     let mut settings = match recorded.get("PYTORCH_CUDA_ALLOC_CONF") {
         Some(Setting::Text(conf)) => Settings::parse(conf, version)?,
@@ -71,6 +80,17 @@ mod tests {
         assert_eq!((settings.expandable_segments, settings.per_process_memory_fraction), (false, 0.5));
         assert_eq!(settings.max_split_bytes, Some(128 << 20));
         assert_eq!((settings.roundup_power2_divisions[0], settings.roundup_power2_divisions[15]), (4, 2));
+    }
+
+    #[test]
+    fn settings_tell_the_release() {
+        let of = |name: &str| trace(&[(name, Setting::Int(-1))]);
+        assert_eq!(recorded_version(&of("max_split_size")), None);
+        assert_eq!(recorded_version(&of("graph_capture_record_stream_reuse")), Some(TorchVersion(2, 9)));
+        assert_eq!(recorded_version(&of("max_round_threshold")), Some(TorchVersion(2, 13)));
+        // Of the releases that can't be told apart the newest of which all is known.
+        assert_eq!(recorded_settings(&of("graph_capture_record_stream_reuse")).unwrap().version, TorchVersion(2, 11));
+        assert!(recorded_settings(&of("max_round_threshold")).unwrap().version.orders_by_segment());
     }
 
     #[test]

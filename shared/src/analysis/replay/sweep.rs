@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 
 use super::batch::{BatchScale, BatchSearch};
 use super::run::{ReplayConfig, ReplayReport, Replayer};
-use crate::allocator::{Settings, TorchVersion};
+use crate::allocator::Settings;
 
 /// Settings that a sweep tries beside those of the recording, the simplest first.
 const CANDIDATES: [&str; 12] = [
@@ -111,7 +111,7 @@ impl Sweep {
         let limited = LIMITED_CANDIDATES.iter().filter(|_| config.capacity_bytes.is_some());
         let mut settings = vec![config.recorded.clone()];
         for conf in CANDIDATES.iter().chain(limited) {
-            let candidate = Settings::parse(conf, TorchVersion::default()).expect("candidates are settings of PyTorch");
+            let candidate = Settings::parse(conf, config.recorded.version).expect("candidates are settings of PyTorch");
             if !settings.contains(&candidate) {
                 settings.push(candidate);
             }
