@@ -15,6 +15,7 @@ use super::{
     theme::{HUES, Theme},
 };
 use crate::worker::{ColorBy, PictureData, View as Asked};
+use shared::draw::pixels::Palette;
 
 const FILLS: u8 = HUES as u8 * shade::SHADES as u8;
 const BACKGROUND: u8 = 0;
@@ -25,9 +26,6 @@ const FIRST_INITIAL: u8 = FIRST_MERGED + FILLS;
 const STRIPE_STEPS: u8 = 4;
 /// Marks the lower edge of a band.
 const SEPARATOR: u8 = 0x80;
-
-/// The colours of all pixel values, as red, green, blue and opacity.
-pub type Palette = [[u8; 4]; 256];
 
 /// Fills the pixels of a picture with its bands.
 pub fn raster(rows: &[u8], asked: &Asked) -> Vec<u8> {
@@ -106,20 +104,6 @@ pub fn palette(theme: &Theme, by: ColorBy) -> Palette {
     palette
 }
 
-/// The pixels in colour, in the same order of rows.
-pub fn colored(pixels: &[u8], palette: &Palette) -> Vec<u8> {
-    let mut colored = vec![0; pixels.len() * 4];
-    for (color, &value) in colored.chunks_exact_mut(4).zip(pixels) {
-        color.copy_from_slice(&palette[usize::from(value)]);
-    }
-    colored
-}
-
-/// The same rows from the top down, as a canvas has them.
-pub fn top_down(pixels: &[u8], width: usize) -> Vec<u8> {
-    pixels.chunks_exact(width.max(1)).rev().flatten().copied().collect()
-}
-
 fn opaque(color: Color) -> [u8; 4] {
     let [red, green, blue] = color.channels();
     [red, green, blue, 255]
@@ -148,7 +132,7 @@ mod tests {
             value if value & SEPARATOR != 0 => char::from(b'A' + (value & !SEPARATOR) - FIRST_FILL),
             value => char::from(b'a' + value - FIRST_FILL),
         };
-        top_down(pixels, width).chunks(width).map(|line| line.iter().map(letter).collect()).collect()
+        pixels.chunks(width).rev().map(|line| line.iter().map(letter).collect()).collect()
     }
 
     #[test]
@@ -185,7 +169,7 @@ mod tests {
             assert_eq!(palette[usize::from(BACKGROUND)], opaque(theme.background));
             assert_eq!(palette[usize::from(FIRST_FILL)], opaque(shade::fill(0, by, &theme)));
             assert_ne!(palette[usize::from(FIRST_FILL | SEPARATOR)], palette[usize::from(FIRST_FILL)]);
-            assert_eq!(colored(&[FIRST_MERGED], &palette), opaque(shade::merged_fill(0, by, &theme)));
+            assert_eq!(palette[usize::from(FIRST_MERGED)], opaque(shade::merged_fill(0, by, &theme)));
         }
         const { assert!(Category::ALL.len() < FILLS as usize) };
         const { assert!(FIRST_INITIAL + STRIPE_STEPS <= SEPARATOR) };

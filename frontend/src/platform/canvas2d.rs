@@ -14,6 +14,7 @@ use crate::{
     },
     worker::PictureData,
 };
+use shared::draw::pixels::color_top_down;
 use std::rc::Rc;
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
@@ -30,6 +31,8 @@ pub(super) struct CanvasPainter {
     canvas: HtmlCanvasElement,
     context: CanvasRenderingContext2d,
     layers: [Painted; 2],
+    /// Pixels in colour, kept for the next picture.
+    colored: Vec<[u8; 4]>,
 }
 
 /// Where the plot and a picture lie in the canvas, in device pixels, y downwards.
@@ -65,7 +68,7 @@ impl CanvasPainter {
     /// A painter for a fresh canvas, `None` where it has no 2D context.
     pub(super) fn open(canvas: HtmlCanvasElement) -> Option<Self> {
         let context = context_of(&canvas, true)?;
-        Some(Self { canvas, context, layers: Default::default() })
+        Some(Self { canvas, context, layers: Default::default(), colored: Vec::new() })
     }
 
     fn paint_layer(&self, frame: &Frame<'_>, placement: &Placement) {
@@ -76,8 +79,6 @@ impl CanvasPainter {
         context.begin_path();
         context.rect(target.left + f64::from(clip.x), top, f64::from(clip.width), f64::from(clip.height));
         context.clip();
-        context.set_fill_style_str(&frame.theme.background.css());
-        context.fill_rect(target.left + f64::from(clip.x), top, f64::from(clip.width), f64::from(clip.height));
         context.set_image_smoothing_enabled(false);
         if let Some(image) = &layer.image {
             // A picture without size can't be drawn; there is nothing in it either.
@@ -147,7 +148,9 @@ impl Painter for CanvasPainter {
     }
 
     fn upload(&mut self, layer: Layer, picture: &Rc<PictureData>, frame: &Frame<'_>) {
-        let image = painted(&self.canvas, picture, frame.theme);
+        let before = self.layers[layer.index()].image.take();
+        let image = before.or_else(|| sibling_of(&self.canvas));
+        let image = image.filter(|image| fill(image, picture, frame.theme, &mut self.colored).is_some());
         self.layers[layer.index()] = Painted { image, picture: picture.clone() };
     }
 
@@ -162,17 +165,24 @@ impl Painter for CanvasPainter {
     }
 }
 
-/// A picture in pixels, on a canvas of its own.
-fn painted(sibling: &HtmlCanvasElement, picture: &PictureData, theme: &Theme) -> Option<HtmlCanvasElement> {
+/// A canvas beside another one that nobody sees.
+fn sibling_of(canvas: &HtmlCanvasElement) -> Option<HtmlCanvasElement> {
+    canvas.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()
+}
+
+/// Fills a canvas with a picture in pixels, `None` if the browser refuses.
+///
+/// The canvas is that of the picture before: another one of several megabytes each time keeps the collector busy.
+fn fill(canvas: &HtmlCanvasElement, picture: &PictureData, theme: &Theme, colored: &mut Vec<[u8; 4]>) -> Option<()> {
     let asked = picture.view.as_ref()?;
-    let canvas: HtmlCanvasElement = sibling.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()?;
-    canvas.set_width(asked.width_px);
-    canvas.set_height(asked.height_px);
-    let rows = raster::top_down(&picture.pixels, asked.width_px as usize);
-    let colored = raster::colored(&rows, &raster::palette(theme, asked.color));
-    let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&colored), asked.width_px, asked.height_px).ok()?;
-    context_of(&canvas, true)?.put_image_data(&image, 0.0, 0.0).ok()?;
-    Some(canvas)
+    let (width, height) = (asked.width_px, asked.height_px);
+    if (canvas.width(), canvas.height()) != (width, height) {
+        canvas.set_width(width);
+        canvas.set_height(height);
+    }
+    color_top_down(&picture.pixels, width as usize, &raster::palette(theme, asked.color), colored);
+    let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(colored.as_flattened()), width, height).ok()?;
+    context_of(canvas, true)?.put_image_data(&image, 0.0, 0.0).ok()
 }
 
 /// Edges are rounded, so that neighbours meet without a seam.

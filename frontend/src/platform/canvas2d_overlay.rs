@@ -56,10 +56,13 @@ fn carry_out(context: &Context, op: &Op) {
     }
 }
 
-/// A rectangle with rounded corners; `roundRect` itself is younger than some browsers in use.
+/// A rectangle with rounded corners, by arcs where `roundRect` is not known: it is younger than some browsers in use.
 fn outline(context: &Context, rect: Rect, radius: f64) {
     if radius <= 0.0 {
         context.rect(rect.x, rect.y, rect.width, rect.height);
+        return;
+    }
+    if context.round_rect_with_f64(rect.x, rect.y, rect.width, rect.height, radius).is_ok() {
         return;
     }
     let (left, top, right, bottom) = (rect.x, rect.y, rect.right(), rect.bottom());

@@ -54,16 +54,23 @@ pub fn place_window(window: &HtmlElement, left: f64, width: f64) {
 /// The texts go into the element's children, one each; a child without text is hidden.
 pub fn place_tooltip(tooltip: &HtmlElement, shown: Option<(Point, (f64, f64), [&str; 4])>) {
     let Some((at, room, texts)) = shown else {
-        tooltip.set_hidden(true);
+        if !tooltip.hidden() {
+            tooltip.set_hidden(true);
+        }
         return;
     };
     let lines = tooltip.children();
     for (index, text) in texts.iter().enumerate() {
         if let Some(line) = lines.item(index as u32) {
-            line.set_text_content(Some(text));
+            // Setting the same text again would have the browser lay the page out anew.
+            if line.text_content().as_deref() != Some(text) {
+                line.set_text_content(Some(text));
+            }
         }
     }
-    tooltip.set_hidden(false);
+    if tooltip.hidden() {
+        tooltip.set_hidden(false);
+    }
     let (width, height) = size_of_element(tooltip);
     let x = if at.0 + 16.0 + width > room.0 { at.0 - 14.0 - width } else { at.0 + 16.0 };
     let y = if at.1 + 18.0 + height > room.1 { at.1 - 12.0 - height } else { at.1 + 18.0 };

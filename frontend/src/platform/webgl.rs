@@ -67,8 +67,8 @@ impl WebGlPainter {
 
     fn paint_image(&self, frame: &Frame<'_>, placement: &Placement) {
         let (gl, program) = (&self.gl, &self.programs.image);
-        self.layers[placement.layer.index()].image.bind(gl);
         program.begin(gl);
+        self.layers[placement.layer.index()].image.bind(gl, program);
         place(gl, program, frame, placement);
         let share = if frame.pinned.is_some() { shade::DIM_SHARE } else { 0.0 };
         program.set(gl, "veil", &frame.theme.background.with_alpha(share).floats());
@@ -130,8 +130,8 @@ impl Painter for WebGlPainter {
         uploaded.reserved.fill(gl, &piece_bytes(&pieces(&picture.reserved, &asked)));
         uploaded.hovered.forget(gl);
         uploaded.pinned.forget(gl);
-        let colored = raster::colored(&picture.pixels, &raster::palette(frame.theme, asked.color));
-        uploaded.image.fill(gl, [asked.width_px, asked.height_px], &colored);
+        let palette = raster::palette(frame.theme, asked.color);
+        uploaded.image.fill(gl, [asked.width_px, asked.height_px], &picture.pixels, &palette);
     }
 
     fn paint(&mut self, frame: &Frame<'_>) {

@@ -1,6 +1,8 @@
 //! Buffers of instances, and pictures in textures.
 
+use super::webgl_program::Program;
 use crate::{draw::pieces::Piece, worker::PictureData};
+use shared::draw::pixels::Palette;
 use web_sys::{WebGl2RenderingContext as Gl, WebGlBuffer, WebGlTexture, WebGlVertexArrayObject};
 
 /// Instances in a buffer, with the attributes that read them.
@@ -59,48 +61,66 @@ pub(super) fn piece_bytes(all: &[Piece]) -> Vec<u8> {
     all.iter().flat_map(numbers).flat_map(f32::to_le_bytes).collect()
 }
 
-/// A texture that a picture is laid over the plot from.
+/// A picture, laid over the plot from a texture of places in a palette and the palette's.
+///
+/// So a picture travels to the graphics card as it comes, a byte a pixel, and its colours are looked up there.
 pub(super) struct Image {
     texture: WebGlTexture,
+    palette: WebGlTexture,
 }
 
 impl Image {
     /// An image without pixels.
     pub(super) fn new(gl: &Gl) -> Option<Self> {
-        let texture = gl.create_texture()?;
-        gl.bind_texture(Gl::TEXTURE_2D, Some(&texture));
-        for (name, value) in [
-            // The picture's pixels are the screen's; while it is stretched for a moment, sharp beats smooth.
-            (Gl::TEXTURE_MIN_FILTER, Gl::NEAREST),
-            (Gl::TEXTURE_MAG_FILTER, Gl::NEAREST),
-            (Gl::TEXTURE_WRAP_S, Gl::CLAMP_TO_EDGE),
-            (Gl::TEXTURE_WRAP_T, Gl::CLAMP_TO_EDGE),
-        ] {
-            gl.tex_parameteri(Gl::TEXTURE_2D, name, value as i32);
+        Some(Self { texture: new_texture(gl)?, palette: new_texture(gl)? })
+    }
+
+    /// Takes the pixels of a picture, the lowest row first, and the colours that they stand for.
+    pub(super) fn fill(&self, gl: &Gl, size: [u32; 2], pixels: &[u8], palette: &Palette) {
+        // Rows of single bytes need not begin at multiples of four.
+        gl.pixel_storei(Gl::UNPACK_ALIGNMENT, 1);
+        fill_texture(gl, &self.texture, (Gl::R8, Gl::RED), size, pixels);
+        fill_texture(gl, &self.palette, (Gl::RGBA8, Gl::RGBA), [palette.len() as u32, 1], palette.as_flattened());
+    }
+
+    /// Makes the image the one that a program reads as `image` and `palette`.
+    pub(super) fn bind(&self, gl: &Gl, program: &Program) {
+        for (unit, name, texture) in [(0, "image", &self.texture), (1, "palette", &self.palette)] {
+            gl.active_texture(Gl::TEXTURE0 + unit);
+            gl.bind_texture(Gl::TEXTURE_2D, Some(texture));
+            program.set_unit(gl, name, unit as i32);
         }
-        Some(Self { texture })
     }
+}
 
-    /// Takes pixels of four bytes, the lowest row first.
-    pub(super) fn fill(&self, gl: &Gl, [width, height]: [u32; 2], pixels: &[u8]) {
-        gl.bind_texture(Gl::TEXTURE_2D, Some(&self.texture));
-        // Only a size beyond the graphics card's is refused; the plan asks for less.
-        let _ = gl.tex_image_2d_with_i32_and_i32_and_i32_and_format_and_type_and_opt_u8_array(
-            Gl::TEXTURE_2D,
-            0,
-            Gl::RGBA8 as i32,
-            width as i32,
-            height as i32,
-            0,
-            Gl::RGBA,
-            Gl::UNSIGNED_BYTE,
-            Some(pixels),
-        );
+/// A texture whose pixels stay sharp.
+fn new_texture(gl: &Gl) -> Option<WebGlTexture> {
+    let texture = gl.create_texture()?;
+    gl.bind_texture(Gl::TEXTURE_2D, Some(&texture));
+    for (name, value) in [
+        // The picture's pixels are the screen's, and between two places of a palette there is none.
+        (Gl::TEXTURE_MIN_FILTER, Gl::NEAREST),
+        (Gl::TEXTURE_MAG_FILTER, Gl::NEAREST),
+        (Gl::TEXTURE_WRAP_S, Gl::CLAMP_TO_EDGE),
+        (Gl::TEXTURE_WRAP_T, Gl::CLAMP_TO_EDGE),
+    ] {
+        gl.tex_parameteri(Gl::TEXTURE_2D, name, value as i32);
     }
+    Some(texture)
+}
 
-    /// Makes the image the one that programs read.
-    pub(super) fn bind(&self, gl: &Gl) {
-        gl.active_texture(Gl::TEXTURE0);
-        gl.bind_texture(Gl::TEXTURE_2D, Some(&self.texture));
-    }
+fn fill_texture(gl: &Gl, texture: &WebGlTexture, (kept, given): (u32, u32), [width, height]: [u32; 2], bytes: &[u8]) {
+    gl.bind_texture(Gl::TEXTURE_2D, Some(texture));
+    // Only a size beyond the graphics card's is refused; the plan asks for less.
+    let _ = gl.tex_image_2d_with_i32_and_i32_and_i32_and_format_and_type_and_opt_u8_array(
+        Gl::TEXTURE_2D,
+        0,
+        kept as i32,
+        width as i32,
+        height as i32,
+        0,
+        given,
+        Gl::UNSIGNED_BYTE,
+        Some(bytes),
+    );
 }

@@ -57,6 +57,11 @@ impl Program {
         }
     }
 
+    /// Sets the unit that a texture is read from.
+    pub(super) fn set_unit(&self, gl: &Gl, name: &str, unit: i32) {
+        gl.uniform1i(self.uniforms.get(name), unit);
+    }
+
     /// Sets pixels, which are plain numbers on the graphics card.
     pub(super) fn set_pixels(&self, gl: &Gl, name: &str, [x, y]: [f64; 2]) {
         self.set(gl, name, &[x as f32, y as f32]);

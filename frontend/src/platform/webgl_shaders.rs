@@ -45,15 +45,17 @@ void main() {
   gl_Position = vec4((v_at * scale + offset) / size * 2.0 - 1.0, 0.0, 1.0);
 }";
 
-/// The picture, mixed with the background as far as it steps back.
+/// The picture, each pixel a place in the palette, mixed with the background as far as it steps back.
 pub(super) const IMAGE_FRAGMENT: &str = r"#version 300 es
 precision highp float;
 in vec2 v_at;
 uniform sampler2D image;
+uniform sampler2D palette;
 uniform vec4 veil;
 out vec4 color;
 void main() {
-  color = vec4(mix(texture(image, v_at).rgb, veil.rgb, veil.a), 1.0);
+  int value = int(texture(image, v_at).r * 255.0 + 0.5);
+  color = vec4(mix(texelFetch(palette, ivec2(value, 0), 0).rgb, veil.rgb, veil.a), 1.0);
 }";
 
 /// Corners of a piece of an outline, snapped to whole pixels.

@@ -4,7 +4,8 @@ use super::blob::blob;
 use super::messages::{from_buffer, to_buffer};
 use super::reader::{Reader, Source};
 use crate::worker::{
-    Answer, CopyOptions, Engine, ExportOrder, Order, Question, Queue, Report, SheetOrder, WhatIfQuestion, WhatIfSetup,
+    Answer, CopyOptions, Engine, ExportOrder, FirstPicture, Order, Question, Queue, Report, SheetOrder, WhatIfQuestion,
+    WhatIfSetup,
 };
 use gloo_timers::callback::Timeout;
 use js_sys::Array;
@@ -17,6 +18,9 @@ use web_sys::{DedicatedWorkerGlobalScope, File, MessageEvent};
 
 /// The page can't show progress more often than this, and hearing of it takes time from its frames.
 const PROGRESS_MS: f64 = 60.0;
+
+/// How long the worker waits for the page to ask for its first picture, before it goes on with other things.
+const PATIENCE_MS: u32 = 1500;
 
 /// Takes over a worker's messages; `early` are those that came before the module was there.
 pub fn run(early: &Array) {
@@ -46,6 +50,7 @@ struct FileWorker {
     engine: RefCell<Option<Engine>>,
     queue: RefCell<Queue>,
     is_scheduled: Cell<bool>,
+    first_picture: Cell<FirstPicture>,
 }
 
 impl FileWorker {
@@ -55,6 +60,7 @@ impl FileWorker {
             engine: RefCell::default(),
             queue: RefCell::default(),
             is_scheduled: Cell::new(false),
+            first_picture: Cell::default(),
         }
     }
 
@@ -133,12 +139,30 @@ impl FileWorker {
             self.sheet(engine, *number, order);
         } else if let Some((number, question)) = next {
             self.post(&Report::Answer(number, engine.answer(&question)));
+            self.note(|first| first.answered(&question));
+        } else if self.first_picture.get() == FirstPicture::Awaited {
+            return;
         } else if let Some(report) = engine.next_report() {
             self.post(&report);
+            if self.note(|first| first.told(&report)) {
+                let worker = self.clone();
+                let give_up = move || {
+                    worker.note(FirstPicture::give_up);
+                    worker.schedule();
+                };
+                Timeout::new(PATIENCE_MS, give_up).forget();
+            }
         } else {
             return;
         }
         self.schedule();
+    }
+
+    fn note<T>(&self, change: impl FnOnce(&mut FirstPicture) -> T) -> T {
+        let mut first = self.first_picture.get();
+        let told = change(&mut first);
+        self.first_picture.set(first);
+        told
     }
 
     /// Makes a copy, and tells now and then how far it is.

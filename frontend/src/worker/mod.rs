@@ -8,6 +8,7 @@ mod compare_data;
 mod copy;
 mod export_data;
 mod findings_data;
+mod first_picture;
 mod flame_data;
 mod name_mark;
 mod parts_data;
@@ -38,6 +39,7 @@ pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange};
 pub use engine::Engine;
 pub use export_data::{ExportForm, ExportOrder};
 pub use findings_data::{Confidence, Finding, Findings, LookedAt, Severity};
+pub use first_picture::FirstPicture;
 pub use flame_data::{
     FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,
     FlameTally, FlameTree, SiteKey, SiteRow, SiteText,

@@ -1,5 +1,6 @@
 //! Lifetimes, paired from events and wound back from the final blocks.
 
+use super::endings::Endings;
 use super::pairing;
 use crate::trace::{Device, StackId};
 use std::ops::Range;
@@ -76,6 +77,8 @@ pub struct Allocations {
     pub(super) deaths: Vec<u32>,
     /// Births and deaths at moments before `i << RANK_BITS`.
     pub(super) ranks: Vec<(u32, u32)>,
+    /// Who is alive at a moment is found by these.
+    pub(super) endings: Endings,
     /// `alloc` events at an address that was still in use.
     pub(super) superseded: u32,
 }
@@ -106,6 +109,7 @@ impl Allocations {
             ranks.push((births as u32, deaths as u32));
         }
         self.ranks = ranks;
+        self.endings = Endings::of(&self.died);
     }
 
     /// The number of allocations, those from before the trace included.
@@ -203,13 +207,12 @@ impl Allocations {
 
     /// The allocations alive at a moment with their sizes in bytes, in the order of the stack, from the bottom.
     pub fn alive_at(&self, moment: u32) -> impl Iterator<Item = (AllocationId, u64)> + '_ {
-        let born = self.born_by(moment) as usize;
-        self.died[..born]
-            .iter()
-            .zip(&self.size_bytes)
-            .enumerate()
-            .filter(move |(_, (died, _))| **died > moment)
-            .map(|(row, (_, &size_bytes))| (AllocationId(row as u32), size_bytes))
+        self.rows_alive_at(moment).map(|row| (AllocationId(row as u32), self.size_bytes[row]))
+    }
+
+    /// The rows that are alive at a moment, ascending.
+    pub(super) fn rows_alive_at(&self, moment: u32) -> impl Iterator<Item = usize> + '_ {
+        self.endings.after(&self.died, moment, self.born_by(moment) as usize)
     }
 
     /// The births of the trace by moment.

@@ -59,6 +59,15 @@ impl Clock {
         times.fold(before, |latest, time_us| self.relative_us(time_us).max(latest))
     }
 
+    /// When each moment begins, from moment 0 on.
+    pub(super) fn starts_us<'a>(&'a self, events: &'a EventTable) -> impl Iterator<Item = u64> + 'a {
+        let latest = events.times_us().iter().scan(0, |latest: &mut i64, time_us| {
+            *latest = self.relative_us(time_us).max(*latest);
+            Some(latest.unsigned_abs())
+        });
+        std::iter::once(0).chain(latest)
+    }
+
     /// The last moment that begins at `time_us` or before, 0 for a time before all.
     pub(super) fn moment_at(&self, events: &EventTable, time_us: i64) -> u32 {
         let block = self.before_us.partition_point(|&before| before <= time_us).saturating_sub(1);

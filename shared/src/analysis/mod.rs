@@ -3,6 +3,7 @@
 mod size_limit;
 
 mod allocations;
+mod endings;
 mod pairing;
 
 mod changes;

@@ -123,7 +123,7 @@ impl Pairing {
         let last_freed_first = || unmatched.iter().rev();
         died.splice(0..0, blocks.iter().map(|_| NEVER).chain(last_freed_first().map(|free| free.0)));
         size_bytes.splice(0..0, block_sizes.into_iter().chain(last_freed_first().map(|free| free.1)));
-        Allocations { blocks, initial, born, died, size_bytes, deaths, ranks: Vec::new(), superseded }
+        Allocations { blocks, initial, born, died, size_bytes, deaths, superseded, ..Allocations::default() }
     }
 }
 

@@ -7,6 +7,7 @@ use super::curve::{Changes as _, Curve, Peak};
 use super::{AllocationId, Allocations, Axis, Picture, PictureRequest, picture};
 use crate::trace::{Device, Trace};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Lifetimes and curves of one device.
 ///
@@ -22,6 +23,8 @@ pub struct Timeline {
     clock: Clock,
     colors: StackColors,
     pub(super) seams: picture::Seams,
+    /// Found out when somebody prepares an axis.
+    seen: [OnceLock<picture::Seen>; 2],
 }
 
 /// What lies under a point of the timeline.
@@ -64,6 +67,7 @@ impl Timeline {
             colors: StackColors::of(trace),
             allocations,
             segment_changes,
+            seen: Default::default(),
         }
     }
 
@@ -85,6 +89,22 @@ impl Timeline {
     /// If `coloring` has categories of another timeline, which may be fewer.
     pub fn picture_colored(&self, device: &Device, request: &PictureRequest, coloring: Coloring<'_>) -> Picture {
         picture::picture(self, device, request, coloring)
+    }
+
+    /// Finds out what makes pictures of long parts of an axis cheap: whom they can pass over.
+    ///
+    /// They are the same without it. It takes about as long as a first picture of the whole trace, and is done once.
+    pub fn prepare(&self, device: &Device, axis: Axis) {
+        let axis = self.effective_axis(axis);
+        self.seen[axis as usize].get_or_init(|| match axis {
+            Axis::Events => picture::Seen::new(&self.allocations, 0..u64::from(self.events) + 1),
+            Axis::Time => picture::Seen::new(&self.allocations, self.clock.starts_us(&device.events)),
+        });
+    }
+
+    /// Who is seen on an axis, if it was prepared.
+    pub(super) fn seen(&self, axis: Axis) -> Option<&picture::Seen> {
+        self.seen[self.effective_axis(axis) as usize].get()
     }
 
     /// The allocation at a height of the stack at a moment, those from before the trace included.

@@ -8,4 +8,5 @@ pub mod ticks;
 pub mod color;
 pub mod theme;
 
+pub mod pixels;
 pub mod shade;

@@ -82,6 +82,8 @@ struct Studied {
 #[derive(Clone, Copy, Debug)]
 enum Untold {
     Device(u32),
+    /// Not told but done: what makes pictures of wide views cheap.
+    Pictures(u32, AxisKind),
     Notices,
     Parts(u32),
     Findings,
@@ -112,6 +114,8 @@ impl Engine {
         let mut untold = vec![Untold::Findings];
         untold.extend(in_turn(gpus).map(Untold::Parts));
         untold.push(Untold::Notices);
+        // Pictures of the device that is shown are prepared before anything else is studied.
+        untold.extend([AxisKind::Time, AxisKind::Events].map(|axis| Untold::Pictures(first, axis)));
         untold.extend(in_turn(count as u32).map(Untold::Device));
         Self {
             trace,
@@ -134,11 +138,19 @@ impl Engine {
     /// These are the figures of each device, of the one that is shown first before the others, then the notices, the
     /// steps and phases of each GPU, and what was found: each so short that questions in between hardly wait.
     pub fn next_report(&mut self) -> Option<Report> {
-        match self.untold.pop()? {
-            Untold::Device(device) => Some(Report::Figures(figures::figures(device, self.ready(device)?))),
-            Untold::Notices => Some(Report::Notices(self.notices())),
-            Untold::Parts(device) => Some(Report::Parts(parts::parts(device, self.ready(device)?))),
-            Untold::Findings => Some(Report::Findings(findings::findings(self))),
+        loop {
+            return match self.untold.pop()? {
+                Untold::Device(device) => Some(Report::Figures(figures::figures(device, self.ready(device)?))),
+                Untold::Pictures(device, axis) => {
+                    if let Some(ready) = self.ready(device) {
+                        ready.timeline.prepare(ready.device, axis_of(axis));
+                    }
+                    continue;
+                }
+                Untold::Notices => Some(Report::Notices(self.notices())),
+                Untold::Parts(device) => Some(Report::Parts(parts::parts(device, self.ready(device)?))),
+                Untold::Findings => Some(Report::Findings(findings::findings(self))),
+            };
         }
     }
 

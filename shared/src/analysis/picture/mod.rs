@@ -26,11 +26,13 @@
 //! logarithmic for each survivor; and the bands that move.
 //! Nothing is kept between pictures.
 
+mod at_least;
 mod bands;
 mod heights;
 mod rungs;
 mod scale;
 mod seams;
+mod seen;
 mod slices;
 mod sweep;
 mod tally;
@@ -40,6 +42,7 @@ mod tests;
 use super::{AllocationId, Coloring, Timeline};
 use crate::trace::Device;
 pub(super) use seams::Seams;
+pub(super) use seen::Seen;
 use slices::Slices;
 pub(super) use slices::moment_shown_at;
 

@@ -108,6 +108,11 @@ impl Rungs {
         self.tally.add(color, area);
     }
 
+    /// Whether the next small allocation may join a group.
+    pub(super) fn is_growing(&self) -> bool {
+        self.growing != NONE
+    }
+
     /// Makes the next small allocation begin a group.
     pub(super) fn end_group(&mut self) {
         if let Some(group) = self.rungs.get_mut(self.growing as usize) {

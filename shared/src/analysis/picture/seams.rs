@@ -16,12 +16,22 @@
 //! ```
 //!
 //! Cost: a birth takes an addition for each power of two up to the peak, a death little; a byte an allocation.
+//! Whether a group begins among many rows is told from a byte per 64 of them.
 
+use super::at_least::at_least;
 use crate::analysis::Allocations;
+use std::ops::Range;
+
+/// Rows that share a summary, as a power of two.
+const BLOCK_BITS: usize = 6;
 
 /// For each allocation the largest group that begins with it, as a power of two; 0 if none does.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::analysis) struct Seams(Vec<u8>);
+pub(in crate::analysis) struct Seams {
+    rows: Vec<u8>,
+    /// The largest of each 64 rows.
+    blocks: Vec<u8>,
+}
 
 impl Seams {
     /// The seams between the allocations of a trace whose live bytes never pass `peak_bytes`.
@@ -37,12 +47,20 @@ impl Seams {
             }
             seams.push(open.add(row, size_bytes[row as usize]));
         }
-        Self(seams)
+        let largest = |block: &[u8]| block.iter().copied().max().expect("a chunk is not empty");
+        Self { blocks: seams.chunks(1 << BLOCK_BITS).map(largest).collect(), rows: seams }
     }
 
-    /// Whether a group of `1 << bits` bytes begins with this row.
-    pub(super) fn begins(&self, row: u32, bits: u8) -> bool {
-        self.0[row as usize] >= bits
+    /// Whether a group of `1 << bits` bytes begins with any of these rows.
+    pub(super) fn any_begins(&self, rows: Range<usize>, bits: u8) -> bool {
+        let begins = |all: &[u8], range: Range<usize>| at_least(all, range, bits).next().is_some();
+        let blocks = rows.start.div_ceil(1 << BLOCK_BITS)..rows.end >> BLOCK_BITS;
+        if blocks.is_empty() {
+            return begins(&self.rows, rows);
+        }
+        begins(&self.rows, rows.start..blocks.start << BLOCK_BITS)
+            || begins(&self.rows, blocks.end << BLOCK_BITS..rows.end)
+            || begins(&self.blocks, blocks)
     }
 }
 
@@ -103,7 +121,7 @@ mod tests {
     use crate::trace::{Trace, text};
 
     fn seams(trace: &Trace) -> Vec<u8> {
-        Timeline::new(trace, &trace.devices[0]).seams.0
+        Timeline::new(trace, &trace.devices[0]).seams.rows
     }
 
     /// The rows that begin a group, given those that begin a larger one.
@@ -134,6 +152,17 @@ mod tests {
         assert_eq!(seams, [0, 0, 0, 0, 0, 2, 0, 0, 0], "groups of 2^2 bytes begin with f, larger ones don't");
     }
 
+    #[track_caller]
+    fn check_ranges(trace: &Trace, bits: u8, begins: &[bool]) {
+        let seams = Timeline::new(trace, &trace.devices[0]).seams;
+        for start in (0..=begins.len()).step_by(7) {
+            for end in (start..=begins.len()).step_by(11) {
+                let expected = begins[start..end].contains(&true);
+                assert_eq!(seams.any_begins(start..end, bits), expected, "{start}..{end}, groups of 2^{bits} bytes");
+            }
+        }
+    }
+
     #[test]
     fn seams_agree_with_the_obvious_ones() {
         for seed in 0..60 {
@@ -144,6 +173,7 @@ mod tests {
                 begins = naive_level(&trace, bits, &begins);
                 let found: Vec<_> = seams.iter().map(|&seam| u32::from(seam) >= bits).collect();
                 assert_eq!(found, begins, "seed {seed}, groups of 2^{bits} bytes");
+                check_ranges(&trace, bits as u8, &begins);
             }
         }
     }

@@ -31,6 +31,8 @@ pub(super) struct Slices {
     pub(super) live_bytes: Vec<u64>,
     /// The highest reserved bytes of each slice.
     pub(super) reserved_bytes: Vec<u64>,
+    /// Slices are `1 << bits` events or microseconds wide.
+    pub(super) bits: u32,
 }
 
 /// The grid on an axis: slices are `1 << bits` events or microseconds wide.
@@ -72,7 +74,7 @@ impl Slices {
         let end = ((request.x1.min(x_end).ceil() as u64 - 1) >> bits) + 1;
 
         let edge = |x: f64| (((x - request.x0) / width).clamp(0.0, 1.0)) as f32;
-        let mut slices = Self::default();
+        let mut slices = Self { bits, ..Self::default() };
         for slice in first..end {
             let moments = grid.moments(slice);
             let (shown, live_bytes) = timeline.live_max_in(moments.clone());

@@ -3,10 +3,12 @@
 use super::bands::Bands;
 use super::rungs::Rungs;
 use super::scale::Scale;
+use super::seen::Seen;
 use super::slices::Slices;
 use super::{Band, PictureRequest};
 use crate::analysis::{AllocationId, Allocations, Coloring, Timeline};
 use crate::trace::Device;
+use std::ops::Range;
 
 /// All bands of a picture.
 pub(super) fn bands(
@@ -25,6 +27,7 @@ pub(super) fn bands(
         timeline,
         device,
         coloring,
+        seen: timeline.seen(request.axis).map(|seen| (seen, slices.bits)),
         large_bytes: scale.large_bytes,
         group_bits: scale.group_bits(),
         born: 0,
@@ -46,6 +49,8 @@ struct Sweep<'a> {
     timeline: &'a Timeline,
     device: &'a Device,
     coloring: Coloring<'a>,
+    /// Who is seen at all on the grid of the slices, where that was found out, and the grid.
+    seen: Option<(&'a Seen, u32)>,
     large_bytes: u64,
     group_bits: u8,
     /// Rows below this one were born by the last moment shown.
@@ -56,15 +61,37 @@ struct Sweep<'a> {
     bands: Bands<'a>,
 }
 
-impl Sweep<'_> {
+impl<'a> Sweep<'a> {
     /// Turns the stack of the slice before into the one at `moment`.
     ///
-    /// What was born after the one and died before the other is never looked at twice.
+    /// What was born after the one and died before the other is never looked at twice, and not at all where it is known
+    /// who is seen.
     fn advance(&mut self, slice: u32, moment: u32) {
+        let allocations: &'a Allocations = &self.timeline.allocations;
+        let (born, died) = (allocations.born_by(moment) as usize, allocations.died_by(moment));
+        let (deaths, births) = (self.died..died, self.born as usize..born);
+        match self.seen {
+            _ if self.born == 0 => self.begin_lives(births, allocations.rows_alive_at(moment), slice),
+            Some((seen, bits)) => {
+                self.end_lives(seen.deaths(deaths, bits), slice);
+                let rows = seen.rows(births.clone(), bits).filter(|&row| allocations.died[row] > moment);
+                self.begin_lives(births, rows, slice);
+            }
+            None => {
+                self.end_lives(deaths, slice);
+                self.begin_lives(births.clone(), births.filter(|&row| allocations.died[row] > moment), slice);
+            }
+        }
+        (self.born, self.died) = (born as u32, died);
+    }
+
+    /// Takes away what died at these positions and was drawn.
+    fn end_lives(&mut self, deaths: impl Iterator<Item = usize>, slice: u32) {
         let allocations: &Allocations = &self.timeline.allocations;
-        let (born, died) = (allocations.born_by(moment), allocations.died_by(moment));
-        let was_drawn = |row: &&u32| **row < self.born;
-        for &row in allocations.deaths[self.died..died].iter().filter(was_drawn) {
+        for row in deaths.map(|death| allocations.deaths[death]) {
+            if row >= self.born {
+                continue;
+            }
             let size_bytes = allocations.size_bytes[row as usize];
             if row < allocations.initial {
                 self.rungs.shrink_initial(size_bytes);
@@ -74,15 +101,24 @@ impl Sweep<'_> {
                 self.rungs.remove(row, slice, &mut self.bands);
             }
         }
-        for row in self.born..born {
-            if self.timeline.seams.begins(row, self.group_bits) {
-                self.rungs.end_group();
-            }
-            if allocations.died[row as usize] > moment {
-                self.add(row, allocations.size_bytes[row as usize], slice);
-            }
+    }
+
+    /// Adds those of the rows `births` that are alive.
+    fn begin_lives(&mut self, births: Range<usize>, alive: impl Iterator<Item = usize>, slice: u32) {
+        let mut since = births.start;
+        for row in alive {
+            self.end_groups(since..row + 1);
+            self.add(row as u32, self.timeline.allocations.size_bytes[row], slice);
+            since = row + 1;
         }
-        (self.born, self.died) = (born, died);
+        self.end_groups(since..births.end);
+    }
+
+    /// Ends the group that grows if another one begins with any of these rows, dead ones included.
+    fn end_groups(&mut self, rows: Range<usize>) {
+        if self.rungs.is_growing() && self.timeline.seams.any_begins(rows, self.group_bits) {
+            self.rungs.end_group();
+        }
     }
 
     fn add(&mut self, row: u32, size_bytes: u64, slice: u32) {

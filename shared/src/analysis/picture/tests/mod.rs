@@ -15,6 +15,8 @@ fn check_picture(trace: &Trace, request: &PictureRequest) {
     let device = &trace.devices[0];
     let timeline = Timeline::new(trace, device);
     check_coloring(device, &timeline, request, Coloring::Stack);
+    timeline.prepare(device, request.axis);
+    check_coloring(device, &timeline, request, Coloring::Stack);
     let categories: Vec<_> = timeline.allocations.ids().map(|id| Category::ALL[id.index() * 7 % 10]).collect();
     check_coloring(device, &timeline, request, Coloring::Category(&categories));
 }

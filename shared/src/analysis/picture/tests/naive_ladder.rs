@@ -56,7 +56,7 @@ impl<'a> NaiveLadder<'a> {
         dead.into_iter().for_each(|id| self.remove(id));
         let born = self.timeline.allocations.born_by(moment) as usize;
         for row in self.born..born {
-            if self.timeline.seams.begins(row as u32, self.scale.group_bits()) {
+            if self.timeline.seams.any_begins(row..row + 1, self.scale.group_bits()) {
                 self.growing = None;
             }
             let id = AllocationId::from_index(row);

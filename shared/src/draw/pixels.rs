@@ -1,0 +1,35 @@
+//! Pixels of a palette to pixels in colour.
+//!
+//! It is here and not with the page, whose module is made small and not fast: a picture has a million pixels and more,
+//! and while they get their colours the page waits.
+
+/// The colours of all pixel values, as red, green, blue and opacity.
+pub type Palette = [[u8; 4]; 256];
+
+/// Puts rows of `width` pixels in colour into `colored`, in place of what it had, the last row first.
+///
+/// Rows of textures run from the bottom up and those of a canvas from the top down.
+/// The room of `colored` is used again.
+pub fn color_top_down(pixels: &[u8], width: usize, palette: &Palette, colored: &mut Vec<[u8; 4]>) {
+    colored.clear();
+    colored.reserve_exact(pixels.len());
+    for row in pixels.chunks_exact(width.max(1)).rev() {
+        colored.extend(row.iter().map(|&value| palette[usize::from(value)]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_turned_over_and_coloured() {
+        let mut palette = [[0; 4]; 256];
+        (palette[1], palette[7]) = ([1, 2, 3, 255], [7, 8, 9, 255]);
+        let mut colored = vec![[5; 4]; 100];
+        color_top_down(&[0, 1, 7, 7], 2, &palette, &mut colored);
+        assert_eq!(colored, [palette[7], palette[7], palette[0], palette[1]]);
+        color_top_down(&[], 0, &palette, &mut colored);
+        assert!(colored.is_empty());
+    }
+}
