@@ -150,8 +150,11 @@ impl Allocations {
         let (born, died, size_bytes) = (self.born_at(id.0), self.died[id.index()], self.size_bytes[id.index()]);
         let origin = self.origin(id);
         let (addr, stack) = match origin {
-            Origin::Event(event) | Origin::UnmatchedFree(event) => {
-                (device.events.addrs().at(event), device.events.stacks().at(event))
+            Origin::Event(event) => (device.events.addrs().at(event), device.events.stacks().at(event)),
+            Origin::UnmatchedFree(event) => {
+                let earlier = device.part.as_deref().and_then(|part| part.freed_by(event));
+                let stack = earlier.map_or_else(|| device.events.stacks().at(event), |earlier| earlier.stack);
+                (device.events.addrs().at(event), stack)
             }
             Origin::Block(block) => (device.segments.blocks[block].addr, device.segments.blocks[block].stack),
         };
@@ -186,7 +189,10 @@ impl Allocations {
         match self.origin(id) {
             Origin::Event(event) => device.events.stacks().at(event),
             Origin::Block(block) => device.segments.blocks[block].stack,
-            Origin::UnmatchedFree(_) => StackId::NONE,
+            Origin::UnmatchedFree(event) => {
+                let earlier = device.part.as_deref().and_then(|part| part.freed_by(event));
+                earlier.map_or(StackId::NONE, |earlier| earlier.stack)
+            }
         }
     }
 

@@ -13,7 +13,7 @@
 //! Cost: linear in the events; the map holds what is alive, never more than the rows of the result.
 
 use super::{Allocations, size_limit::SizeLimit};
-use crate::trace::{Action, Block, BlockState, Device};
+use crate::trace::{Action, Block, BlockState, Device, PartOf};
 use hashbrown::{HashMap, HashSet};
 use std::cmp::Reverse;
 
@@ -24,6 +24,9 @@ pub(super) const NEVER: u32 = u32::MAX;
 ///
 /// `free_completed` is the end; a post-processed or filtered trace may only have `free_requested`.
 fn freeing_action(device: &Device) -> Action {
+    if let Some(part) = &device.part {
+        return part.freeing;
+    }
     let completed = device.events.actions().iter().any(|action| action == Action::FreeCompleted);
     if completed { Action::FreeCompleted } else { Action::FreeRequested }
 }
@@ -34,6 +37,10 @@ pub(super) fn pair(device: &Device) -> Allocations {
     let limit = SizeLimit::of(device);
     let freeing = freeing_action(device);
     let (pairing, open) = Pairing::of_events(device, freeing, limit);
+    if let Some(part) = &device.part {
+        let (blocks, sizes) = blocks_of_part(device, part);
+        return pairing.finish(blocks, sizes.into_iter().map(|size_bytes| limit.cap(size_bytes)).collect());
+    }
     let blocks = older_blocks(device, freeing, &open);
     let block_sizes = blocks.iter().map(|&block| limit.cap(device.segments.blocks[block as usize].live_bytes()));
     let block_sizes = block_sizes.collect();
@@ -57,7 +64,7 @@ struct Pairing {
 impl Pairing {
     /// One pass over the events; the map says what is open at their end.
     fn of_events(device: &Device, freeing: Action, limit: SizeLimit) -> (Self, HashMap<u64, u32>) {
-        let events = &device.events;
+        let (events, part) = (&device.events, device.part.as_deref());
         let mut pairing = Self::with_room_for(device, freeing);
         let mut open = HashMap::new();
         let rows = events.actions().iter().zip(events.addrs().iter()).zip(events.sizes_bytes().iter());
@@ -66,7 +73,9 @@ impl Pairing {
                 let older = open.insert(addr, pairing.begin(moment, limit.cap(size_bytes)));
                 pairing.superseded += u32::from(older.is_some());
             } else if action == freeing {
-                pairing.end(moment, open.remove(&addr), limit.cap(size_bytes));
+                let row = open.remove(&addr);
+                let earlier = part.filter(|_| row.is_none()).and_then(|part| part.freed_by(moment as usize - 1));
+                pairing.end(moment, row, limit.cap(earlier.map_or(size_bytes, |earlier| earlier.size_bytes)));
             }
         }
         (pairing, open)
@@ -125,6 +134,13 @@ impl Pairing {
         size_bytes.splice(0..0, block_sizes.into_iter().chain(last_freed_first().map(|free| free.1)));
         Allocations { blocks, initial, born, died, size_bytes, deaths, superseded, ..Allocations::default() }
     }
+}
+
+/// The blocks that are older than a part, the largest first, and their requested sizes.
+fn blocks_of_part(device: &Device, part: &PartOf) -> (Vec<u32>, Vec<u64>) {
+    let mut older = part.older.clone();
+    older.sort_by_key(|older| (Reverse(older.size_bytes), device.segments.blocks[older.block as usize].addr));
+    older.iter().map(|older| (older.block, older.size_bytes)).unzip()
 }
 
 /// Live blocks that no event of the trace is about, the largest first.

@@ -26,7 +26,7 @@ pub fn recording_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) ->
 }
 
 fn of_device(device: &Device, timeline: &Timeline) -> impl Iterator<Item = Diagnostic> {
-    let begins = beginning(device, timeline);
+    let begins = beginning(device, timeline).or_else(|| part(device));
     let frees = unmatched_frees(device, timeline);
     [begins, frees, superseded(device, timeline), above_reserved(device, timeline), out_of_memory(device)]
         .into_iter()
@@ -69,7 +69,7 @@ fn beginning(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
     const ROUND: usize = 1000;
     let initial = timeline.live_at(0);
     let events = device.events.len();
-    if initial == 0 || events == 0 {
+    if initial == 0 || events == 0 || device.part.is_some() {
         return None;
     }
     let bytes = format::bytes(initial);
@@ -92,8 +92,25 @@ fn beginning(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
     ))
 }
 
+/// Positions and the bytes from before the part would be misread without it.
+fn part(device: &Device) -> Option<Diagnostic> {
+    let part = device.part.as_ref()?;
+    let first = u64::from(part.first_event);
+    let (first, end) = (format::count(first), format::count(first + device.events.len() as u64));
+    let (total, of) = (format::count(u64::from(part.total_events)), device_name(device));
+    Some(info(
+        "part-of-trace",
+        1,
+        format!(
+            "Only the events {first} to {end} of the {total} of {of} are open, and they are counted from 0 here. What \
+             was alive before them is one band at the bottom; segments and blocks are those after the last of them."
+        ),
+    ))
+}
+
 fn unmatched_frees(device: &Device, timeline: &Timeline) -> Option<Diagnostic> {
-    let count = timeline.allocations.unmatched_frees() as u64;
+    let known = device.part.as_ref().map_or(0, |part| part.freed.len());
+    let count = timeline.allocations.unmatched_frees().saturating_sub(known) as u64;
     let frees = if count == 1 { "1 free has".to_owned() } else { format!("{} frees have", format::count(count)) };
     let of = device_name(device);
     (count > 0).then(|| {

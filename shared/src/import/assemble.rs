@@ -3,9 +3,12 @@
 use super::build::{EVENT, LIST, RawSegment, RowList, SEGMENT, SnapshotBuilder};
 use super::documents;
 use super::error::{HINT_WRITE, ImportError};
+use super::keeper::Keeper;
 use super::keys::*;
 use super::oddities::Record;
+use super::part::{self, Overview, OverviewDevice};
 use super::runs::Runs;
+use super::unwind::unwind;
 use crate::base::{Diagnostic, Severity, StringId, format};
 use crate::pickle::{Heap, Kind, Val, ValueMaker};
 use crate::trace::{Annotation, Block, Device, EventTable, Format, Segment, SegmentTable, Settings, StackId, Trace};
@@ -41,7 +44,11 @@ pub(super) fn assemble(
     let mut devices = BTreeMap::<i64, Device>::new();
     let traces = device_lists(&builder, heap, root.device_traces, &mut diagnostics);
     let host_events = root.host_traces.and_then(|val| rows_of(&builder, val, EVENT)).cloned();
-    let (tables, host_table) = split_events(&mut builder.events, &traces, host_events.as_ref());
+    let keeper = builder.keeper.take();
+    let (tables, host_table) = match &keeper {
+        Some(keeper) => (kept_events(&mut builder.events, &traces, keeper)?, EventTable::default()),
+        None => split_events(&mut builder.events, &traces, host_events.as_ref()),
+    };
     for (index, events) in tables.into_iter().enumerate() {
         let index = index as i64;
         devices.insert(index, Device { index, events, ..Device::default() });
@@ -52,6 +59,11 @@ pub(super) fn assemble(
         place_segment(&builder, segment, &mut device.segments, &mut diagnostics);
     }
     let host = host_device(&builder, &root, host_table, &mut diagnostics);
+    if let Some(keeper) = keeper
+        && let Some(device) = devices.get_mut(&keeper.request.device())
+    {
+        device.part = Some(Box::new(unwind(*keeper, &mut device.segments, &builder.contexts)));
+    }
     let SnapshotBuilder { strings, frames, stacks, contexts, oddities, .. } = builder;
     diagnostics.extend(oddities.diagnostics(&strings));
     let devices = devices.into_values().collect();
@@ -168,6 +180,54 @@ fn split_events(events: &mut EventTable, lists: &[Runs], host: Option<&Runs>) ->
     let mut tables = all.split(&lists.iter().map(|runs| runs.ranges()).collect::<Vec<_>>());
     let host_table = if host.is_some() { tables.pop().unwrap_or_default() } else { EventTable::default() };
     (tables, host_table)
+}
+
+/// The events of a part for its device, none for the others.
+///
+/// # Errors
+/// If the device's events are not where the first pass saw them.
+fn kept_events(events: &mut EventTable, lists: &[Runs], keeper: &Keeper) -> Result<Vec<EventTable>, ImportError> {
+    let mut tables: Vec<EventTable> = lists.iter().map(|_| EventTable::default()).collect();
+    let position = usize::try_from(keeper.request.device()).ok();
+    let list = position.and_then(|position| lists.get(position)).map(Runs::ranges);
+    if list != Some(std::slice::from_ref(&keeper.request.rows)) {
+        return Err(part::changed());
+    }
+    tables[position.unwrap_or(0)] = std::mem::take(events);
+    Ok(tables)
+}
+
+/// What the first pass over a file tells.
+pub(super) fn overview(mut builder: SnapshotBuilder, heap: &Heap, root: Val) -> Result<Overview, ImportError> {
+    let root = read_root(&mut builder, heap, root)?;
+    let lists = device_lists(&builder, heap, root.device_traces, &mut Vec::new());
+    let Some(watch) = builder.watch.take() else { return Ok(Overview::default()) };
+    let traces = watch.traces();
+    let live = last_live_bytes(&builder);
+    let mut devices = Vec::new();
+    for (index, list) in lists.iter().enumerate().filter(|(_, list)| !list.ranges().is_empty()) {
+        let index = index as i64;
+        let trace = traces.iter().find(|trace| list.ranges() == std::slice::from_ref(&trace.rows));
+        let Some(trace) = trace.filter(|_| !watch.is_odd()) else { return Err(part::odd_lists()) };
+        let last = live.iter().find(|(device, _)| *device == index).map_or(0, |(_, bytes)| *bytes);
+        let first_live_bytes = (last as i64).saturating_sub(trace.last_bytes).max(0) as u64;
+        devices.push(OverviewDevice { index, trace: trace.clone(), first_live_bytes });
+    }
+    Ok(Overview { file_bytes: 0, devices })
+}
+
+/// Live bytes at the end by device, as far as the segments have been read.
+pub(super) fn last_live_bytes(builder: &SnapshotBuilder) -> Vec<(i64, u64)> {
+    let mut live = BTreeMap::<i64, u64>::new();
+    for segment in &builder.segments {
+        let rows = segment.blocks.into_iter().flat_map(|list| builder.lists[list as usize].rows.rows());
+        let blocks = rows.map(|row| builder.blocks[row as usize]);
+        let active = blocks.filter(|block| block.state != crate::trace::BlockState::Inactive);
+        let bytes = active.map(|block| block.requested_bytes.filter(|&bytes| bytes > 0).unwrap_or(block.size_bytes));
+        let sum = live.entry(segment.device).or_default();
+        *sum = bytes.fold(*sum, u64::saturating_add);
+    }
+    live.into_iter().collect()
 }
 
 fn segments_of(builder: &SnapshotBuilder, val: Option<Val>) -> impl Iterator<Item = RawSegment> + '_ {

@@ -1,8 +1,11 @@
 //! Dictionaries and lists to rows, as the reader closes them.
 
 use super::fields::Fields;
+use super::keeper::Keeper;
 use super::keys::{self, *};
 use super::oddities::Oddities;
+use super::part::PartRequest;
+use super::preview::Watch;
 use super::runs::Runs;
 use crate::base::{StringId, StringTable};
 use crate::pickle::{Build, Heap, Val};
@@ -71,7 +74,16 @@ pub(super) struct SnapshotBuilder {
     pub(super) frames: FrameTable,
     pub(super) stacks: StackTable,
     pub(super) contexts: ContextTable,
+    /// Those events that are kept.
     pub(super) events: EventTable,
+    /// How many events have been read, kept or not.
+    pub(super) event_rows: u32,
+    /// Follows the events for a preview.
+    pub(super) watch: Option<Box<Watch>>,
+    /// Whether nothing but that is wanted: events, frames and stacks leave no trace.
+    pub(super) is_overview: bool,
+    /// Decides which events are kept; without it all of them are.
+    pub(super) keeper: Option<Box<Keeper>>,
     pub(super) blocks: Vec<RawBlock>,
     pub(super) segments: Vec<RawSegment>,
     pub(super) history: Vec<RawHistory>,
@@ -86,6 +98,33 @@ pub(super) struct SnapshotBuilder {
     pub(super) fields: Fields,
 }
 
+/// What is made of a file.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Plan {
+    /// All of it.
+    #[default]
+    Whole,
+    /// All of it, with a preview on the way.
+    Watched,
+    /// The preview alone: no event is kept.
+    Overview,
+    /// A part of one device's events.
+    Part(PartRequest),
+}
+
+impl Plan {
+    /// A builder that follows the plan.
+    pub(super) fn builder(&self) -> SnapshotBuilder {
+        let watch = matches!(self, Self::Watched | Self::Overview).then(Box::default);
+        let keeper = match self {
+            Self::Part(request) => Some(Box::new(Keeper::new(request))),
+            _ => None,
+        };
+        let is_overview = matches!(self, Self::Overview);
+        SnapshotBuilder { watch, is_overview, keeper, ..SnapshotBuilder::default() }
+    }
+}
+
 const IS_FRAME: u64 = bits([NAME, FILENAME]);
 const IS_SEGMENT: u64 = bits([TOTAL_SIZE, BLOCKS]);
 const IS_BLOCK: u64 = bits([SIZE, STATE]);
@@ -98,6 +137,10 @@ impl Default for SnapshotBuilder {
             stacks: StackTable::default(),
             contexts: ContextTable::default(),
             events: EventTable::default(),
+            event_rows: 0,
+            watch: None,
+            is_overview: false,
+            keeper: None,
             blocks: Vec::new(),
             segments: Vec::new(),
             history: Vec::new(),
@@ -144,6 +187,11 @@ impl Build for SnapshotBuilder {
             EVENT | BLOCK | SEGMENT | HISTORY_ENTRY => {
                 let mut rows = Runs::default();
                 push_rows(&mut rows, kind, items).then(|| {
+                    if kind == EVENT
+                        && let Some(watch) = &mut self.watch
+                    {
+                        watch.list(self.lists.len() as u32, rows.ranges());
+                    }
                     self.lists.push(RowList { kind, rows });
                     Val::handle(LIST, (self.lists.len() - 1) as u32)
                 })
@@ -157,8 +205,16 @@ impl Build for SnapshotBuilder {
             Some((LIST, number)) => {
                 let RowList { kind, rows } = &mut self.lists[number as usize];
                 // All or nothing, because the machine falls back to `expand`.
-                items.iter().all(|item| matches!(item.as_handle(), Some((found, _)) if found == *kind))
-                    && push_rows(rows, *kind, items)
+                let is_extended =
+                    items.iter().all(|item| matches!(item.as_handle(), Some((found, _)) if found == *kind))
+                        && push_rows(rows, *kind, items);
+                if is_extended
+                    && *kind == EVENT
+                    && let Some(watch) = &mut self.watch
+                {
+                    watch.extend(number, rows.ranges());
+                }
+                is_extended
             }
             _ => false,
         }

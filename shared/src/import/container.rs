@@ -1,6 +1,6 @@
 //! What a snapshot is wrapped in, recognised by content.
 
-use super::build::SnapshotBuilder;
+use super::build::{Plan, SnapshotBuilder};
 use super::error::{HINT_CUT, HINT_WRITE, ImportError};
 use super::html::HtmlDecoder;
 use super::json::JsonReader;
@@ -23,6 +23,8 @@ pub(super) enum Layer {
     Start {
         head: Vec<u8>,
         wrappings: u8,
+        /// What is made of the content.
+        plan: Plan,
     },
     Pickle(Box<Reader<SnapshotBuilder>>),
     Json(Box<JsonReader<SnapshotBuilder>>),
@@ -54,11 +56,27 @@ impl Write for Sink {
 /// A file can be made that is the gzip of itself, hence a limit.
 impl Default for Layer {
     fn default() -> Self {
-        Self::Start { head: Vec::new(), wrappings: 3 }
+        Self::new(Plan::default())
     }
 }
 
 impl Layer {
+    /// A layer that has seen nothing yet.
+    pub(super) fn new(plan: Plan) -> Self {
+        Self::Start { head: Vec::new(), wrappings: 3, plan }
+    }
+
+    /// The builder of the content, once it is known how that is written.
+    pub(super) fn builder(&self) -> Option<&SnapshotBuilder> {
+        match self {
+            Self::Start { .. } => None,
+            Self::Pickle(reader) => Some(reader.builder()),
+            Self::Json(reader) => Some(reader.builder()),
+            Self::Html(_, inner) => inner.builder(),
+            Self::Gzip(decoder) => decoder.get_ref().layer.builder(),
+        }
+    }
+
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
         match self {
             Self::Start { head, .. } => {
@@ -105,26 +123,26 @@ impl Layer {
 
     /// Leaves the start, unless all bytes so far are blank.
     fn begin(&mut self) -> Result<(), ImportError> {
-        let Self::Start { head, wrappings } = self else { return Ok(()) };
+        let Self::Start { head, wrappings, plan } = self else { return Ok(()) };
         // White space in front of JSON and HTML carries no information.
         let bytes = std::mem::take(head);
         let bytes = bytes.trim_ascii_start();
         let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         let Some(&first) = bytes.first() else { return Ok(()) };
-        *self = Self::recognise(first, bytes, *wrappings)?;
+        *self = Self::recognise(first, bytes, *wrappings, plan)?;
         self.push(bytes)
     }
 
     /// The layer for a file that begins with these bytes.
-    fn recognise(first: u8, bytes: &[u8], wrappings: u8) -> Result<Self, ImportError> {
+    fn recognise(first: u8, bytes: &[u8], wrappings: u8, plan: &Plan) -> Result<Self, ImportError> {
         if matches!(first, b'<' | 0x1f) && wrappings == 0 {
             return Err(ImportError::new("The file is wrapped in gzip or HTML too many times", HINT_WRITE));
         }
-        let inner = Self::Start { head: Vec::new(), wrappings: wrappings.wrapping_sub(1) };
+        let inner = Self::Start { head: Vec::new(), wrappings: wrappings.wrapping_sub(1), plan: plan.clone() };
         // A pickle begins with PROTO, or with the container that it is: `(`, `]` or `}`.
         Ok(match first {
-            0x80 | b'(' | b']' | b'}' => Self::Pickle(Box::new(Reader::new(SnapshotBuilder::default()))),
-            b'{' | b'[' => Self::Json(Box::new(JsonReader::new(SnapshotBuilder::default()))),
+            0x80 | b'(' | b']' | b'}' => Self::Pickle(Box::new(Reader::new(plan.builder()))),
+            b'{' | b'[' => Self::Json(Box::new(JsonReader::new(plan.builder()))),
             b'<' => Self::Html(HtmlDecoder::default(), Box::new(inner)),
             0x1f => Self::Gzip(Box::new(MultiGzDecoder::new(Sink { layer: inner, error: None }))),
             _ => return Err(foreign(bytes)),

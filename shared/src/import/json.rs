@@ -64,6 +64,11 @@ impl<B: Build> JsonReader<B> {
         Self { feed: Feed::default(), scanner }
     }
 
+    /// The builder, with everything that it has taken so far.
+    pub(super) fn builder(&self) -> &B {
+        &self.scanner.machine.builder
+    }
+
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
         self.feed.push(bytes, &mut self.scanner)
     }

@@ -8,15 +8,22 @@ mod error;
 mod fields;
 mod html;
 mod json;
+mod keeper;
 mod keys;
 mod oddities;
+mod part;
+mod preview;
 mod records;
 mod runs;
+mod unwind;
 
 pub use error::ImportError;
+pub use part::{Overview, OverviewDevice, PartRequest};
+pub use preview::{Preview, PreviewTrace};
 
 use crate::base::{Diagnostic, Severity, format};
 use crate::trace::Trace;
+use build::Plan;
 use container::Layer;
 
 /// Decodes a snapshot that arrives in chunks of any size.
@@ -30,6 +37,43 @@ impl Importer {
     /// An importer that has seen nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An importer that can say on the way what it has seen so far; see [`preview`](Self::preview).
+    pub fn with_preview() -> Self {
+        Self { layer: Layer::new(Plan::Watched), seen_bytes: 0 }
+    }
+
+    /// An importer for [`finish_overview`](Self::finish_overview) alone, which keeps no event.
+    pub fn overview() -> Self {
+        Self { layer: Layer::new(Plan::Overview), seen_bytes: 0 }
+    }
+
+    /// An importer that keeps a part of the events of one device; of the others it keeps the final state.
+    ///
+    /// The file has to be the one that the request was made for.
+    pub fn part(request: PartRequest) -> Self {
+        Self { layer: Layer::new(Plan::Part(request)), seen_bytes: 0 }
+    }
+
+    /// What has been seen so far; `None` from an importer that was not asked to remember it, or before it knows how
+    /// the file is written.
+    pub fn preview(&self) -> Option<Preview> {
+        let builder = self.layer.builder()?;
+        let watch = builder.watch.as_ref()?;
+        let last_live_bytes = assemble::last_live_bytes(builder);
+        Some(Preview { traces: watch.traces(), last_live_bytes, is_odd: watch.is_odd() })
+    }
+
+    /// The overview, once all bytes are there.
+    ///
+    /// # Errors
+    /// If the file ends too early, is no snapshot, or no part of its events can be told.
+    pub fn finish_overview(self) -> Result<Overview, ImportError> {
+        let file_bytes = self.seen_bytes;
+        let (finished, _) = self.layer.finish()?;
+        let overview = assemble::overview(finished.builder, &finished.heap, finished.root)?;
+        Ok(Overview { file_bytes, ..overview })
     }
 
     /// Takes the next bytes of the file.

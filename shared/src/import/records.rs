@@ -7,7 +7,9 @@ use super::keys::{self, *};
 use super::oddities::Record;
 use crate::base::StringId;
 use crate::pickle::{Heap, Val};
-use crate::trace::{Action, BlockState, ContextId, Event, EventContext, Frame, FrameId, FxNode, PoolId, SegmentType};
+use crate::trace::{
+    Action, BlockState, ContextId, Event, EventContext, Frame, FrameId, FxNode, PoolId, SegmentType, StackId,
+};
 
 const EVENT_KEYS: u64 = bits([
     ACTION,
@@ -75,7 +77,13 @@ impl SnapshotBuilder {
             self.oddities.unknown_action(name);
             Action::Unknown
         });
-        let row = u32::try_from(self.events.len()).expect("fewer than 2^32 events");
+        let row = self.event_rows;
+        self.event_rows = row.checked_add(1).expect("fewer than 2^32 events");
+        if self.is_overview {
+            let size_bytes = self.size(Record::Event, SIZE, heap).unwrap_or(0);
+            self.watch.as_mut().expect("an overview is watched").event(row, action, size_bytes);
+            return Some(Val::handle(EVENT, row));
+        }
         let addr_key = if action == Action::Oom && self.fields.has(DEVICE_FREE) { DEVICE_FREE } else { ADDR };
         let event = Event {
             action,
@@ -85,7 +93,13 @@ impl SnapshotBuilder {
             stack: self.stack_of(Record::Event),
             context: self.context(heap),
         };
-        self.events.push(event);
+        if let Some(watch) = &mut self.watch {
+            watch.event(row, event.action, event.size_bytes);
+        }
+        match &mut self.keeper {
+            None => self.events.push(event),
+            Some(keeper) => keeper.event(row, event, &mut self.events),
+        }
         self.note_unknown(Record::Event, EVENT_KEYS, entries);
         Some(Val::handle(EVENT, row))
     }
@@ -113,6 +127,9 @@ impl SnapshotBuilder {
     }
 
     pub(super) fn frame(&mut self, entries: &[Val], heap: &Heap) -> Val {
+        if self.is_overview {
+            return Val::handle(FRAME, 0);
+        }
         let fx_keys = bits([FX_NODE_OP, FX_NODE_NAME, FX_NODE_TARGET, FX_ORIGINAL_TRACE]);
         let fx = (self.fields.present & fx_keys != 0).then(|| FxNode {
             op: self.text(Record::Frame, FX_NODE_OP),
@@ -131,6 +148,9 @@ impl SnapshotBuilder {
     }
 
     pub(super) fn stack(&mut self, items: &[Val]) -> Option<Val> {
+        if self.is_overview && items.iter().all(|item| matches!(item.as_handle(), Some((FRAME, _)))) {
+            return Some(Val::handle(STACK, StackId::EMPTY.index() as u32));
+        }
         self.stack_scratch.clear();
         for item in items {
             let Some((FRAME, number)) = item.as_handle() else { return None };

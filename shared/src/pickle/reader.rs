@@ -40,6 +40,11 @@ impl<B: Build> Reader<B> {
         Self { feed: Feed::default(), scanner: Scanner::new(Machine::new(builder)) }
     }
 
+    /// The builder, with everything that it has taken so far.
+    pub fn builder(&self) -> &B {
+        &self.scanner.machine.builder
+    }
+
     /// Takes the next bytes.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use crate::base::Column;
 use std::ops::Range;
 
 /// What the allocator did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Action {
     /// A block was handed out; the size is the requested one.
@@ -13,6 +13,7 @@ pub enum Action {
     /// The user let go of a block.
     FreeRequested,
     /// The block is back in its pool.
+    #[default]
     FreeCompleted,
     /// A segment came from `cudaMalloc`.
     SegmentAlloc,

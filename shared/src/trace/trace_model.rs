@@ -94,6 +94,9 @@ impl Trace {
         for device in devices.iter().chain(host) {
             device.events.check(stacks.len(), contexts.len());
             device.segments.check(stacks.len());
+            if let Some(part) = &device.part {
+                part.check(device.events.len(), device.segments.blocks.len(), stacks.len());
+            }
         }
         assert!(annotations.iter().all(|annotation| known(annotation.name)), "string handle of an annotation");
         assert!(diagnostics.iter().all(|diagnostic| diagnostic.count > 0), "a diagnostic counts something");

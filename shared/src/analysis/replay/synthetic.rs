@@ -28,7 +28,7 @@ impl Replayer<'_> {
         });
         writer.pass_marks(self.device.events.len(), &runner);
         let segments = writer.segments(&runner);
-        let device = Device { index: self.device.index, events: writer.written.events, segments };
+        let device = Device { index: self.device.index, events: writer.written.events, segments, part: None };
         Trace {
             format: Default::default(),
             strings: self.trace.strings.clone(),

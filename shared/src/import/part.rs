@@ -1,0 +1,147 @@
+//! A part of a trace: which one is asked for, and the first pass that shows what there is.
+//!
+//! A file is read twice, since only its end tells what was alive before the trace:
+//!
+//! ```text
+//! Importer::overview() ─ push … ─ finish_overview() ─→ Overview ─ part(range) ─→ PartRequest
+//! Importer::part(request) ─ push … ─ finish() ─→ Trace of the part
+//! ```
+
+use super::error::ImportError;
+use super::preview::PreviewTrace;
+use crate::base::format;
+use crate::trace::Action;
+use std::ops::Range;
+
+/// What a file holds, without its events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overview {
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// The devices that have events, by index.
+    pub devices: Vec<OverviewDevice>,
+}
+
+/// One device of an [`Overview`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OverviewDevice {
+    /// The CUDA index.
+    pub index: i64,
+    /// The curve and the place of its events.
+    pub trace: PreviewTrace,
+    /// Live bytes before the first event.
+    pub first_live_bytes: u64,
+}
+
+/// Which events of a file become columns; [`OverviewDevice::part`] makes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartRequest {
+    /// The CUDA index of the device.
+    pub(super) device: i64,
+    /// Which of all events of the file are the device's.
+    pub(super) rows: Range<u32>,
+    /// Which of the device's events are wanted.
+    pub(super) events: Range<u32>,
+    pub(super) freeing: Action,
+}
+
+impl PartRequest {
+    /// The CUDA index of the device.
+    pub fn device(&self) -> i64 {
+        self.device
+    }
+
+    /// Which of its events are wanted.
+    pub fn events(&self) -> Range<u32> {
+        self.events.clone()
+    }
+}
+
+impl OverviewDevice {
+    /// The highest live bytes, those from before the trace included.
+    pub fn peak_bytes(&self) -> u64 {
+        let highest = self.trace.highest_bytes.iter().copied().max().unwrap_or(0);
+        (self.first_live_bytes as i64).saturating_add(highest).max(0) as u64
+    }
+
+    /// So many events at the end, or all where there are fewer.
+    pub fn last(&self, events: u64) -> Range<u64> {
+        self.trace.events.saturating_sub(events)..self.trace.events
+    }
+
+    /// So many events around the peak, most of them before it; all where there are fewer.
+    ///
+    /// What leads to a peak says more than what follows it, so that three quarters are from before.
+    pub fn around_peak(&self, events: u64) -> Range<u64> {
+        let total = self.trace.events;
+        let events = events.min(total);
+        let start = self.trace.peak_moment.saturating_sub(events / 4 * 3).min(total - events);
+        start..start + events
+    }
+
+    /// The request for a range of the device's events.
+    ///
+    /// # Errors
+    /// A sentence, if the range is empty or not within the trace.
+    pub fn part(&self, events: Range<u64>) -> Result<PartRequest, ImportError> {
+        let total = self.trace.events;
+        let (shown, of) = (format!("{}..{}", events.start, events.end), format!("GPU {}", self.index));
+        let has = format!("{of} has {}, 0..{total}", format::counted(total, "event"));
+        if events.start >= events.end {
+            return Err(ImportError::new(format!("The range {shown} holds no event"), &has));
+        }
+        if events.end > total {
+            return Err(ImportError::new(format!("The range {shown} ends behind the last event of {of}"), &has));
+        }
+        let PreviewTrace { ref rows, freeing, .. } = self.trace;
+        // A trace has fewer than 2^32 events.
+        let events = events.start as u32..events.end as u32;
+        Ok(PartRequest { device: self.index, rows: rows.clone(), events, freeing })
+    }
+}
+
+/// Two passes over a file found different things in it.
+pub(super) fn changed() -> ImportError {
+    ImportError::new(
+        "The file changed between its first and its second reading",
+        "Wait until nothing writes to it any more, then open it again.",
+    )
+}
+
+/// The lists of a file are such that a range of events can't be told.
+pub(super) fn odd_lists() -> ImportError {
+    ImportError::new(
+        "The events of this file are nested in an unusual way, so that no part of them can be chosen",
+        "Open the whole file.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(events: u64, peak_moment: u64) -> OverviewDevice {
+        let trace = PreviewTrace { events, peak_moment, ..PreviewTrace::default() };
+        OverviewDevice { index: 2, trace, first_live_bytes: 0 }
+    }
+
+    #[test]
+    fn ranges_stay_within_the_trace() {
+        assert_eq!(device(100, 50).last(30), 70..100);
+        assert_eq!(device(100, 50).last(300), 0..100);
+        assert_eq!(device(100, 50).around_peak(40), 20..60);
+        assert_eq!(device(100, 95).around_peak(40), 60..100);
+        assert_eq!(device(100, 3).around_peak(40), 0..40);
+        assert_eq!(device(10, 3).around_peak(40), 0..10);
+        assert_eq!(device(0, 0).around_peak(40), 0..0);
+    }
+
+    #[test]
+    fn a_range_that_is_not_there_is_named() {
+        let error = |events: Range<u64>| device(100, 0).part(events).unwrap_err();
+        assert_eq!(error(5..5).message, "The range 5..5 holds no event");
+        assert_eq!(error(90..101).message, "The range 90..101 ends behind the last event of GPU 2");
+        assert_eq!(error(90..101).hint, "GPU 2 has 100 events, 0..100");
+        assert_eq!(device(100, 0).part(0..100).unwrap().events(), 0..100);
+    }
+}

@@ -1,0 +1,237 @@
+//! The live bytes of each device while its trace is still being read.
+//!
+//! Idea: live bytes rise with each `alloc` and fall with each free by the size that the event itself names, so that a
+//! curve needs no lifetimes; moments share buckets, of which two become one whenever there are too many.
+//!
+//! ```text
+//! event    0 alloc 5   1 alloc 3   2 free 5   3 alloc 1        at most two buckets
+//! bytes    0     5     8     3     4                           moments 0..4: 8   4..8: 4
+//! ```
+//!
+//! What was alive before the trace is not known while events are read: bytes count from the first moment, and may be
+//! negative.
+//! Which device an event is of shows when its list is closed; until then it waits, in Python's dumps a thousand at most.
+//!
+//! Cost: a constant per event, and memory for so many buckets a device, however long the trace is.
+
+use crate::trace::Action;
+use std::ops::Range;
+
+/// At most so many buckets a device.
+const MOST_BUCKETS: usize = 2048;
+
+/// With more events than this in no list yet, the file is written list by list, and all of them are of the next one.
+const MOST_WAITING: usize = 4096;
+
+/// What is known of one device's trace so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PreviewTrace {
+    /// The events so far.
+    pub events: u64,
+    /// How many moments share a bucket, a power of two.
+    pub bucket_moments: u64,
+    /// The highest live bytes of each bucket, less those of the first moment.
+    pub highest_bytes: Vec<i64>,
+    /// The first moment with the highest live bytes.
+    pub peak_moment: u64,
+    /// Live bytes at the last moment, less those of the first.
+    pub last_bytes: i64,
+    /// Which of all events of the file they are, in its order.
+    pub rows: Range<u32>,
+    /// The action that ends lifetimes in this trace.
+    pub freeing: Action,
+}
+
+/// What has been read so far, by the lists of events in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// One for each device whose events have begun, those of pinned host memory last; a device without any has none.
+    pub traces: Vec<PreviewTrace>,
+    /// Live bytes at the end by device index, as far as the segments have been read.
+    pub last_live_bytes: Vec<(i64, u64)>,
+    /// Whether the lists are nested in a way that no snapshot has: then the traces mean nothing.
+    pub is_odd: bool,
+}
+
+/// Follows the events of a file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watch {
+    tracks: Vec<Track>,
+    /// Events that are in no list yet.
+    waiting: Vec<Waiting>,
+    is_odd: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    row: u32,
+    action: Action,
+    size_bytes: u64,
+}
+
+/// One list of events.
+#[derive(Clone, Debug)]
+struct Track {
+    /// The builder's number of the list, once it is known.
+    list: Option<u32>,
+    rows: Range<u32>,
+    /// With lifetimes that end when frees complete.
+    completed: Curve,
+    /// With lifetimes that end when frees are requested, as long as none has completed.
+    requested: Option<Curve>,
+}
+
+#[derive(Clone, Debug)]
+struct Curve {
+    /// The power of two that is the number of moments in a bucket.
+    bits: u32,
+    moment: u64,
+    bytes: i64,
+    highest: Vec<i64>,
+    peak: (u64, i64),
+}
+
+impl Watch {
+    /// Takes the next event of the file.
+    #[inline]
+    pub(super) fn event(&mut self, row: u32, action: Action, size_bytes: u64) {
+        self.waiting.push(Waiting { row, action, size_bytes });
+        if self.waiting.len() > MOST_WAITING {
+            self.flush();
+        }
+    }
+
+    /// Hears of a list that begins with these rows.
+    pub(super) fn list(&mut self, list: u32, rows: &[Range<u32>]) {
+        let [rows] = rows else { return self.is_odd = true };
+        match self.tracks.last_mut() {
+            // Its events were taken before it was closed.
+            Some(open) if open.list.is_none() => {
+                open.list = Some(list);
+                self.is_odd |= open.rows.start != rows.start;
+                let end = open.rows.end;
+                self.claim(self.tracks.len() - 1, end..rows.end);
+            }
+            _ => {
+                let before = self.tracks.iter().position(|track| track.rows.start > rows.start);
+                let at = before.unwrap_or(self.tracks.len());
+                self.tracks.insert(at, Track::new(Some(list), rows.start));
+                self.claim(at, rows.clone());
+            }
+        }
+    }
+
+    /// Hears of a list that went on, and has these rows now.
+    pub(super) fn extend(&mut self, list: u32, rows: &[Range<u32>]) {
+        let at = self.tracks.iter().rposition(|track| track.list == Some(list));
+        match (at, rows) {
+            (Some(at), [rows]) => self.claim(at, self.tracks[at].rows.end..rows.end),
+            _ => self.is_odd = true,
+        }
+    }
+
+    /// What is known so far, without the events that wait.
+    pub(super) fn traces(&self) -> Vec<PreviewTrace> {
+        self.tracks.iter().map(Track::preview).collect()
+    }
+
+    pub(super) fn is_odd(&self) -> bool {
+        self.is_odd
+    }
+
+    /// Gives events that wait to a list.
+    fn claim(&mut self, at: usize, rows: Range<u32>) {
+        if rows.start > rows.end {
+            return self.is_odd = true;
+        }
+        let first = self.waiting.partition_point(|event| event.row < rows.start);
+        let last = self.waiting.partition_point(|event| event.row < rows.end);
+        let track = &mut self.tracks[at];
+        self.is_odd |= last - first != rows.len() || track.rows.end != rows.start;
+        self.waiting.drain(first..last).for_each(|event| track.event(event));
+    }
+
+    /// Gives all events that wait to the list that is not closed yet.
+    fn flush(&mut self) {
+        let Some(first) = self.waiting.first().map(|event| event.row) else { return };
+        let last = self.waiting[self.waiting.len() - 1].row;
+        if !self.tracks.last().is_some_and(|track| track.list.is_none()) {
+            self.tracks.push(Track::new(None, first));
+        }
+        self.claim(self.tracks.len() - 1, first..last + 1);
+    }
+}
+
+impl Track {
+    fn new(list: Option<u32>, row: u32) -> Self {
+        Self { list, rows: row..row, completed: Curve::new(), requested: Some(Curve::new()) }
+    }
+
+    #[inline]
+    fn event(&mut self, event: Waiting) {
+        self.rows.end = event.row + 1;
+        let size_bytes = event.size_bytes as i64;
+        let (completed, requested) = match event.action {
+            Action::Alloc => (size_bytes, size_bytes),
+            Action::FreeCompleted => {
+                self.requested = None;
+                (-size_bytes, 0)
+            }
+            Action::FreeRequested => (0, -size_bytes),
+            _ => (0, 0),
+        };
+        self.completed.step(completed);
+        if let Some(curve) = &mut self.requested {
+            curve.step(requested);
+        }
+    }
+
+    fn preview(&self) -> PreviewTrace {
+        let (curve, freeing) = match &self.requested {
+            Some(curve) => (curve, Action::FreeRequested),
+            None => (&self.completed, Action::FreeCompleted),
+        };
+        PreviewTrace {
+            events: curve.moment,
+            bucket_moments: 1 << curve.bits,
+            highest_bytes: curve.highest.clone(),
+            peak_moment: curve.peak.0,
+            last_bytes: curve.bytes,
+            rows: self.rows.clone(),
+            freeing,
+        }
+    }
+}
+
+impl Curve {
+    fn new() -> Self {
+        Self { bits: 0, moment: 0, bytes: 0, highest: vec![0], peak: (0, 0) }
+    }
+
+    #[inline]
+    fn step(&mut self, delta: i64) {
+        self.moment += 1;
+        self.bytes = self.bytes.saturating_add(delta);
+        if self.bytes > self.peak.1 {
+            self.peak = (self.moment, self.bytes);
+        }
+        let at = (self.moment >> self.bits) as usize;
+        match self.highest.get_mut(at) {
+            Some(highest) => *highest = (*highest).max(self.bytes),
+            None if at < MOST_BUCKETS => self.highest.push(self.bytes),
+            None => self.widen(),
+        }
+    }
+
+    /// Makes one bucket of two, and begins another one.
+    #[cold]
+    fn widen(&mut self) {
+        self.bits += 1;
+        self.highest = self.highest.chunks(2).map(|pair| pair.iter().copied().max().unwrap_or(0)).collect();
+        self.highest.push(self.bytes);
+    }
+}
+
+#[cfg(test)]
+#[path = "preview_tests.rs"]
+mod tests;

@@ -1,0 +1,247 @@
+//! The segments and blocks of a device at the end of a part.
+//!
+//! Segments are wound back from the final ones; blocks are the allocations that were alive then.
+//! How much the allocator gave beyond a request is known of those alone that are blocks of the file; of the others it
+//! is the request rounded up to 512 bytes, and what lies between blocks is free.
+
+use super::keeper::{Keeper, Open};
+use crate::trace::{
+    Action, Block, BlockState, ContextTable, Event, OlderBlock, PartOf, Segment, SegmentTable, SegmentType, StackId,
+};
+use hashbrown::HashSet;
+use std::collections::BTreeMap;
+
+/// The allocator rounds sizes up to a multiple of this.
+const ROUNDING_BYTES: u64 = 512;
+/// The size of segments of the small pool: PyTorch asks CUDA for no large one of this size.
+const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
+
+/// An allocation that is alive at the end of the part.
+#[derive(Clone, Copy, Debug)]
+struct Alive {
+    block: Block,
+    /// The requested size, if it is from before the part.
+    older_bytes: Option<u64>,
+}
+
+/// What is known beside the part, whose device gets the segments and blocks of its end.
+pub(super) fn unwind(keeper: Keeper, table: &mut SegmentTable, contexts: &ContextTable) -> PartOf {
+    let part = keeper.request.events.clone();
+    let total_events = keeper.request.rows.len() as u32;
+    let mut older = Vec::new();
+    let superseded = keeper.superseded.iter().map(|&(addr, open)| alive(addr, open, part.start));
+    if part.end == total_events {
+        let mut outside = at_last(&keeper, table, &mut older);
+        outside.extend(superseded);
+        add_outside(table, outside, &mut older);
+    } else {
+        let at_end = keeper.at_end.iter().flatten().map(|&(addr, open)| alive(addr, open, part.start));
+        let later = keeper
+            .freed_later
+            .iter()
+            .map(|&(addr, size_bytes)| alive(addr, Open { born: 0, size_bytes, stack: StackId::NONE }, u32::MAX));
+        let untouched = |block: &&Block| block.state != BlockState::Inactive && !keeper.used.contains_key(&block.addr);
+        let untouched = table.blocks.iter().filter(untouched).map(|&block| {
+            let older_bytes = Some(block.live_bytes());
+            Alive { block: Block { history: (0, 0), ..block }, older_bytes }
+        });
+        let all: Vec<Alive> = at_end.chain(later).chain(untouched).chain(superseded).collect();
+        let mut held: BTreeMap<u64, Segment> = table.segments.iter().map(|segment| (segment.addr, *segment)).collect();
+        for event in keeper.segments_later.iter().rev() {
+            undo(&mut held, event, contexts);
+        }
+        *table = SegmentTable::default();
+        let outside = lay(table, held.into_values(), all, &mut older);
+        add_outside(table, outside, &mut older);
+    }
+    let Keeper { request, freed, .. } = keeper;
+    PartOf { first_event: part.start, total_events, freeing: request.freeing, older, freed }
+}
+
+fn alive(addr: u64, Open { born, size_bytes, stack }: Open, start: u32) -> Alive {
+    let block = Block {
+        addr,
+        size_bytes: size_bytes.max(1).next_multiple_of(ROUNDING_BYTES),
+        requested_bytes: Some(size_bytes),
+        state: BlockState::Allocated,
+        stack,
+        history: (0, 0),
+    };
+    Alive { block, older_bytes: (born < start).then_some(size_bytes) }
+}
+
+/// The older blocks of a part that ends with the trace, and the older allocations that no block tells of.
+fn at_last(keeper: &Keeper, table: &mut SegmentTable, older: &mut Vec<OlderBlock>) -> Vec<Alive> {
+    let start = keeper.request.events.start;
+    let mut told = HashSet::new();
+    for (index, block) in table.blocks.iter_mut().enumerate() {
+        if block.state == BlockState::Inactive {
+            continue;
+        }
+        let size_bytes = match keeper.used.get(&block.addr) {
+            None => block.live_bytes(),
+            Some(Some(open)) if open.born < start && told.insert(block.addr) => {
+                if !block.stack.has_frames() {
+                    block.stack = open.stack;
+                }
+                open.size_bytes
+            }
+            Some(_) => continue,
+        };
+        older.push(OlderBlock { block: index as u32, size_bytes });
+    }
+    let open = keeper.open().into_iter().filter(|(addr, open)| open.born < start && !told.contains(addr));
+    open.map(|(addr, open)| alive(addr, open, start)).collect()
+}
+
+/// Puts blocks into segments; returns those that lie in none, or on another one.
+fn lay(
+    table: &mut SegmentTable,
+    segments: impl Iterator<Item = Segment>,
+    mut alive: Vec<Alive>,
+    older: &mut Vec<OlderBlock>,
+) -> Vec<Alive> {
+    alive.sort_by_key(|alive| (alive.block.addr, alive.older_bytes.is_none()));
+    let mut alive = alive.into_iter().peekable();
+    let mut outside = Vec::new();
+    for segment in segments {
+        let first = table.blocks.len() as u32;
+        let end = segment.addr.saturating_add(segment.size_bytes);
+        let mut at = segment.addr;
+        while let Some(mut next) = alive.next_if(|next| next.block.addr < end) {
+            if next.block.addr < at {
+                outside.push(next);
+                continue;
+            }
+            free_block(table, at, next.block.addr);
+            let room = alive.peek().map_or(end, |after| after.block.addr).clamp(next.block.addr, end);
+            next.block.size_bytes = next.block.size_bytes.min(room - next.block.addr);
+            at = next.block.addr + next.block.size_bytes;
+            push(table, next, older);
+        }
+        free_block(table, at, end);
+        let blocks = (first, table.blocks.len() as u32);
+        let active = table.blocks[first as usize..].iter().filter(|block| block.state != BlockState::Inactive);
+        let (size_bytes, requested) =
+            active.fold((0, 0_u64), |sum, block| (sum.0 + block.size_bytes, sum.1.saturating_add(block.live_bytes())));
+        let requested_bytes = segment.requested_bytes.map(|_| requested);
+        table.segments.push(Segment {
+            allocated_bytes: size_bytes,
+            active_bytes: size_bytes,
+            requested_bytes,
+            blocks,
+            ..segment
+        });
+    }
+    outside.extend(alive);
+    outside
+}
+
+fn push(table: &mut SegmentTable, alive: Alive, older: &mut Vec<OlderBlock>) {
+    let block = table.blocks.len() as u32;
+    older.extend(alive.older_bytes.map(|size_bytes| OlderBlock { block, size_bytes }));
+    let history = table.history.len() as u32;
+    table.blocks.push(Block { history: (history, history), ..alive.block });
+}
+
+fn free_block(table: &mut SegmentTable, start: u64, end: u64) {
+    if start < end {
+        table.blocks.push(Block {
+            addr: start,
+            size_bytes: end - start,
+            requested_bytes: Some(0),
+            state: BlockState::Inactive,
+            stack: StackId::NONE,
+            history: (0, 0),
+        });
+    }
+}
+
+/// Older allocations that no segment has room for: a file whose segments or frees are missing has some.
+///
+/// They count as alive all the same, in a segment without bytes.
+fn add_outside(table: &mut SegmentTable, outside: Vec<Alive>, older: &mut Vec<OlderBlock>) {
+    let outside: Vec<Alive> = outside.into_iter().filter(|alive| alive.older_bytes.is_some()).collect();
+    let Some(first) = outside.first() else { return };
+    let start = table.blocks.len() as u32;
+    let addr = first.block.addr;
+    outside.into_iter().for_each(|alive| push(table, alive, older));
+    table.segments.push(Segment { addr, blocks: (start, table.blocks.len() as u32), ..no_segment() });
+}
+
+fn no_segment() -> Segment {
+    Segment {
+        addr: 0,
+        size_bytes: 0,
+        allocated_bytes: 0,
+        active_bytes: 0,
+        requested_bytes: Some(0),
+        stream: 0,
+        segment_type: SegmentType::Large,
+        pool: None,
+        is_expandable: None,
+        stack: StackId::NONE,
+        blocks: (0, 0),
+    }
+}
+
+/// Goes back over one event.
+fn undo(held: &mut BTreeMap<u64, Segment>, event: &Event, contexts: &ContextTable) {
+    match event.action {
+        Action::SegmentAlloc => drop(held.remove(&event.addr)),
+        Action::SegmentFree => drop(held.insert(event.addr, segment_of(event, contexts, false))),
+        Action::SegmentMap => cut(held, event.addr, event.addr.saturating_add(event.size_bytes)),
+        Action::SegmentUnmap => join(held, segment_of(event, contexts, true)),
+        _ => {}
+    }
+}
+
+/// Takes a range out of what is held.
+fn cut(held: &mut BTreeMap<u64, Segment>, start: u64, end: u64) {
+    let before = held.range(..start).next_back().map(|(&addr, _)| addr);
+    let within: Vec<u64> = before.into_iter().chain(held.range(start..end.max(start)).map(|(&addr, _)| addr)).collect();
+    for addr in within {
+        let whole = held[&addr];
+        let whole_end = addr.saturating_add(whole.size_bytes);
+        if whole_end <= start {
+            continue;
+        }
+        held.remove(&addr);
+        if addr < start {
+            held.insert(addr, Segment { size_bytes: start - addr, ..whole });
+        }
+        if whole_end > end {
+            held.insert(end, Segment { addr: end, size_bytes: whole_end - end, ..whole });
+        }
+    }
+}
+
+/// Puts a mapped range back, joined with the ones of its stream that it touches.
+fn join(held: &mut BTreeMap<u64, Segment>, range: Segment) {
+    let mut joined = range;
+    let is_kin = |other: &Segment| other.is_expandable == Some(true) && other.stream == range.stream;
+    let before = held.range(..range.addr).next_back().map(|(_, &before)| before);
+    if let Some(before) = before.filter(|before| is_kin(before) && before.addr + before.size_bytes == range.addr) {
+        joined = Segment { size_bytes: before.size_bytes.saturating_add(range.size_bytes), ..before };
+    }
+    let end = range.addr.saturating_add(range.size_bytes);
+    if let Some(after) = held.get(&end).copied().filter(is_kin) {
+        held.remove(&end);
+        joined = Segment { addr: joined.addr, size_bytes: joined.size_bytes.saturating_add(after.size_bytes), ..after };
+    }
+    held.insert(joined.addr, joined);
+}
+
+fn segment_of(event: &Event, contexts: &ContextTable, is_expandable: bool) -> Segment {
+    let context = contexts.get(event.context);
+    let is_small = event.size_bytes == SMALL_SEGMENT_BYTES;
+    Segment {
+        addr: event.addr,
+        size_bytes: event.size_bytes,
+        stream: context.stream,
+        pool: context.pool,
+        segment_type: if is_small { SegmentType::Small } else { SegmentType::Large },
+        is_expandable: Some(is_expandable),
+        ..no_segment()
+    }
+}
