@@ -97,6 +97,8 @@ async function prepare() {
   try {
     // Assets are in `assets/HASH/`.
     await workers.register(new URL("../../sw.js", assets), { updateViaCache: "none" });
+    // Whatever this page has taken the place of may be forgotten.
+    workers.controller?.postMessage("a page is ready");
   } catch (error) {
     console.info(`Snapscope will need the network next time: ${error.message}`);
   }

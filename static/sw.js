@@ -15,6 +15,7 @@ const PATIENCE_MS = 3000;
 
 self.addEventListener("install", (event) => event.waitUntil(install()));
 self.addEventListener("activate", (event) => event.waitUntil(activate()));
+self.addEventListener("message", (event) => event.waitUntil(tidy()));
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
@@ -24,7 +25,6 @@ self.addEventListener("fetch", (event) => {
   const path = url.pathname.slice(top_.pathname.length) || "index.html";
   if (request.mode === "navigate" && path === "index.html") {
     event.respondWith(fresh(request, path));
-    event.waitUntil(tidy());
   } else if (path.startsWith("assets/")) {
     event.respondWith(kept(request));
   } else if (BUILD.files.includes(path) && request.mode !== "navigate") {

@@ -269,3 +269,26 @@ fn an_address_that_is_none_is_said() {
         ["error: `localhost` is not an address", "hint: give a numeric address"],
     );
 }
+
+#[test]
+fn documents_say_that_a_server_sends_them() {
+    let folder = page();
+    let dist = folder.path().join("dist");
+    fs::write(dist.join("index.html"), "<!doctype html>\n<html lang=\"en\"><p>text").unwrap();
+    fs::write(dist.join("sw.js"), "// kept").unwrap();
+    let server = Server::start(&dist);
+    for headers in [&[][..], &[("Accept-Encoding", "gzip, br")][..]] {
+        let reply = server.get("/", headers);
+        let mut text = reply.body.clone();
+        if reply.header("content-encoding") == Some("gzip") {
+            text.clear();
+            GzDecoder::new(&reply.body[..]).read_to_end(&mut text).unwrap();
+        }
+        assert_eq!(String::from_utf8(text).unwrap(), "<!doctype html>\n<html data-server=\"\" lang=\"en\"><p>text");
+    }
+    // A browser has to hear of a new build.
+    let script = server.get("/sw.js", &[]);
+    assert_eq!(script.header("cache-control"), Some("no-cache"));
+    assert_eq!(script.header("content-type"), Some("text/javascript; charset=utf-8"));
+    check_guarded(&script);
+}

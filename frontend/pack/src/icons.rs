@@ -36,8 +36,12 @@ struct Rect {
 pub(crate) fn draw(statics: &Files) -> Result<Files> {
     let svg = statics.get(ICON).with_context(|| format!("static/{ICON} is missing"))?;
     let rects = rects(std::str::from_utf8(svg)?).with_context(|| format!("reading static/{ICON}"))?;
-    let icons = [("icon-192.png", 192, 1.0), ("icon-512.png", 512, 1.0), ("icon-maskable-512.png", 512, MASKABLE_SCALE)];
-    icons.into_iter().map(|(name, size, scale)| Ok((name.to_owned(), png(&pixels(&rects, size, scale), size)?))).collect()
+    let icons =
+        [("icon-192.png", 192, 1.0), ("icon-512.png", 512, 1.0), ("icon-maskable-512.png", 512, MASKABLE_SCALE)];
+    icons
+        .into_iter()
+        .map(|(name, size, scale)| Ok((name.to_owned(), png(&pixels(&rects, size, scale), size)?)))
+        .collect()
 }
 
 fn rects(svg: &str) -> Result<Vec<Rect>> {

@@ -99,7 +99,8 @@ fn is_document(path: &str) -> bool {
 }
 
 fn is_asset(path: &str) -> bool {
-    path != SERVICE_WORKER && Path::new(path).extension().and_then(OsStr::to_str).is_some_and(|extension| ASSETS.contains(&extension))
+    path != SERVICE_WORKER
+        && Path::new(path).extension().and_then(OsStr::to_str).is_some_and(|extension| ASSETS.contains(&extension))
 }
 
 /// The texts between double quotes.

@@ -120,9 +120,7 @@ fn a_new_build_takes_the_place_of_the_old_one() {
     page.visit("/");
     page.wait_for_page();
     assert_ne!(build_of(&page), old);
-    page.wait_for(&format!(
-        "{CACHES}.then(names => names.length === 1 && names[0].endsWith('0123456789abcdef'))"
-    ));
+    page.wait_for(&format!("{CACHES}.then(names => names.length === 1 && names[0].endsWith('0123456789abcdef'))"));
     drop(server);
     page.visit("/?sample");
     page.wait_for_page();
