@@ -167,10 +167,11 @@ mod tests {
     fn a_group_leads_to_its_allocations() {
         let key = GroupKeyData { by: GroupKind::Stack, value: Some((2, 0)) };
         let row = GroupRow { key, bytes: 0, count: 1200, title: "f".to_owned(), detail: String::new() };
+        let mark = row.mark();
         let page = TablePage { rows: TableRows::Groups(vec![row]), ..TablePage::default() };
         let line = &lines(&page)[0];
         assert_eq!((line.cells.as_slice(), line.share.as_str(), line.bar), (&["1,200".to_owned()][..], "–", 0.0));
-        assert_eq!(line.target, Target::Group(key, "f".to_owned()));
+        assert_eq!(line.target, Target::Group(key, "f".to_owned(), mark));
         assert_eq!(line.cells.len() + 2, heads(true).len());
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::draw::span::Span;
-use crate::worker::{AllocationKey, DeviceOutline};
+use crate::worker::{AllocationKey, DeviceOutline, WhatIfSetup};
 
 fn add(id: FileId) -> FileAction {
     add_at(id, Start::default())
@@ -105,7 +105,8 @@ fn view(device: i64) -> ViewState {
     let range = View { x: Span::new(1.0, 2.0), y: Span::new(0.0, 9.0) };
     let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
     let (axis, tab, color) = (AxisKind::Time, PanelTab::File, ColorBy::Category);
-    ViewState { device, axis, range: Some(range), pin: Some(pin), tab, dock: None, color }
+    let choices = Rc::default();
+    ViewState { device, axis, range: Some(range), pin: Some(pin), tab, dock: None, color, choices }
 }
 
 fn started(device: i64) -> Files {
@@ -134,6 +135,38 @@ fn a_start_without_times_is_on_events_and_whole() {
     let figures = DeviceFigures { device: 1, has_times: false, ..Default::default() };
     let files = started(1).after(hear(1, Report::Figures(figures)));
     assert_eq!((ready(&files).axis, ready(&files).start_range), (AxisKind::Events, None));
+}
+
+#[test]
+fn an_address_that_is_put_in_later_is_gone_to() {
+    let searched = Choice::StackSearch("adam".to_owned());
+    let before = after([add(1), hear(1, opened(&[5, 5])), FileAction::Choose(searched)]);
+    let go_to = |view| FileAction::GoTo(Box::new(Start { view, notice: None }));
+    let files = before.after(go_to(Some(view(1))));
+    let file = ready(&files);
+    assert_eq!((file.view_state(file.start_range), file.arrivals), (view(1), 1));
+    // One of another file changes nothing but what is said.
+    let other = before.after(go_to(Some(view(7))));
+    assert!(ready(&other).notice.is_some());
+    let said = ReadyFile { notice: None, ..ready(&other).clone() };
+    assert_eq!(&said, ready(&before));
+    // While the file is read, it is how the file begins.
+    let early = after([add(1), go_to(Some(view(1))), hear(1, opened(&[5, 5]))]);
+    assert_eq!(ready(&early).view_state(ready(&early).start_range), view(1));
+}
+
+#[test]
+fn choices_stay_with_their_file_and_leave_with_its_device() {
+    let setup = WhatIfSetup { conf: "backend:native".to_owned(), ..WhatIfSetup::default() };
+    let chosen = [Choice::StackSearch("adam".to_owned()), Choice::WhatIf(setup)].map(FileAction::Choose);
+    let files = after([add(1), hear(1, opened(&[5, 5]))].into_iter().chain(chosen));
+    let choices = |files: &Files| ready(files).choices.clone();
+    assert_eq!((choices(&files).stacks.search.as_str(), choices(&files).what_if.is_some()), ("adam", true));
+    let device = files.after(FileAction::ChooseDevice(1));
+    assert_eq!((choices(&device).stacks.search.as_str(), choices(&device).what_if.is_some()), ("adam", false));
+    let other = files.after(add(2)).after(hear(2, opened(&[5])));
+    assert_eq!(*choices(&other), Choices::default());
+    assert_eq!(choices(&other.after(FileAction::Show(1))), choices(&files));
 }
 
 #[test]

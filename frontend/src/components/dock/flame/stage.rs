@@ -1,5 +1,7 @@
 //! A flame graph between renderings, and how a frame is drawn from it.
 
+mod zoom;
+
 use super::canvas::{Chosen, FlameCanvasProps};
 use crate::components::timeline::theme_of;
 use crate::draw::camera::View;
@@ -9,7 +11,6 @@ use crate::draw::flame_rows::{FlameRows, Toward};
 use crate::draw::gesture::{Gesture, Point};
 use crate::draw::glide::Glide;
 use crate::draw::layout::{Layout, Rect};
-use crate::draw::span::Span;
 use crate::draw::svg::Sketch;
 use crate::platform;
 use crate::state::Zoom;
@@ -61,6 +62,8 @@ struct Inner {
     told: Option<Zoom>,
     /// Whether a hand was on the graph: until then it shows what the page begins with, whatever tree comes.
     is_touched: bool,
+    /// Whether the view was set from elsewhere, and its boxes are still to be asked for.
+    is_placed: bool,
 }
 
 impl FlameStage {
@@ -88,6 +91,7 @@ impl FlameStage {
             resting: None,
             told: None,
             is_touched: false,
+            is_placed: false,
         };
         Self { inner: Rc::new(RefCell::new(inner)) }
     }
@@ -97,7 +101,7 @@ impl FlameStage {
         let (lost, moved) = {
             let mut inner = self.inner.borrow_mut();
             let lost = inner.take(shown);
-            let moved = inner.is_moved();
+            let moved = std::mem::take(&mut inner.is_placed) || inner.is_moved();
             (lost, moved)
         };
         if let Some(on_chosen) = lost {
@@ -255,11 +259,6 @@ impl FlameStage {
     }
 }
 
-/// The view of a part; its last row is the element's affair.
-fn view_of(zoom: Zoom) -> View {
-    View { x: Span::new(zoom.start, zoom.end), y: Span::new(zoom.row, zoom.row) }
-}
-
 impl Inner {
     /// Takes boxes, and tells whom to tell that what was chosen is gone.
     fn take(&mut self, shown: Shown) -> Option<Callback<Option<Chosen>>> {
@@ -275,38 +274,11 @@ impl Inner {
             (self.glide, self.resting) = (None, None);
             self.history.clear();
         }
-        let asked = shown.props.zoom;
-        // Another part than the one that was told of comes from elsewhere, such as the address.
-        if (is_other && !self.is_touched) || asked != self.told {
-            self.camera.set_view(asked.map_or_else(|| self.whole(), view_of));
-            (self.told, self.glide, self.resting) = (asked, None, None);
-        }
+        self.place(&shown, is_other);
         self.camera.rootward = shown.props.rootward;
         let lost = (is_other && self.chosen.take().is_some()).then(|| shown.props.on_chosen.clone());
         self.shown = Some(shown);
         lost
-    }
-
-    /// Whether the view is not the one that the page knows of.
-    fn is_moved(&self) -> bool {
-        self.resting.is_none() && self.glide.is_none() && self.zoom() != self.told
-    }
-
-    /// What is in view or about to be, and whom to tell where that is news.
-    fn zoomed(&mut self) -> Option<(Callback<Option<Zoom>>, Option<Zoom>)> {
-        let zoom = self.zoom();
-        (std::mem::replace(&mut self.told, zoom) != zoom)
-            .then(|| self.shown.as_ref().map(|shown| (shown.props.on_zoom.clone(), zoom)))
-            .flatten()
-    }
-
-    fn zoom(&self) -> Option<Zoom> {
-        let mut camera = self.camera;
-        if let Some(glide) = &self.glide {
-            camera.set_view(glide.target());
-        }
-        let View { x, y } = camera.view();
-        (!camera.is_whole() || y.start > 0.0).then_some(Zoom { start: x.start, end: x.end, row: y.start })
     }
 
     fn whole(&self) -> View {

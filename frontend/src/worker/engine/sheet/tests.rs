@@ -2,8 +2,11 @@
 
 use crate::view::compare::{GroupBy, Sort};
 use crate::view::flame::SiteOrder;
-use crate::worker::Sort as RowSort;
-use crate::worker::*;
+use crate::worker::{
+    AllocationsAnswer, AllocationsQuestion, Answer, Column, CompareAnswer, CompareQuestion, CompareSide, Engine,
+    FilterData, FlameSource, GroupKind, Instant, PartKind, Question, Report, ScopeData, SelectionData, SheetOf,
+    SheetOrder, Sort as RowSort, TableRequest,
+};
 use shared::trace::{Frame, FrameTable, Trace, text};
 
 const TRACE: &str = "
@@ -122,7 +125,7 @@ fn functions_are_those_that_are_looked_for() {
     let of = SheetOf::Sites { source, order: SiteOrder::default(), search: "norm".to_owned() };
     let rows = records(&sheet(&mut engine("relu"), of, false));
     assert_eq!(rows[0], ["device", "function", "filename", "line", "bytes", "itself", "count"]);
-    assert_eq!(rows[1..], [["0", "norm", "norm.py", "1", "3145728", "3145728", "1"]]);
+    assert_eq!(rows[1..], [["0", "norm", "main.py", "1", "3145728", "3145728", "1"]]);
 }
 
 #[test]
@@ -172,9 +175,8 @@ fn what_can_not_be_written_is_said() {
 fn findings_are_those_of_all_gpus() {
     let mut engine = engine("relu");
     let found = loop {
-        match engine.next_report().expect("findings come") {
-            Report::Findings(found) => break found,
-            _ => (),
+        if let Report::Findings(found) = engine.next_report().expect("findings come") {
+            break found;
         }
     };
     let rows = records(&sheet(&mut engine, SheetOf::Findings, false));
