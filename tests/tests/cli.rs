@@ -375,6 +375,25 @@ fn a_replay_as_recorded_is_the_recording() {
 }
 
 #[test]
+fn a_replay_says_how_fragmented_it_is_and_how_often_garbage_was_collected() {
+    let settings = "garbage_collection_threshold:0.5,per_process_memory_fraction:0.98";
+    let document = json(&["replay", "--json", &file(OOM), "--settings", settings]);
+    for run in [&document, &document["recorded"]] {
+        let bytes = |key: &str| run[key].as_f64().expect("bytes");
+        let share = 1.0 - bytes("peak_live_bytes") / bytes("peak_reserved_bytes");
+        assert!((run["fragmentation"].as_f64().expect("a share") - share).abs() < 1e-9, "{run}");
+    }
+    let collections = document["collections"].as_u64().expect("a count");
+    assert!(collections > 0, "{document}");
+    let text = run(&["replay", &file(OOM), "--settings", settings]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    let line = text.lines().find(|line| line.starts_with("Garbage collections")).unwrap_or_default();
+    assert!(line.ends_with(&format!(" {collections}")) && text.contains("\nFragmentation "), "{text}");
+    let plain = run(&["replay", &file(OOM)]);
+    assert!(!String::from_utf8_lossy(&plain.stdout).contains("Garbage"));
+}
+
+#[test]
 fn a_setting_that_is_not_modelled_is_refused_by_name() {
     check_refusal(&["replay", &file(OOM), "--settings", "backend:cudaMallocAsync"], &["backend:cudaMallocAsync"]);
 }

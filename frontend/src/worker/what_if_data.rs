@@ -51,6 +51,8 @@ pub struct RecordedSetup {
     pub refusal: String,
     /// What the allocator could have had, in bytes, where memory ran out.
     pub capacity_bytes: Option<u64>,
+    /// The earliest release of PyTorch that could have made the recording, as major and minor, where it tells.
+    pub version: Option<(u32, u32)>,
 }
 
 /// The figures of a recording or of a replay.
@@ -64,6 +66,8 @@ pub struct RunFigures {
     pub driver_calls: u64,
     /// Requests for which the whole cache was given back; a recording does not tell.
     pub retries: Option<u64>,
+    /// Garbage collections that gave something back; a recording does not tell.
+    pub collections: Option<u64>,
     /// Requests that failed.
     pub ooms: u64,
     /// The first event that asked in vain.
@@ -79,6 +83,22 @@ pub struct WhatIfColumn {
     pub recorded_bytes: u64,
     /// Reserved bytes of the replay.
     pub replayed_bytes: u64,
+    /// Reserved bytes of the recording that no tensor asked for.
+    pub recorded_beyond_bytes: u64,
+    /// Those of the replay.
+    pub replayed_beyond_bytes: u64,
+    /// Calls of the driver in the recording.
+    pub recorded_calls: u64,
+    /// Those of the replay.
+    pub replayed_calls: u64,
+    /// Requests of the replay for which the whole cache was given back.
+    pub retries: u64,
+    /// Garbage collections of the replay.
+    pub collections: u64,
+    /// Requests of the recording that failed.
+    pub recorded_ooms: u64,
+    /// Those of the replay.
+    pub replayed_ooms: u64,
 }
 
 /// What a replay came to, beside the recording.

@@ -28,7 +28,8 @@ pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingReport, Started, Written,
 };
 pub use replay::{
-    ReplayDifference, ReplayDocument, ReplayOomRow, ReplaySweep, ReplayTrial, ReplayVerification, SegmentEventRow,
+    ReplayDifference, ReplayDocument, ReplayOomRow, ReplayRecorded, ReplaySweep, ReplayTrial, ReplayVerification,
+    SegmentEventRow,
 };
 pub use segments::{HeldRow, HolderRow, PoolRow, ReservedParts, SegmentRow, SegmentsReport};
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};

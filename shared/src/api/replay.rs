@@ -19,6 +19,8 @@ pub struct ReplayDocument {
     pub peak_allocated_bytes: u64,
     /// The highest sum of segments.
     pub peak_reserved_bytes: u64,
+    /// The share of the peak reserved bytes that lies beyond the peak live bytes: cache, pieces and rounding.
+    pub fragmentation: f64,
     /// Calls of `cudaMalloc` that succeeded.
     pub segment_allocs: u64,
     /// Calls of `cudaFree`.
@@ -37,10 +39,39 @@ pub struct ReplayDocument {
     pub initial_bytes: u64,
     /// Blocks from before the trace whose size or place is a guess.
     pub guessed_blocks: u64,
+    /// The same of the recording itself.
+    pub recorded: ReplayRecorded,
     /// The comparison with the recording, where it was asked for.
     pub verify: Option<ReplayVerification>,
     /// What other settings, cards and batches would come to, where it was asked for.
     pub sweep: Option<ReplaySweep>,
+}
+
+/// What the recording itself came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReplayRecorded {
+    /// The highest sum of requested bytes.
+    pub peak_live_bytes: u64,
+    /// The highest sum of segments.
+    pub peak_reserved_bytes: u64,
+    /// The share of the peak reserved bytes that lies beyond the peak live bytes.
+    pub fragmentation: f64,
+    /// Calls that fetch memory from the driver or give it back; each stalls the program.
+    pub driver_calls: u64,
+    /// Requests that failed.
+    pub ooms: u64,
+}
+
+impl ReplayRecorded {
+    /// The share of peak reserved bytes that lies beyond the peak live bytes; 0 where nothing is reserved.
+    ///
+    /// This is fragmentation as GMLake and STAlloc define it, with requested bytes for the active ones.
+    pub fn fragmentation_of(peak_live_bytes: u64, peak_reserved_bytes: u64) -> f64 {
+        match peak_reserved_bytes {
+            0 => 0.0,
+            reserved => reserved.saturating_sub(peak_live_bytes) as f64 / reserved as f64,
+        }
+    }
 }
 
 /// What a sweep over settings, cards and batches found.

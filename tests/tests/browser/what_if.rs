@@ -25,7 +25,7 @@ fn set_conf(page: &Journey, conf: &str) {
 fn the_recording_is_replayed_beside_itself() {
     let page = opened(OOM);
     let table = page.text(".what-if-table");
-    for part in ["Peak reserved", "Driver calls", "at event 7,643"] {
+    for part in ["Peak reserved", "Fragmentation", "Driver calls", "Garbage collections", "at event 7,643"] {
         assert!(table.contains(part), "{part} in {table}");
     }
     page.click("#what-if-expandable_segments");
@@ -33,6 +33,28 @@ fn the_recording_is_replayed_beside_itself() {
     page.wait_for(REPLAYED);
     page.wait_for("document.querySelector('.what-if-table').innerText.includes('better')");
     page.screenshot("what-if");
+    page.check_console();
+}
+
+#[test]
+fn a_part_of_the_events_is_read_out() {
+    let page = opened(OOM);
+    let all = page.text("#what-if-reading");
+    assert!(all.starts_with("All 7,646 events: ") && all.contains("out of memory as recorded 1 time"), "{all}");
+    let bars = "document.querySelector('.what-if-recorded-calls').getAttribute('d').length > 0";
+    page.wait_for(bars);
+    page.value(
+        "document.querySelector('.what-if-rows').dispatchEvent(new KeyboardEvent('keydown', \
+         { key: 'ArrowLeft', bubbles: true, cancelable: true }))",
+    );
+    page.wait_for("document.querySelectorAll('.what-if-part').length === 2");
+    let part = page.text("#what-if-reading");
+    assert!(part.starts_with("Events 7,5") && part.contains(" to 7,645: "), "{part}");
+    page.value(
+        "document.querySelector('.what-if-rows').dispatchEvent(new KeyboardEvent('keydown', \
+         { key: 'Escape', bubbles: true, cancelable: true }))",
+    );
+    page.wait_for("document.querySelector('.what-if-part') === null");
     page.check_console();
 }
 

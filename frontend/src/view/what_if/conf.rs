@@ -125,11 +125,18 @@ pub fn refusal(conf: &str) -> String {
     Settings::parse(conf, TorchVersion::default()).map_or_else(|error| error.to_string(), |_| String::new())
 }
 
+/// The variable that PyTorch reads its settings from: releases from 2.10 on have a new name, and know the old one still.
+///
+/// Where the release is not known the old name is right for all.
+pub fn variable(version: Option<(u32, u32)>) -> &'static str {
+    if version.is_some_and(|version| version >= (2, 10)) { "PYTORCH_ALLOC_CONF" } else { "PYTORCH_CUDA_ALLOC_CONF" }
+}
+
 /// The settings as a line for a shell.
-pub fn environment(conf: &str) -> String {
+pub fn environment(conf: &str, version: Option<(u32, u32)>) -> String {
     // Brackets and `>` of a list mean something to a shell.
     let quote = if conf.contains(['[', '>']) { "'" } else { "" };
-    format!("export PYTORCH_CUDA_ALLOC_CONF={quote}{conf}{quote}")
+    format!("export {}={quote}{conf}{quote}", variable(version))
 }
 
 #[cfg(test)]
@@ -170,7 +177,9 @@ mod tests {
 
     #[test]
     fn a_shell_takes_the_text_as_it_is() {
-        assert_eq!(environment("a:1"), "export PYTORCH_CUDA_ALLOC_CONF=a:1");
-        assert_eq!(environment("a:[>:2]"), "export PYTORCH_CUDA_ALLOC_CONF='a:[>:2]'");
+        assert_eq!(environment("a:1", None), "export PYTORCH_CUDA_ALLOC_CONF=a:1");
+        assert_eq!(environment("a:1", Some((2, 9))), "export PYTORCH_CUDA_ALLOC_CONF=a:1");
+        assert_eq!(environment("a:1", Some((2, 13))), "export PYTORCH_ALLOC_CONF=a:1");
+        assert_eq!(environment("a:[>:2]", None), "export PYTORCH_CUDA_ALLOC_CONF='a:[>:2]'");
     }
 }

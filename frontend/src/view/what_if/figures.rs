@@ -69,15 +69,16 @@ pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
             verdict: Verdict::of(&recorded.peak_reserved_bytes, &replayed.peak_reserved_bytes),
         },
         FigureRow {
-            label: "Reserved beyond live",
-            explanation: "What the highest reserved bytes are above the highest live bytes: cache, pieces and rounding.",
+            label: "Fragmentation",
+            explanation: "What the peak of reserved bytes is above the peak of live bytes, and its share: cache, pieces and \
+                          rounding.",
             recorded: share(recorded),
             replayed: share(replayed),
             verdict: Verdict::of(&beyond(recorded), &beyond(replayed)),
         },
         FigureRow {
             label: "Driver calls",
-            explanation: "Calls that fetch memory from CUDA or give it back; each makes the program wait.",
+            explanation: "Calls that fetch memory from CUDA or give it back; each stalls the program.",
             recorded: format::count(recorded.driver_calls),
             replayed: format::count(replayed.driver_calls),
             verdict: Verdict::of(&recorded.driver_calls, &replayed.driver_calls),
@@ -87,6 +88,13 @@ pub fn figure_rows(data: &ReplayData) -> Vec<FigureRow> {
             explanation: "Requests for which the whole cache is given back; a recording does not tell how many it had.",
             recorded: recorded.retries.map_or_else(|| "not recorded".to_owned(), format::count),
             replayed: replayed.retries.map_or_else(String::new, format::count),
+            verdict: Verdict::Unknown,
+        },
+        FigureRow {
+            label: "Garbage collections",
+            explanation: "How often garbage_collection_threshold made the cache smaller; a recording does not tell.",
+            recorded: recorded.collections.map_or_else(|| "not recorded".to_owned(), format::count),
+            replayed: replayed.collections.map_or_else(String::new, format::count),
             verdict: Verdict::Unknown,
         },
         FigureRow {
@@ -138,9 +146,11 @@ pub fn summary(data: &ReplayData) -> String {
         |event| format!("out of memory at event {}", format::count(event)),
     );
     format!(
-        "Replayed: {} reserved at the peak, {} in the recording; {oom}",
+        "Replayed: {} reserved at the peak, {} in the recording; {}, {} in the recording; {oom}",
         format::bytes(data.replayed.peak_reserved_bytes),
-        format::bytes(data.recorded.peak_reserved_bytes)
+        format::bytes(data.recorded.peak_reserved_bytes),
+        format::counted(data.replayed.driver_calls, "stall"),
+        format::count(data.recorded.driver_calls),
     )
 }
 
@@ -154,6 +164,7 @@ mod tests {
             peak_reserved_bytes: 4 << 30,
             driver_calls: 100,
             retries: None,
+            collections: None,
             ooms: 2,
             first_oom_event: Some(1200),
         };
@@ -161,6 +172,7 @@ mod tests {
             peak_reserved_bytes: 13 << 28,
             driver_calls: 1200,
             retries: Some(0),
+            collections: Some(3),
             ooms: 0,
             first_oom_event: None,
             ..recorded
@@ -172,8 +184,8 @@ mod tests {
     fn figures_are_compared_in_words() {
         let rows = figure_rows(&data());
         let words: Vec<_> = rows.iter().map(|row| format!("{} {}", row.replayed, row.verdict.word())).collect();
-        assert_eq!(words, ["3.25 GiB better", "256 MiB, 7.7 % better", "1,200 worse", "0 ", "never better"]);
-        assert_eq!(rows[4].recorded, "at event 1,200, 2 times in all");
+        assert_eq!(words, ["3.25 GiB better", "256 MiB, 7.7 % better", "1,200 worse", "0 ", "3 ", "never better"]);
+        assert_eq!(rows[5].recorded, "at event 1,200, 2 times in all");
         assert_eq!(rows[3].recorded, "not recorded");
         assert!(figure_rows(&ReplayData::default()).iter().all(|row| row.verdict != Verdict::Worse));
     }
@@ -188,6 +200,6 @@ mod tests {
         (failed.replayed.first_oom_event, failed.replayed.ooms, failed.oom_bytes) = (Some(7), 1, 1 << 30);
         let all = notes(&failed, &WhatIfSetup::default()).join(" ");
         assert!(all.starts_with("The request for 1.00 GiB at event 7 fails."), "{all}");
-        assert!(summary(&failed).ends_with("out of memory at event 7"));
+        assert!(summary(&failed).ends_with("; 1,200 stalls, 100 in the recording; out of memory at event 7"));
     }
 }

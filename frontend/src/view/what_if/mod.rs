@@ -1,11 +1,13 @@
 //! Words and numbers of the What if view.
 
 mod conf;
+mod course;
 mod figures;
 mod plot;
 mod sweep;
 
-pub use conf::{FIELDS, Field, FieldKind, environment, option, refusal, with_option};
+pub use conf::{FIELDS, Field, FieldKind, environment, option, refusal, variable, with_option};
+pub use course::{Course, course, moved, reading};
 pub use figures::{FigureRow, Verdict, figure_rows, notes, summary};
 pub use plot::{HEIGHT, Plot, WIDTH, plot, sketch};
 pub use sweep::{SweepRow, findings, sweep_rows};

@@ -59,21 +59,21 @@ pub fn plot(data: &ReplayData, setup: &WhatIfSetup) -> Plot {
         live: if live.is_empty() { live } else { format!("{live}V{HEIGHT}H0Z") },
         recorded: line(|column| column.recorded_bytes),
         replayed: line(|column| column.replayed_bytes),
-        ticks: ticks(top, y),
+        ticks: ticks(top, TICKS, y),
         capacity: capacity.map(|capacity| y(capacity as f64)),
         capacity_label: setup.capacity_bytes.map_or_else(String::new, card),
         oom: data.replayed.first_oom_event.map(place),
     }
 }
 
-/// Labels stand on their lines: not where the plot begins, nor where they would be cut off.
-fn ticks(top: f64, y: impl Fn(f64) -> f64) -> Vec<(f64, String)> {
-    let all = byte_ticks(Span::new(0.0, top), top / TICKS).into_iter().map(|tick| (y(tick.value), tick.label));
+/// At most `count` labels, which stand on their lines: not where the plot begins, nor where they would be cut off.
+pub(super) fn ticks(top: f64, count: f64, y: impl Fn(f64) -> f64) -> Vec<(f64, String)> {
+    let all = byte_ticks(Span::new(0.0, top), top / count).into_iter().map(|tick| (y(tick.value), tick.label));
     all.filter(|(height, _)| (HEIGHT * 0.09..HEIGHT * 0.97).contains(height)).collect()
 }
 
 /// A path with a step for each column; of equal neighbours one step is enough.
-fn stepped(heights: impl ExactSizeIterator<Item = f64>) -> String {
+pub(super) fn stepped(heights: impl ExactSizeIterator<Item = f64>) -> String {
     let step = WIDTH / heights.len().max(1) as f64;
     let mut path = String::new();
     let mut last = f64::NAN;

@@ -5,10 +5,10 @@ use super::copy::compressed;
 use crate::worker::{
     RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfAnswer, WhatIfColumn, WhatIfQuestion, WhatIfSetup,
 };
-use shared::allocator::{Settings, TorchVersion};
+use shared::allocator::Settings;
 use shared::analysis::{
-    BatchScale, CardChoice, ReplayConfig, ReplayReport, Replayer, Sweep, SweepConfig, Trial, recorded_capacity,
-    recorded_settings,
+    BatchScale, CardChoice, RecordedColumn, ReplayColumn, ReplayConfig, ReplayReport, Replayer, Sweep, SweepConfig,
+    Trial, recorded_capacity, recorded_course, recorded_settings, recorded_version,
 };
 use shared::export;
 use shared::job::Card;
@@ -42,7 +42,9 @@ impl WhatIf {
         }
         match question {
             WhatIfQuestion::Recorded => Ok(WhatIfAnswer::Recorded(recorded(ready))),
-            WhatIfQuestion::Replay(setup) => Ok(WhatIfAnswer::Replay(Box::new(replayed(ready, &config(setup)?)))),
+            WhatIfQuestion::Replay(setup) => {
+                Ok(WhatIfAnswer::Replay(Box::new(replayed(ready, &config(ready, setup)?))))
+            }
             WhatIfQuestion::Sweep { setup, is_new } => Ok(WhatIfAnswer::Sweep(self.sweep(ready, setup, *is_new))),
             WhatIfQuestion::Snapshot(_) => Err("a snapshot is no message".to_owned()),
         }
@@ -63,7 +65,7 @@ impl WhatIf {
 /// # Errors
 /// A setting that can't be followed, by its name.
 pub(super) fn snapshot(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<Vec<u8>, String> {
-    let trace = replayer(ready).trace(&config(setup)?);
+    let trace = replayer(ready).trace(&config(ready, setup)?);
     Ok(compressed(|sink| export::pickle(&trace, Style::Python, sink)))
 }
 
@@ -71,8 +73,9 @@ fn replayer(ready: Ready<'_>) -> Replayer<'_> {
     Replayer::new(ready.trace, ready.device, &ready.timeline.allocations)
 }
 
-fn config(setup: &WhatIfSetup) -> Result<ReplayConfig, String> {
-    let settings = Settings::parse(&setup.conf, TorchVersion::default()).map_err(|error| error.to_string())?;
+fn config(ready: Ready<'_>, setup: &WhatIfSetup) -> Result<ReplayConfig, String> {
+    let version = recorded_settings(ready.trace).unwrap_or_default().version;
+    let settings = Settings::parse(&setup.conf, version).map_err(|error| error.to_string())?;
     Ok(match setup.capacity_bytes {
         Some(capacity_bytes) => ReplayConfig { settings, capacity_bytes, elsewhere_bytes: setup.elsewhere_bytes },
         None => ReplayConfig::unlimited(settings),
@@ -85,29 +88,37 @@ fn recorded(ready: Ready<'_>) -> RecordedSetup {
         Ok(settings) => (settings.to_conf(), String::new()),
         Err(error) => (String::new(), error.to_string()),
     };
-    RecordedSetup { conf, refusal, capacity_bytes }
+    let version = recorded_version(ready.trace).map(|version| (version.0, version.1));
+    RecordedSetup { conf, refusal, capacity_bytes, version }
 }
 
 fn replayed(ready: Ready<'_>, config: &ReplayConfig) -> ReplayData {
-    let (report, columns) = replayer(ready).course(config, COLUMNS);
-    let events = ready.timeline.events();
-    let bound = |column: usize| (column as u64 * u64::from(events) / columns.len() as u64) as u32;
-    let column = |(index, replayed): (usize, &shared::analysis::ReplayColumn)| {
-        // Moment 0 is the state before the first event: it belongs to the first column.
-        let moments = bound(index) + u32::from(index > 0)..bound(index + 1) + 1;
-        WhatIfColumn {
-            live_bytes: ready.timeline.live_max_in(moments.clone()).1,
-            recorded_bytes: ready.timeline.reserved_max_in(moments).1,
-            replayed_bytes: replayed.reserved_bytes,
-        }
-    };
+    let (report, replayed) = replayer(ready).course(config, COLUMNS);
+    let recorded = recorded_course(ready.device, ready.timeline, COLUMNS);
+    let columns = recorded.iter().zip(&replayed).map(|(recorded, replayed)| column(recorded, replayed));
     ReplayData {
         recorded: recorded_figures(ready),
         replayed: figures(&report),
-        columns: columns.iter().enumerate().map(column).collect(),
-        events: u64::from(events),
+        columns: columns.collect(),
+        events: u64::from(ready.timeline.events()),
         oom_bytes: report.ooms.first().map_or(0, |oom| oom.block_bytes),
         guessed_blocks: report.guessed_blocks,
+    }
+}
+
+fn column(recorded: &RecordedColumn, replayed: &ReplayColumn) -> WhatIfColumn {
+    WhatIfColumn {
+        live_bytes: recorded.live_bytes,
+        recorded_bytes: recorded.reserved_bytes,
+        replayed_bytes: replayed.reserved_bytes,
+        recorded_beyond_bytes: recorded.beyond_live_bytes,
+        replayed_beyond_bytes: replayed.beyond_live_bytes,
+        recorded_calls: recorded.calls,
+        replayed_calls: replayed.calls,
+        retries: replayed.retries,
+        collections: replayed.collections,
+        recorded_ooms: recorded.ooms,
+        replayed_ooms: replayed.ooms,
     }
 }
 
@@ -121,6 +132,7 @@ fn recorded_figures(ready: Ready<'_>) -> RunFigures {
         peak_reserved_bytes: ready.timeline.reserved_peak().1,
         driver_calls: actions.iter().filter(is_call).count() as u64,
         retries: None,
+        collections: None,
         ooms: actions.iter().filter(|action| *action == Action::Oom).count() as u64,
         first_oom_event: actions.iter().position(|action| action == Action::Oom).map(|event| event as u64),
     }
@@ -133,6 +145,7 @@ fn figures(report: &ReplayReport) -> RunFigures {
         peak_reserved_bytes: counters.reserved_bytes.peak,
         driver_calls: counters.driver_calls(),
         retries: Some(counters.retries),
+        collections: Some(counters.collections),
         ooms: counters.ooms,
         first_oom_event: report.ooms.first().map(|oom| oom.event as u64),
     }
@@ -170,7 +183,9 @@ fn sweep_data(sweep: &Sweep) -> SweepData {
 
 #[cfg(test)]
 mod tests {
-    use crate::worker::{Answer, Engine, Question, ReplayData, SweepData, WhatIfAnswer, WhatIfQuestion, WhatIfSetup};
+    use crate::worker::{
+        Answer, Engine, Question, ReplayData, SweepData, WhatIfAnswer, WhatIfColumn, WhatIfQuestion, WhatIfSetup,
+    };
     use shared::import::import;
     use shared::trace::text;
 
@@ -216,6 +231,12 @@ mod tests {
         let recorded: Vec<_> = same.columns.iter().map(|column| column.recorded_bytes).collect();
         let replayed: Vec<_> = same.columns.iter().map(|column| column.replayed_bytes).collect();
         assert!(recorded.is_sorted() && recorded.last() == replayed.last());
+        let calls = |of: fn(&WhatIfColumn) -> u64| grown.columns.iter().map(of).sum::<u64>();
+        assert_eq!(calls(|column| column.recorded_calls), grown.recorded.driver_calls);
+        assert_eq!(calls(|column| column.replayed_calls), grown.replayed.driver_calls);
+        let beyond = same.columns.iter().map(|column| (column.recorded_beyond_bytes, column.replayed_beyond_bytes));
+        assert!(beyond.clone().all(|(recorded, replayed)| recorded == replayed));
+        assert_eq!(beyond.map(|(recorded, _)| recorded).max(), Some(1180 << 20));
     }
 
     #[test]
@@ -223,6 +244,8 @@ mod tests {
         let data = replay("", Some(70));
         assert!(data.replayed.ooms > 0 && data.oom_bytes > 70 << 20, "{data:?}");
         assert!(data.replayed.retries > Some(0) && data.replayed.first_oom_event.is_some());
+        let sums = data.columns.iter().fold((0, 0), |sums, one| (sums.0 + one.retries, sums.1 + one.replayed_ooms));
+        assert_eq!((Some(sums.0), sums.1), (data.replayed.retries, data.replayed.ooms));
     }
 
     #[test]

@@ -8,10 +8,12 @@ use clap::Args;
 use shared::allocator::{Settings, TorchVersion};
 use shared::analysis::{
     Difference, RecordedEvent, ReplayConfig, ReplayOom, ReplayReport, Replayer, Study, Timeline, Verification,
-    recorded_capacity, recorded_settings, verify,
+    recorded_capacity, recorded_settings, recorded_version, verify,
 };
-use shared::api::{ReplayDifference, ReplayDocument, ReplayOomRow, ReplayVerification, SegmentEventRow};
-use shared::base::format::{bytes, count, counted};
+use shared::api::{
+    ReplayDifference, ReplayDocument, ReplayOomRow, ReplayRecorded, ReplayVerification, SegmentEventRow,
+};
+use shared::base::format::{bytes, count, counted, percent};
 use shared::export;
 use shared::job::Card;
 use shared::pickle::Style;
@@ -78,8 +80,9 @@ impl ReplayArgs {
         let opened = Opened::read(&self.file)?;
         let (device, timeline) = opened.choose_device(self.device)?;
         let recorded = recorded_settings(&opened.trace);
+        let version = recorded_version(&opened.trace).unwrap_or_default().max(TorchVersion::default());
         let settings = match &self.settings {
-            Some(conf) => Settings::parse(conf, TorchVersion::default()),
+            Some(conf) => Settings::parse(conf, version),
             None => recorded.clone(),
         };
         let settings = settings.map_err(|error| refused(&error, "correct `--settings`"))?;
@@ -88,7 +91,9 @@ impl ReplayArgs {
         let replayer = Replayer::new(&opened.trace, device, &timeline.allocations);
         let report = replayer.replay(&config);
         let verified = if self.verify { Some(self.verification(&opened, device)?) } else { None };
-        let mut document = document(&opened.file, device, &config, &report, verified.as_ref());
+        let peaks = recorded_peaks(device, timeline);
+        let mut document = document(&opened.file, device, &config, &report, peaks);
+        document.verify = verified.as_ref().map(verification);
         if self.sweep {
             let recorded = recorded.unwrap_or_else(|_| config.settings.clone());
             let study = Study::new(&opened.trace, device, timeline);
@@ -100,7 +105,7 @@ impl ReplayArgs {
         if self.json {
             return Ok(serde_json::to_string_pretty(&document).expect("plain data can be written") + "\n");
         }
-        let mut text = page(&document, &recorded_peaks(device, timeline));
+        let mut text = page(&document);
         if let Some(output) = &self.output {
             text += &format!("Written to {}\n", output.display());
         }
@@ -137,7 +142,7 @@ fn document(
     device: &Device,
     config: &ReplayConfig,
     report: &ReplayReport,
-    verified: Option<&Verification>,
+    recorded: ReplayRecorded,
 ) -> ReplayDocument {
     let counters = &report.counters;
     ReplayDocument {
@@ -148,6 +153,7 @@ fn document(
         peak_live_bytes: counters.live_bytes.peak,
         peak_allocated_bytes: counters.allocated_bytes.peak,
         peak_reserved_bytes: counters.reserved_bytes.peak,
+        fragmentation: ReplayRecorded::fragmentation_of(counters.live_bytes.peak, counters.reserved_bytes.peak),
         segment_allocs: counters.segment_allocs,
         segment_frees: counters.segment_frees,
         maps: counters.maps,
@@ -157,7 +163,8 @@ fn document(
         ooms: report.ooms.iter().map(oom_row).collect(),
         initial_bytes: report.initial_bytes,
         guessed_blocks: report.guessed_blocks,
-        verify: verified.map(verification),
+        recorded,
+        verify: None,
         sweep: None,
     }
 }
@@ -189,37 +196,43 @@ fn verification(found: &Verification) -> ReplayVerification {
 }
 
 /// Peaks and driver calls of the recording.
-struct Recorded {
-    live_bytes: u64,
-    reserved_bytes: u64,
-    calls: u64,
-    ooms: u64,
-}
-
-fn recorded_peaks(device: &Device, timeline: &Timeline) -> Recorded {
+fn recorded_peaks(device: &Device, timeline: &Timeline) -> ReplayRecorded {
     let count =
         |wanted: &[Action]| device.events.actions().iter().filter(|action| wanted.contains(action)).count() as u64;
-    Recorded {
-        live_bytes: timeline.live_peak().1,
-        reserved_bytes: timeline.reserved_peak().1,
-        calls: count(&[Action::SegmentAlloc, Action::SegmentFree, Action::SegmentMap, Action::SegmentUnmap]),
+    let (peak_live_bytes, peak_reserved_bytes) = (timeline.live_peak().1, timeline.reserved_peak().1);
+    ReplayRecorded {
+        peak_live_bytes,
+        peak_reserved_bytes,
+        fragmentation: ReplayRecorded::fragmentation_of(peak_live_bytes, peak_reserved_bytes),
+        driver_calls: count(&[Action::SegmentAlloc, Action::SegmentFree, Action::SegmentMap, Action::SegmentUnmap]),
         ooms: count(&[Action::Oom]),
     }
 }
 
 /// The report for people.
-fn page(document: &ReplayDocument, recorded: &Recorded) -> String {
+fn page(document: &ReplayDocument) -> String {
+    let recorded = &document.recorded;
     let settings = if document.settings.is_empty() { "default settings" } else { &document.settings };
     let card = document.capacity_bytes.map_or_else(|| "no limit".to_owned(), bytes);
     let row = |name: &str, recorded: String, replayed: String| vec![name.to_owned(), recorded, replayed];
     let calls = document.segment_allocs + document.segment_frees + document.maps + document.unmaps;
-    let rows = [
+    let beyond = |live: u64, reserved: u64| percent(reserved.saturating_sub(live), reserved);
+    let mut rows = vec![
         row("", "recorded".to_owned(), "replayed".to_owned()),
-        row("Peak live", bytes(recorded.live_bytes), bytes(document.peak_live_bytes)),
-        row("Peak reserved", bytes(recorded.reserved_bytes), bytes(document.peak_reserved_bytes)),
-        row("Driver calls", count(recorded.calls), count(calls)),
+        row("Peak live", bytes(recorded.peak_live_bytes), bytes(document.peak_live_bytes)),
+        row("Peak reserved", bytes(recorded.peak_reserved_bytes), bytes(document.peak_reserved_bytes)),
+        row(
+            "Fragmentation",
+            beyond(recorded.peak_live_bytes, recorded.peak_reserved_bytes),
+            beyond(document.peak_live_bytes, document.peak_reserved_bytes),
+        ),
+        row("Driver calls", count(recorded.driver_calls), count(calls)),
         row("Out of memory", count(recorded.ooms), count(document.ooms.len() as u64)),
     ];
+    // A recording does not tell how often it collected garbage.
+    if document.collections > 0 {
+        rows.push(row("Garbage collections", "–".to_owned(), count(document.collections)));
+    }
     let mut lines = vec![document.file.clone(), format!("GPU {}, {settings}, {card}", document.device), String::new()];
     lines.extend(text::table(&rows, &[1, 2]));
     if let Some(oom) = document.ooms.first() {

@@ -2,7 +2,7 @@
 //!
 //! A replay of a million events takes a while, so all that one finding tries is bounded by a number of events.
 
-use crate::allocator::{Settings, TorchVersion};
+use crate::allocator::Settings;
 use crate::analysis::{
     BatchScale, BatchSearch, ReplayConfig, ReplayReport, Replayer, Stuck, Study, recorded_capacity, recorded_settings,
 };
@@ -54,8 +54,8 @@ impl<'a> Trials<'a> {
 
     /// The candidates that are not the recording's own settings.
     fn candidates(&self) -> impl Iterator<Item = Settings> + use<> {
-        let recorded = self.recorded.clone();
-        let parsed = CANDIDATES.iter().filter_map(|conf| Settings::parse(conf, TorchVersion::default()).ok());
+        let (recorded, version) = (self.recorded.clone(), self.recorded.version);
+        let parsed = CANDIDATES.iter().filter_map(move |conf| Settings::parse(conf, version).ok());
         parsed.filter(move |settings| *settings != recorded)
     }
 

@@ -1,10 +1,12 @@
 //! The What if view: settings and a card on the left, what they come to on the right, and what was tried below.
 
+mod course;
 mod figures;
 mod plot;
 mod settings;
 mod sweep;
 
+use self::course::CourseRows;
 use self::figures::FigureTable;
 use self::plot::ReplayPlot;
 use self::settings::SettingsForm;
@@ -109,6 +111,7 @@ fn result(replayed: Option<&Replayed>, scheme: Scheme, on_open: &Callback<MouseE
             <>
                 <p class="visually-hidden" role="status">{ summary(data) }</p>
                 <ReplayPlot data={data.clone()} setup={setup.clone()} {scheme} />
+                <CourseRows data={data.clone()} />
                 <FigureTable data={data.clone()} />
                 <ul class="what-if-notes">
                     { for notes(data, setup).into_iter().map(|note| html! { <li>{ note }</li> }) }

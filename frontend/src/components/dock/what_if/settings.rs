@@ -2,7 +2,9 @@
 
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Icon, IconName};
-use crate::view::what_if::{FIELDS, Field, FieldKind, cards, chosen_card, environment, option, refusal, with_option};
+use crate::view::what_if::{
+    FIELDS, Field, FieldKind, cards, chosen_card, environment, option, refusal, variable, with_option,
+};
 use crate::worker::{RecordedSetup, WhatIfSetup};
 use std::rc::Rc;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
@@ -34,7 +36,7 @@ pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
             { card_picker(recorded, setup, on_change) }
             { for FIELDS.iter().map(|field| control(field, &setup.conf, &on_conf)) }
             <div class="what-if-field wide">
-                <label for="what-if-conf">{ "PYTORCH_CUDA_ALLOC_CONF" }</label>
+                <label for="what-if-conf">{ variable(recorded.version) }</label>
                 <input id="what-if-conf" class="what-if-text" type="text" value={setup.conf.clone()} spellcheck="false"
                     autocomplete="off" placeholder="default settings" oninput={on_text}
                     aria-invalid={(!refusal.is_empty()).to_string()} aria-describedby="what-if-refusal" />
@@ -43,7 +45,7 @@ pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
                 </p>
             </div>
             <div class="what-if-actions">
-                <CopyButton text={environment(&setup.conf)} label="Copy as environment variable" />
+                <CopyButton text={environment(&setup.conf, recorded.version)} label="Copy as environment variable" />
             </div>
             if !recorded.refusal.is_empty() {
                 <p class="hint">{ format!("As recorded it can't be replayed. {}", recorded.refusal) }</p>
