@@ -49,7 +49,7 @@ void main() {
 pub(super) const IMAGE_FRAGMENT: &str = r"#version 300 es
 precision highp float;
 in vec2 v_at;
-uniform sampler2D image;
+uniform highp sampler2D image;
 uniform sampler2D palette;
 uniform vec4 veil;
 out vec4 color;
