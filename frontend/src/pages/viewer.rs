@@ -8,7 +8,7 @@ use crate::components::origin_bar::OriginBar;
 use crate::components::panel::Panel;
 use crate::components::timeline::Timeline;
 use crate::components::toolbar::Toolbar;
-use crate::hooks::{Peer, Seen, Shown, use_settled};
+use crate::hooks::{Peer, Seen, Shown, use_card, use_settled};
 use crate::platform::{WorkerClient, bring_into_view};
 use crate::state::{Choice, FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
 use crate::view::figures::device_name;
@@ -108,10 +108,12 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         let hovered = hovered.setter();
         move |_| hovered.set(None)
     });
+    use_card(client, *id, file.card, on_action);
+    let capacity_bytes = file.card.map(|card| card.capacity_bytes);
+    let on_card = use_callback(on_action.clone(), |card, on_action| on_action.emit(FileAction::ChooseCard(card)));
     let on_choose = use_callback(on_action.clone(), |choice, on_action| on_action.emit(FileAction::Choose(choice)));
     let on_what_if = on_choose.reform(|setup: WhatIfSetup| Choice::WhatIf(setup));
     let what_if = &file.choices.what_if;
-    let capacity_bytes = what_if.as_ref().and_then(|setup| setup.capacity_bytes);
     // The pointer's way over the plot must not render anything but the panel, so callbacks keep their identity.
     let on_pin = use_callback(on_action.clone(), |hit, on_action| on_action.emit(FileAction::Pin(hit)));
     let on_unpin = use_callback(on_action.clone(), |(), on_action| on_action.emit(FileAction::Pin(None)));
@@ -155,7 +157,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                         on_action={on_action.clone()} on_command={on_command.clone()} on_files={on_files.clone()} />
                 </div>
                 <Panel client={client.clone()} file={file.clone()} {name} device={device.clone()}
-                    hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} />
+                    hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} {on_card} />
             </div>
         </>
     }

@@ -4,8 +4,9 @@ use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
 use crate::worker::{
     AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CompareAnswer,
-    CompareQuestion, CopyOptions, CopyPreview, Details, ExportOrder, FlameAnswer, FlameQuestion, Hit, Instant, Marks,
-    Order, PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View, WhatIfAnswer, WhatIfQuestion,
+    CompareQuestion, CopyOptions, CopyPreview, Details, ExportOrder, Findings, FlameAnswer, FlameQuestion, Hit,
+    Instant, Marks, Order, PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View, WhatIfAnswer,
+    WhatIfQuestion,
     WhatIfSetup,
 };
 use futures_channel::oneshot;
@@ -209,6 +210,17 @@ impl WorkerClient {
         let question = Question::WhatIf { device, question: WhatIfQuestion::Snapshot(setup) };
         self.post(question, Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
         receiver.await.map_err(|_| AskError::Closed)?
+    }
+
+    /// What is found on a card; `None` for an unknown one.
+    ///
+    /// # Errors
+    /// As [`AskError`] says.
+    pub async fn findings(&self, capacity_bytes: Option<u64>) -> Result<Findings, AskError> {
+        match self.ask(Question::Findings { capacity_bytes }).await? {
+            Answer::Findings(findings) => Ok(*findings),
+            other => Err(refusal(other)),
+        }
     }
 
     /// The file in another form.

@@ -1,5 +1,6 @@
 //! The open files, and how they change.
 
+use super::card::ThisCard;
 use super::choices::{Choice, Choices};
 use super::origin::Origin;
 use super::view_state::{DockTab, PanelTab, PinKey, ViewState};
@@ -82,6 +83,8 @@ pub enum FileAction {
     ChooseRanks(bool),
     /// Another view was asked for while the page is open, or something is to be said about one.
     GoTo(Box<Start>),
+    /// The card that the shown file is looked at on, `None` for an unknown one.
+    ChooseCard(Option<ThisCard>),
     /// The notice about the view to begin with was read.
     DismissNotice,
 }
@@ -199,6 +202,8 @@ pub struct ReadyFile {
     pub color: ColorBy,
     /// What is chosen in the views below the timeline.
     pub choices: Rc<Choices>,
+    /// The card, where it was chosen.
+    pub card: Option<ThisCard>,
     /// What is to be said about the view.
     pub notice: Option<Rc<str>>,
     /// Counts the views that were asked for while the page is open: each begins anew.
@@ -248,9 +253,10 @@ impl Files {
             FileAction::ChooseTab(tab) => files.with_shown(|file| file.tab = tab),
             FileAction::ChooseDock(dock) => files.with_shown(|file| file.dock = dock),
             FileAction::ChooseColor(color) => files.with_shown(|file| file.color = color),
-            FileAction::Choose(choice) => files.with_shown(|file| Rc::make_mut(&mut file.choices).take(choice)),
+            FileAction::Choose(choice) => files.with_shown(|file| file.choose(choice)),
             FileAction::ChooseRanks(are_ranks) => files.are_ranks = are_ranks,
             FileAction::GoTo(start) => files.go_to(*start),
+            FileAction::ChooseCard(card) => files.with_shown(|file| file.choose_card(card)),
             FileAction::DismissNotice => files.with_shown(|file| file.notice = None),
         }
         files
@@ -360,6 +366,7 @@ impl ReadyFile {
             tab,
             dock,
             color,
+            card: choices.what_if.as_deref().and_then(ThisCard::of),
             choices,
             notice: start.notice.clone(),
             arrivals: 0,
@@ -435,8 +442,35 @@ impl ReadyFile {
         self.device = device as u32;
         self.choose_axis(axis);
         (self.start_range, self.pinned, self.start_pin) = (range.filter(|_| self.axis == axis), None, pin);
+        self.card = choices.what_if.as_deref().and_then(ThisCard::of).or(self.card);
         (self.tab, self.dock, self.color, self.choices, self.notice) = (tab, dock, color, choices, notice);
         self.arrivals += 1;
+    }
+
+    /// Takes what was chosen below the timeline; the card of a replay is that of the file.
+    fn choose(&mut self, choice: Choice) {
+        let choice = match choice {
+            Choice::WhatIf(setup) => Choice::WhatIf(self.on_card(setup)),
+            choice => choice,
+        };
+        Rc::make_mut(&mut self.choices).take(choice);
+    }
+
+    /// The replays of a device begin on the card of the file, where one is chosen; later choices choose the card, too.
+    fn on_card(&mut self, setup: WhatIfSetup) -> WhatIfSetup {
+        if self.choices.what_if.is_none() && self.card.is_some() {
+            return ThisCard::put(self.card, setup);
+        }
+        self.card = ThisCard::of(&setup);
+        setup
+    }
+
+    fn choose_card(&mut self, card: Option<ThisCard>) {
+        self.card = card;
+        if let Some(setup) = self.choices.what_if.as_deref() {
+            let setup = ThisCard::put(card, setup.clone());
+            Rc::make_mut(&mut self.choices).take(Choice::WhatIf(setup));
+        }
     }
 
     fn choose_device(&mut self, device: u32) {

@@ -1,5 +1,6 @@
 //! What the page knows, and how actions change it: no yew, no browser.
 
+mod card;
 mod choices;
 mod fields;
 mod files;
@@ -13,6 +14,7 @@ mod sharing;
 mod timeline_command;
 mod view_state;
 
+pub use card::ThisCard;
 pub use choices::{
     Against, Choice, Choices, CompareChoice, Controls, DifferencesChoice, RowsChoice, SegmentsChoice, StacksChoice,
     Zoom,

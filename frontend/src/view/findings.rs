@@ -134,7 +134,8 @@ mod tests {
     }
 
     fn findings(severities: &[Severity], looked_at: &[(u64, u64)]) -> Findings {
-        let looked_at = looked_at.iter().map(|&(steps, growth_bytes)| LookedAt { device: 0, steps, growth_bytes });
+        let looked_at =
+            looked_at.iter().map(|&(steps, growth_bytes)| LookedAt { steps, growth_bytes, ..LookedAt::default() });
         Findings { rows: severities.iter().copied().map(finding).collect(), looked_at: looked_at.collect() }
     }
 

@@ -8,6 +8,7 @@ pub mod export;
 pub mod figures;
 pub mod findings;
 pub mod flame;
+pub mod growth;
 pub mod keys;
 pub mod notices;
 pub mod progress;

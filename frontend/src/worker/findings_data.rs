@@ -62,7 +62,7 @@ pub enum Confidence {
 }
 
 /// What findings of one device are drawn from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookedAt {
     /// Position of the device.
     pub device: u32,
@@ -70,4 +70,41 @@ pub struct LookedAt {
     pub steps: u64,
     /// By how many bytes each step ends higher than the one before.
     pub growth_bytes: u64,
+    /// What stays after steps, by why it does.
+    pub growth: Vec<GrowthRow>,
+    /// What PyTorch could have had of the card, where memory ran out.
+    pub recorded_capacity_bytes: Option<u64>,
+}
+
+/// What stays after steps for one reason: `shared::analysis::ClassTotal` as it travels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrowthRow {
+    /// Why it does.
+    pub kind: GrowthKind,
+    /// The rise of a step; 0 unless it leaks.
+    pub bytes_per_step: u64,
+    /// Bytes at the end of the last step.
+    pub end_bytes: u64,
+    /// How many stacks they have.
+    pub groups: u64,
+    /// The first step, from 0, that any of it rose in.
+    pub first_rise: u32,
+    /// The last one.
+    pub last_rise: u32,
+}
+
+/// Why the ends of steps are higher: `shared::analysis::GrowthClass` as it travels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GrowthKind {
+    /// It grows with each step.
+    #[default]
+    Leak,
+    /// The optimizer's first update brought it.
+    OptimizerState,
+    /// The first steps brought it.
+    WarmUp,
+    /// It filled up, or goes up and down.
+    Cache,
+    /// It came once.
+    OneOff,
 }

@@ -183,6 +183,11 @@ pub enum Question {
     Export(ExportOrder),
     /// A table as it is on the screen, as a file; the bytes come as those of a copy do.
     Sheet(Box<SheetOrder>),
+    /// What is found where the card is this one; a newer one makes the worker skip those that still wait.
+    Findings {
+        /// The card's memory, `None` for an unknown card.
+        capacity_bytes: Option<u64>,
+    },
 }
 
 /// An answer to a [`Question`] of the same name.
@@ -216,6 +221,8 @@ pub enum Answer {
     Preview(Box<CopyPreview>),
     /// A replay.
     WhatIf(WhatIfAnswer),
+    /// What was found.
+    Findings(Box<Findings>),
     /// A newer question of the same kind came before this one was looked at.
     Superseded,
     /// The question can't be answered, and why; only a mistake of the page leads here.

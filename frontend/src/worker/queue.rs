@@ -52,6 +52,7 @@ fn replaces(newer: &Question, older: &Question) -> bool {
             Question::WhatIf { question: WhatIfQuestion::Replay(_), .. },
             Question::WhatIf { question: WhatIfQuestion::Replay(_), .. },
         )
+        | (Question::Findings { .. }, Question::Findings { .. })
         | (Question::Preview(_), Question::Preview(_))
         | (Question::Copy(_), Question::Copy(_)) => true,
         (Question::Flame { question: newer, .. }, Question::Flame { question: older, .. }) => newer.replaces(older),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use shared::job::parse_size;
+use shared::job::{Card, parse_size};
 
 /// `90s`, `30min`, `2h` or `30d`.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
@@ -20,6 +20,11 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 /// `512MiB` or `8GiB`.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     parse_size(text).ok_or_else(|| format!("`{text}` is no size; write for example 512MiB or 8GiB"))
+}
+
+/// The memory of a card, by its name or as a size.
+pub(crate) fn capacity(text: &str) -> Result<u64, String> {
+    size(text).or_else(|_| Card::named(text).map(|card| card.memory_bytes).map_err(|error| error.to_string()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is alive at a moment, by what it is for.
 
-use super::{Category, Study, categories};
+use super::{Allocations, Category, Study, categories};
 use std::cmp::Reverse;
 
 /// The live bytes of one category.
@@ -10,6 +10,8 @@ pub struct CategoryBytes {
     pub category: Category,
     /// The sum of their requested sizes.
     pub bytes: u64,
+    /// How many of them were there before the trace.
+    pub initial_bytes: u64,
     /// How many allocations they are.
     pub count: u64,
 }
@@ -17,11 +19,18 @@ pub struct CategoryBytes {
 /// The allocations alive at a moment by category, the most bytes first; categories without any are left out.
 pub fn live_by_category(study: &Study<'_>, moment: u32) -> Vec<CategoryBytes> {
     let allocations = &study.timeline.allocations;
-    let of_allocations = categories(study.device, allocations, &study.phases);
-    let mut rows = Category::ALL.map(|category| CategoryBytes { category, bytes: 0, count: 0 });
+    live_by_given_category(allocations, &categories(study.device, allocations, &study.phases), moment)
+}
+
+/// The same where the category of each allocation is known already.
+pub fn live_by_given_category(allocations: &Allocations, categories: &[Category], moment: u32) -> Vec<CategoryBytes> {
+    let mut rows = Category::ALL.map(|category| CategoryBytes { category, bytes: 0, initial_bytes: 0, count: 0 });
     for (id, size_bytes) in allocations.alive_at(moment) {
-        let row = &mut rows[of_allocations[id.index()] as usize];
-        row.bytes += size_bytes;
+        let row = &mut rows[categories[id.index()] as usize];
+        row.bytes = row.bytes.saturating_add(size_bytes);
+        if allocations.is_initial(id) {
+            row.initial_bytes = row.initial_bytes.saturating_add(size_bytes);
+        }
         row.count += 1;
     }
     let mut rows: Vec<_> = rows.into_iter().filter(|row| row.count > 0).collect();
@@ -45,6 +54,12 @@ mod tests {
                 let rows = live_by_category(&study, moment);
                 assert_eq!(rows.iter().map(|row| row.bytes).sum::<u64>(), timeline.live_at(moment), "seed {seed}");
                 assert!(rows.is_sorted_by_key(|row| Reverse(row.bytes)) && rows.iter().all(|row| row.count > 0));
+                let initial =
+                    timeline.allocations.alive_at(moment).filter(|(id, _)| timeline.allocations.is_initial(*id));
+                assert_eq!(
+                    rows.iter().map(|row| row.initial_bytes).sum::<u64>(),
+                    initial.map(|(_, size_bytes)| size_bytes).sum::<u64>()
+                );
                 let count: u64 = rows.iter().map(|row| row.count).sum();
                 assert_eq!(count, timeline.allocations.alive_at(moment).count() as u64);
             }

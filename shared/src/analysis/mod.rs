@@ -41,6 +41,7 @@ mod selection;
 mod stack_title;
 mod steps;
 mod study;
+mod until_full;
 
 mod diff;
 mod ranks;
@@ -50,14 +51,14 @@ pub use call_tree::{
     CallNode, CallTree, Calls, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal, Tally, TreeConfig,
 };
 pub use categories::{Category, categories};
-pub use category_bytes::{CategoryBytes, live_by_category};
+pub use category_bytes::{CategoryBytes, live_by_category, live_by_given_category};
 pub use colors::Coloring;
 pub use diff::{Change, Diff, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff};
 pub use distinct::DistinctStacks;
-pub use findings::{Confidence, Evidence, Finding, FindingsConfig, findings, findings_of};
+pub use findings::{Confidence, Evidence, Finding, FindingsConfig, findings, findings_of, studies};
 pub use forward_pass::{ForwardPass, PassRow};
 pub use fragmentation::Fragmentation;
-pub use growth::{Course, Growth, Kept};
+pub use growth::{ClassTotal, Course, Growth, GrowthClass, Kept};
 pub use outline::Outline;
 pub use peak::{StackBytes, live_by_stack};
 pub use phases::{Phase, PhaseBasis, Phases};
@@ -76,8 +77,9 @@ pub use selection::{
     Weigher, Weight, group, label, pool_of, select, stream_of,
 };
 pub use spans::{Span, spans};
-pub use stack_title::{place, stack_callers, stack_title};
+pub use stack_title::{own_place, place, stack_callers, stack_title};
 pub use steps::{Step, StepSource, Steps};
 pub use study::Study;
 pub use summary::Summary;
 pub use timeline::{Hit, Timeline};
+pub use until_full::{Budget, BudgetSource, UntilFull, outside_bytes, until_full};

@@ -18,6 +18,17 @@ pub(super) fn title_of<'a>(mut frames: impl Iterator<Item = (&'a str, &'a str, u
     Some(operation.unwrap_or_else(|| place(name, filename, line)))
 }
 
+/// The place in the user's own code that a stack comes from, such as `train (train.py:88)`.
+///
+/// `None` where no frame is the user's own: on the thread of backward, in stacks of our recorder, without frames.
+pub fn own_place(trace: &Trace, stack: StackId) -> Option<String> {
+    let text = |id| trace.strings.get(id);
+    let mut frames = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id));
+    let names = frames.clone().map(|frame| (text(frame.name), text(frame.filename)));
+    let frame = frames.nth(frame_rules::own_position(names)?)?;
+    Some(place(text(frame.name), text(frame.filename), frame.line))
+}
+
 /// Who called what a stack is about: up to two callers of the program, `< forward (model.py:3) < main (train.py:9)`.
 ///
 /// Where our recorder made the stack, its title names the callers, and this is the operation that was called.
@@ -61,6 +72,18 @@ mod tests {
         let stacks = trace.devices[0].events.stacks();
         assert_eq!(stack_title(&trace, stacks.at(0)).as_deref(), Some("relu (main.py:1)"));
         assert_eq!(stack_title(&trace, stacks.at(1)), None);
+    }
+
+    #[test]
+    fn an_own_place_is_where_the_model_is_called() {
+        let own = |stack: &str| {
+            let trace = text::parse(&format!("alloc a 1 {stack}")).unwrap();
+            own_place(&trace, trace.devices[0].events.stacks().at(0))
+        };
+        let module = "_call_impl@v/site-packages/torch/nn/modules/module.py";
+        assert_eq!(own(&format!("@layer@model.py<{module}<step@train.py<main")).as_deref(), Some("step (train.py:1)"));
+        assert_eq!(own("@head@module"), None);
+        assert_eq!(own(""), None);
     }
 
     #[test]

@@ -17,7 +17,9 @@ mod share;
 mod sweep;
 
 pub use catalog::{CardRow, GalleryRow, ModelRow};
-pub use diagnose::{DiagnoseReport, EvidenceRow, FindingRow};
+pub use diagnose::{
+    DiagnoseReport, EvidenceRow, FindingRow, GrowthClassRow, GrowthGroupRow, GrowthReport, UntilFullRow,
+};
 pub use diff::{DiffChange, DiffGroup, DiffReport, DiffSide, DiffStackRow};
 pub use error::{ErrorBody, ProblemBody};
 pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};

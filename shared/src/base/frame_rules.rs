@@ -66,6 +66,34 @@ pub fn title_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clo
         .or_else(|| frames.clone().next().map(|_| 0))
 }
 
+/// The position of the frame of the user's own code that a stack comes from, of frames given innermost first.
+///
+/// Where the code calls a module, backward or an optimizer, that is the call; else it is its innermost frame.
+/// Packages are not the user's own, whatever they do; stacks of our recorder have no such frame.
+pub fn own_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Option<usize> {
+    let entry = frames.clone().enumerate().filter(|(_, (_, filename))| is_entry(filename)).last();
+    let from = entry.map_or(0, |(position, _)| position + 1);
+    let own = |from: usize| {
+        let position = frames.clone().skip(from).position(|(_, filename)| is_own(filename));
+        position.map(|position| position + from)
+    };
+    own(from).or_else(|| own(0))
+}
+
+/// Whether a frame is of a file that the user has written, as far as its path tells.
+fn is_own(filename: &str) -> bool {
+    let is_package = filename.replace('\\', "/").contains("-packages/");
+    !is_package && !filename.starts_with('<') && !is_recorded(filename) && !is_runtime(filename)
+}
+
+/// Whether a frame is one through which a program enters a module, backward or an optimizer.
+fn is_entry(filename: &str) -> bool {
+    let path = filename.replace('\\', "/");
+    let of_torch = path.rsplit_once("-packages/torch/").map(|(_, rest)| rest);
+    let entries = ["nn/modules/module.py", "_tensor.py", "autograd/__init__.py", "optim/optimizer.py"];
+    of_torch.is_some_and(|rest| entries.contains(&rest))
+}
+
 /// What every call of a module or an optimizer goes through.
 const PLUMBING: [&str; 9] = [
     "_call_impl",
@@ -212,6 +240,25 @@ mod tests {
             Some("MulBackward0")
         );
         assert_eq!(operation("c10::StorageImpl::~StorageImpl()"), None);
+    }
+
+    #[test]
+    fn the_own_frame_is_where_a_step_calls_the_model() {
+        let own = |frames: &[(&str, &str)]| own_position(frames.iter().copied());
+        let module = ("_call_impl", "/v/site-packages/torch/nn/modules/module.py");
+        let linear = ("forward", "/v/site-packages/torch/nn/modules/linear.py");
+        let (model, train) = (("forward", "/srv/model.py"), ("step", "/srv/train.py"));
+        let trainer = ("training_step", "/v/site-packages/transformers/trainer.py");
+        assert_eq!(own(&[linear, module, model, module, train, ("main", "/srv/train.py")]), Some(4));
+        assert_eq!(own(&[linear, module, trainer, train]), Some(3));
+        assert_eq!(own(&[("cat", "??"), model, train]), Some(1));
+        assert_eq!(own(&[("backward", "/v/site-packages/torch/_tensor.py"), train]), Some(1));
+        // Somebody's script runs another's package, and none of it is known.
+        assert_eq!(own(&[linear, module, trainer]), None);
+        // The model is the user's own, and the script that calls it is not.
+        assert_eq!(own(&[linear, module, model, module, trainer]), Some(2));
+        assert_eq!(own(&[("head · forward", RECORDED_MODULE), ("forward", RECORDED_PHASE)]), None);
+        assert_eq!(own(&[]), None);
     }
 
     #[track_caller]

@@ -73,6 +73,38 @@ fn an_out_of_memory_error_comes_first() {
 }
 
 #[test]
+fn what_stays_after_steps_has_its_reason() {
+    let page = sample();
+    let table = page.text(".growth-table");
+    assert!(table.contains("optimizer state") && !table.contains("grows"), "{table}");
+    page.check_console();
+}
+
+#[test]
+fn one_card_serves_findings_and_what_if() {
+    let page = Journey::with(OUT_OF_MEMORY);
+    wait_for_findings(&page);
+    let choose = |id: &str, name: &str| {
+        page.value(&format!(
+            "(() => {{ const list = document.getElementById({id:?}); \
+             list.selectedIndex = [...list.options].findIndex(option => option.text.startsWith({name:?})); \
+             list.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()"
+        ));
+    };
+    choose("findings-card", "t4-16gb");
+    page.wait_for("document.querySelector('[data-code=outside-pytorch]') !== null");
+    let outside = page.text("[data-code=outside-pytorch]");
+    assert!(outside.contains("of the card were used by others"), "{outside}");
+    page.screenshot("findings-card");
+    page.click("#dock-what-if");
+    page.wait_for("document.getElementById('what-if-card')?.selectedOptions[0].text.startsWith('t4-16gb')");
+    choose("what-if-card", "l4-24gb");
+    page.wait_for("document.getElementById('findings-card').selectedOptions[0].text.startsWith('l4-24gb')");
+    page.wait_for("document.querySelector('[data-code=outside-pytorch]')?.innerText.includes('GiB of the card')");
+    page.check_console();
+}
+
+#[test]
 fn a_finding_leads_to_its_device() {
     let page = Journey::with(DATA_PARALLEL);
     wait_for_findings(&page);

@@ -2,9 +2,10 @@
 
 use super::finding_card::FindingCard;
 use crate::components::sheet_buttons::SheetButtons;
+use super::growth::{CardPicker, GrowthTable};
 use crate::hooks::Shown;
 use crate::platform::WorkerClient;
-use crate::state::ReadyFile;
+use crate::state::{ReadyFile, ThisCard};
 use crate::view::figures::device_name;
 use crate::view::findings::{Lead, lead};
 use crate::worker::{Finding, SheetOf};
@@ -24,6 +25,8 @@ pub(super) struct FindingListProps {
     pub(super) on_show: Callback<Shown>,
     /// A device was chosen, by position.
     pub(super) on_device: Callback<u32>,
+    /// A card was chosen, or none.
+    pub(super) on_card: Callback<Option<ThisCard>>,
 }
 
 /// The findings of all devices as cards.
@@ -51,6 +54,11 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
                 <p>{ growth }</p>
                 if !looked_for.is_empty() { <p>{ looked_for }</p> }
             </div>
+            if let Some(looked_at) = findings.looked_at.iter().find(|device| device.device == props.file.device) {
+                <GrowthTable looked_at={looked_at.clone()} />
+                <CardPicker recorded_bytes={looked_at.recorded_capacity_bytes} card={props.file.card}
+                    on_card={props.on_card.clone()} />
+            }
             if !rows.is_empty() {
                 <SheetButtons client={props.client.clone()} device={props.file.device} file={props.name.clone()}
                     table="findings" of={|()| SheetOf::Findings} />

@@ -4,6 +4,7 @@ mod about;
 mod allocation;
 mod finding_card;
 mod findings;
+mod growth;
 mod stack_row;
 mod stack_view;
 mod top_stacks;
@@ -11,7 +12,7 @@ mod top_stacks;
 use super::tab_keys::tab_keys;
 use crate::hooks::Shown;
 use crate::platform::WorkerClient;
-use crate::state::{PanelTab, ReadyFile};
+use crate::state::{PanelTab, ReadyFile, ThisCard};
 use crate::view::findings::problem_count;
 use crate::worker::{DeviceFigures, Hit};
 pub(super) use stack_view::StackView;
@@ -44,6 +45,8 @@ pub struct PanelProps {
     pub on_show: Callback<Shown>,
     /// A device was chosen, by position.
     pub on_device: Callback<u32>,
+    /// A card was chosen, or none.
+    pub on_card: Callback<Option<ThisCard>>,
 }
 
 fn id(tab: PanelTab) -> &'static str {
@@ -92,7 +95,8 @@ pub fn Panel(props: &PanelProps) -> Html {
                 { match tab {
                     PanelTab::Findings => html! {
                         <FindingList client={props.client.clone()} file={props.file.clone()} name={props.name.clone()}
-                            on_show={props.on_show.clone()} on_device={props.on_device.clone()} />
+                            on_show={props.on_show.clone()} on_device={props.on_device.clone()}
+                            on_card={props.on_card.clone()} />
                     },
                     PanelTab::Allocation => html! {
                         <Allocation client={props.client.clone()} device={props.device.clone()}

@@ -2,7 +2,7 @@
 
 use super::{Ready, parts};
 use crate::worker::CategoryBytes;
-use shared::analysis::{Category, categories};
+use shared::analysis::{Category, categories, live_by_given_category};
 use std::collections::HashSet;
 
 impl<'a> Ready<'a> {
@@ -13,22 +13,22 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// The live bytes of a moment by category.
+/// The live bytes of a moment by category: those that occur in the trace, in the order of all.
 pub(super) fn bytes_at(ready: Ready<'_>, moment: u32) -> CategoryBytes {
     let moment = moment.min(ready.timeline.events());
     let of_allocations = ready.categories();
-    let mut rows: Vec<(u8, u64)> = (0..).zip([0; Category::ALL.len()]).collect();
     let allocations = &ready.timeline.allocations;
     let occur: HashSet<Category> = of_allocations[allocations.initial_count()..].iter().copied().collect();
-    let mut initial_bytes = 0_u64;
-    for (id, size_bytes) in allocations.alive_at(moment) {
-        let sum = match allocations.is_initial(id) {
-            true => &mut initial_bytes,
-            false => &mut rows[of_allocations[id.index()] as usize].1,
-        };
-        *sum = sum.saturating_add(size_bytes);
+    let live = live_by_given_category(allocations, of_allocations, moment);
+    let of_trace = |category: Category| {
+        let row = live.iter().find(|row| row.category == category);
+        row.map_or(0, |row| row.bytes - row.initial_bytes)
+    };
+    let all = (0..).zip(Category::ALL).filter(|(_, category)| occur.contains(category));
+    CategoryBytes {
+        moment,
+        initial_bytes: live.iter().map(|row| row.initial_bytes).sum(),
+        rows: all.map(|(place, category)| (place, of_trace(category))).collect(),
+        basis: parts::basis(ready.studied().phases.basis()),
     }
-    rows.retain(|&(place, _)| occur.contains(&Category::ALL[usize::from(place)]));
-    let basis = parts::basis(ready.studied().phases.basis());
-    CategoryBytes { moment, initial_bytes, rows, basis }
 }

@@ -1,7 +1,7 @@
 //! What the engine explains of small trainings: findings, steps and phases, categories.
 
 use super::*;
-use crate::worker::{Findings, Marks, Part, Parts, PhaseName, PhasesBasis, Severity, StepsBasis};
+use crate::worker::{Findings, GrowthKind, Marks, Part, Parts, PhaseName, PhasesBasis, Severity, StepsBasis};
 use shared::trace::text;
 use std::fmt::Write;
 
@@ -86,9 +86,28 @@ fn a_leak_is_found_with_its_stacks_and_events() {
 fn what_holds_the_peak_is_there_without_problems() {
     let (_, findings) = told(&training(false, false));
     assert_eq!(codes(&findings), [("peak", Severity::Info)]);
-    assert!(findings.rows[0].title.contains("parameters 72 %"), "{}", findings.rows[0].title);
+    assert!(findings.rows[0].title.contains("72 % parameters"), "{}", findings.rows[0].title);
     let looked_at: Vec<_> = findings.looked_at.iter().map(|device| (device.steps, device.growth_bytes)).collect();
     assert_eq!(looked_at, [(5, 0)]);
+}
+
+#[test]
+fn findings_follow_the_card() {
+    let mut engine = engine(&training(true, true));
+    let mut on = |capacity_bytes| match engine.answer(&Question::Findings { capacity_bytes }) {
+        Answer::Findings(findings) => *findings,
+        other => panic!("{other:?} are no findings"),
+    };
+    assert!(!on(None).rows[0].advice.contains("At this rate"));
+    let on_card = on(Some(1 << 30));
+    assert!(on_card.rows[0].advice.contains("fills the card's 1.00 GiB"), "{}", on_card.rows[0].advice);
+    assert!(on(Some(100 << 20)).rows.iter().any(|row| row.code == "card-too-small"));
+    let growth = &on_card.looked_at[0].growth;
+    assert_eq!((growth[0].kind, growth[0].bytes_per_step), (GrowthKind::Leak, LAYERS as u64 * (4 << 20)));
+    // What is told without being asked is about the same card.
+    on(Some(1 << 30));
+    let (_, told) = all_reports(engine);
+    assert_eq!(told, on_card);
 }
 
 #[test]

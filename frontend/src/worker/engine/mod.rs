@@ -28,6 +28,7 @@ use self::flame::{Flame, FlameCache};
 use super::categories_data::ColorBy;
 use super::copy::CopyOptions;
 use super::export_data::ExportOrder;
+use super::findings_data::Findings;
 use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::sheet_data::SheetOrder;
@@ -54,6 +55,8 @@ pub struct Engine {
     /// What the page has not been told yet, the next one last.
     untold: Vec<Untold>,
     what_if: what_if::WhatIf,
+    /// The memory of the card, where the page knows it.
+    capacity_bytes: Option<u64>,
 }
 
 /// What is computed for a device when it is first asked for.
@@ -125,6 +128,7 @@ impl Engine {
             flames: FlameCache::default(),
             what_if: what_if::WhatIf::default(),
             untold,
+            capacity_bytes: None,
         }
     }
 
@@ -167,6 +171,9 @@ impl Engine {
     pub fn answer(&mut self, question: &Question) -> Answer {
         if let Question::Preview(options) = question {
             return Answer::Preview(Box::new(copy::preview(&self.trace, options)));
+        }
+        if let Question::Findings { capacity_bytes } = *question {
+            return Answer::Findings(Box::new(self.findings_on(capacity_bytes)));
         }
         let Some(device) = device_of(question) else { return of_no_device() };
         let mut what_if = std::mem::take(&mut self.what_if);
@@ -214,8 +221,18 @@ impl Engine {
             | Question::Preview(_)
             | Question::Copy(_)
             | Question::Export(_)
-            | Question::Sheet(_) => of_no_device(),
+            | Question::Sheet(_)
+            | Question::Findings { .. } => of_no_device(),
         }
+    }
+
+    /// What is found on a card, which reports to come are about as well.
+    fn findings_on(&mut self, capacity_bytes: Option<u64>) -> Findings {
+        self.capacity_bytes = capacity_bytes;
+        (0..self.timelines.len() as u32).for_each(|position| {
+            self.ready(position);
+        });
+        findings::findings(self)
     }
 
     /// A clean copy of the file, compressed with gzip; `progress` hears now and then which share of it is done.
@@ -342,7 +359,11 @@ fn device_of(question: &Question) -> Option<u32> {
         | Question::Marks { device }
         | Question::Compare { device, .. }
         | Question::WhatIf { device, .. } => device,
-        Question::Preview(_) | Question::Copy(_) | Question::Export(_) | Question::Sheet(_) => return None,
+        Question::Preview(_)
+        | Question::Copy(_)
+        | Question::Export(_)
+        | Question::Sheet(_)
+        | Question::Findings { .. } => return None,
     })
 }
 

@@ -15,7 +15,6 @@ use shared::api::{
 };
 use shared::base::format::{bytes, count, counted, percent};
 use shared::export;
-use shared::job::Card;
 use shared::pickle::Style;
 use shared::trace::{Action, Device, Trace};
 
@@ -40,7 +39,7 @@ pub struct ReplayArgs {
 
     /// The card's memory, such as 80GiB, or its name, such as h100-80gb [default: as recorded where it ran out, or
     /// no limit]
-    #[arg(long, value_name = "SIZE", value_parser = capacity)]
+    #[arg(long, value_name = "SIZE", value_parser = units::capacity)]
     capacity: Option<u64>,
 
     /// What of the card others take: the CUDA context, other libraries and processes
@@ -62,11 +61,6 @@ pub struct ReplayArgs {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-}
-
-/// The memory of a card by its name or its size.
-fn capacity(text: &str) -> Result<u64, String> {
-    units::size(text).or_else(|_| Card::named(text).map(|card| card.memory_bytes).map_err(|error| error.to_string()))
 }
 
 impl ReplayArgs {

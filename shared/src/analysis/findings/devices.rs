@@ -86,9 +86,9 @@ fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
             stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
         },
         advice:
-            "The batch that fits is the one that fits this GPU. `nn.DataParallel` gathers all outputs on the first \
-                 device: wrap model and loss in one module, so that each device computes its own loss, or use \
-                 `DistributedDataParallel`."
+            "The batch that fits is the one that fits this GPU. With `nn.DataParallel` the first device gathers all outputs, \
+             sums the gradients, and has the optimizer's state: wrap model and loss in one module, so that each device \
+             computes its own loss, or use `DistributedDataParallel`, where all devices have the same."
                 .to_owned(),
     })
 }

@@ -1,7 +1,8 @@
 //! What grows from step to step, and why, as far as the trace shows it.
 
+use super::own_code::OwnCode;
 use super::{Confidence, Evidence, Finding, FindingsConfig, events_of, top_stacks};
-use crate::analysis::{ForwardPass, Kept, Phase, PhaseBasis, Step, Study};
+use crate::analysis::{BudgetSource, ForwardPass, Kept, Phase, PhaseBasis, Step, Study, UntilFull, until_full};
 use crate::base::{Severity, format};
 use crate::trace::Action;
 
@@ -134,10 +135,17 @@ fn end_of_forward(study: &Study<'_>, step: Step) -> impl Fn(u32) -> bool {
 fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Kept]) -> Finding {
     let bytes_per_step: u64 = rows.iter().map(|kept| kept.bytes_per_step).sum();
     let (code, what, advice) = words(cause);
-    let per_step = format::bytes(bytes_per_step);
     let largest = rows.iter().max_by_key(|kept| kept.bytes_per_step).expect("a cause has rows");
-    let from = study.title(largest.stack);
-    let until = until_full(study, config).map_or_else(String::new, |text| format!(" {text}"));
+    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.bytes_per_step, kept.stack)));
+    let from = match &own {
+        Some(own) if own.is_all => format!("from {}", own.place),
+        Some(own) => format!("most of it from {}", own.place),
+        None if rows.len() == 1 => format!("from {}", study.title(largest.stack)),
+        None => format!("most of it from {}", study.title(largest.stack)),
+    };
+    let look = own.map_or_else(String::new, |own| format!(" {}", look(cause, &own.place)));
+    let full = until_full(study, config.capacity_bytes);
+    let until = full.map_or_else(String::new, |full| format!(" {}", sentence(&full)));
     let is_serious = bytes_per_step.saturating_mul(SERIOUS) >= study.timeline.live_peak().1;
     Finding {
         code,
@@ -145,13 +153,30 @@ fn finding(study: &Study<'_>, config: &FindingsConfig, cause: Cause, rows: &[&Ke
         confidence: confidence(study, cause),
         device: study.device.index,
         bytes: bytes_per_step,
-        title: format!("{what}: {per_step} a step, most of it from {from}"),
+        title: format!("{what}: {} a step, {from}", format::bytes(bytes_per_step)),
         evidence: Evidence {
-            shows: shows(study, rows),
+            shows: shows(study, rows, largest),
             events: events_of(study, rows),
             stacks: top_stacks(rows.iter().map(|kept| (kept.bytes_per_step, kept.stack))),
         },
-        advice: format!("{advice}{until}"),
+        advice: format!("{advice}{look}{until}"),
+    }
+}
+
+/// Where in the user's code to look, in a sentence.
+fn look(cause: Cause, place: &str) -> String {
+    match cause {
+        Cause::Graphs | Cause::ChainedState | Cause::Outputs => {
+            format!("The model is called from `{place}`: look at what is kept of the result.")
+        }
+        Cause::EvaluationGraphs | Cause::EvaluationOutputs => {
+            format!("The evaluation calls the model from `{place}`: look at what is kept of the result.")
+        }
+        Cause::Activations => format!("The pass that they are from is called from `{place}`."),
+        Cause::Replaced => format!("See `{place}`."),
+        Cause::Batches | Cause::Gradients | Cause::OptimizerState | Cause::Unknown => {
+            format!("They come from `{place}`: look at what refers to them later.")
+        }
     }
 }
 
@@ -161,8 +186,9 @@ fn words(cause: Cause) -> (&'static str, &'static str, &'static str) {
         Cause::Graphs => (
             "graphs-kept",
             "Every step's autograd graph stays",
-            "Something that leads to the graph is kept after each step: a loss, an output or a `grad_fn`, in a list or \
-             in a running sum. Keep `loss.item()` or `loss.detach()` instead, and leave `retain_graph=True` out.",
+            "Something that leads to the graph is kept after each step: a loss, an output or a `grad_fn`, as by \
+             `losses.append(loss)` or `total += loss`. Keep `loss.item()` or `loss.detach()` instead, and leave \
+             `retain_graph=True` out.",
         ),
         Cause::ChainedState => (
             "state-chained",
@@ -237,28 +263,39 @@ fn confidence(study: &Study<'_>, cause: Cause) -> Confidence {
     }
 }
 
-fn shows(study: &Study<'_>, rows: &[&Kept]) -> String {
+fn shows(study: &Study<'_>, rows: &[&Kept], largest: &Kept) -> String {
     let end_bytes = rows.iter().map(|kept| kept.end_bytes).sum();
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
-    format!(
+    let mut text = format!(
         "At the end of step {} of {} they hold {} in {}; they came from {} and grew in each part of the trace.",
         study.growth.steps,
         study.growth.steps,
         format::bytes(end_bytes),
         format::counted(count, "allocation"),
         format::counted(rows.len() as u64, "stack"),
-    )
+    );
+    if rows.len() > 1 {
+        let (bytes, title) = (format::bytes(largest.bytes_per_step), study.title(largest.stack));
+        text += &format!(" The most from one of them, {bytes} a step, is from {title}.");
+    }
+    text
 }
 
-/// When the card is full, where its size is known.
-fn until_full(study: &Study<'_>, config: &FindingsConfig) -> Option<String> {
-    let capacity = config.capacity_bytes?;
-    let growth = study.growth.bytes_per_step();
-    let left = capacity.checked_sub(study.timeline.live_peak().1)?;
-    let steps = left.checked_div(growth)?;
-    Some(format!(
-        "At this rate the peak reaches the card's {} in {}.",
-        format::bytes(capacity),
-        format::counted(steps, "more step")
-    ))
+/// When the card is full, in a sentence.
+fn sentence(full: &UntilFull) -> String {
+    let room = format::bytes(full.budget.bytes);
+    let whose = match full.budget.source {
+        BudgetSource::Given => format!("the card's {room}"),
+        BudgetSource::GivenLessOutside => format!("the {room} of the card that others left to PyTorch"),
+        BudgetSource::OutOfMemory => format!("the {room} that PyTorch could have when memory was out"),
+    };
+    if full.steps == 0 {
+        return format!("All growth together fills {whose} within one more step.");
+    }
+    let time = full.time_us.filter(|&us| us > 0).map_or_else(String::new, |us| format!(", {}", format::duration(us)));
+    format!(
+        "At this rate all growth together fills {whose} in {} at the latest: {}{time}.",
+        format::counted(full.steps, "more step"),
+        format::counted(full.events, "event"),
+    )
 }

@@ -47,18 +47,37 @@ fn above_growth(study: &Study<'_>, limit: u64) -> Option<Finding> {
 }
 
 fn nearly_full(study: &Study<'_>, capacity: u64) -> Option<Finding> {
-    let (moment, bytes) = study.timeline.reserved_peak();
-    (bytes >= capacity / 100 * NEARLY_FULL_PERCENT).then(|| {
+    let (moment, reserved) = study.timeline.reserved_peak();
+    let (live_moment, live) = study.timeline.live_peak();
+    let card = format::bytes(capacity);
+    let tried = || tried::less_reserved(study).into_iter();
+    if live > capacity {
+        return Some(at_moment(
+            study,
+            live_moment,
+            ("card-too-small", Severity::Warning, live),
+            format!("The peak of {} does not fit a card of {card}, whatever the allocator does", format::bytes(live)),
+            "See what is alive at the peak. What if in the page, or `snapscope replay --sweep`, tries batches and cards.",
+        ));
+    }
+    if reserved > capacity {
+        let advice = std::iter::once("The allocator would give its cache back first, which may be enough.".to_owned());
+        return Some(at_moment(
+            study,
+            moment,
+            ("card-too-small", Severity::Warning, reserved),
+            format!("PyTorch reserves {}, more than a card of {card} has", format::bytes(reserved)),
+            &advice.chain(tried()).collect::<Vec<_>>().join(" "),
+        ));
+    }
+    (reserved >= capacity / 100 * NEARLY_FULL_PERCENT).then(|| {
+        let advice = "CUDA's context and libraries take some hundred MiB beside PyTorch. A longer batch may fail.";
         at_moment(
             study,
             moment,
-            ("card-nearly-full", Severity::Warning, bytes),
-            format!("PyTorch reserves {} of the card's {}", format::bytes(bytes), format::bytes(capacity)),
-            &["CUDA's context and libraries take some hundred MiB beside PyTorch. A longer batch may fail.".to_owned()]
-                .into_iter()
-                .chain(tried::less_reserved(study))
-                .collect::<Vec<_>>()
-                .join(" "),
+            ("card-nearly-full", Severity::Warning, reserved),
+            format!("PyTorch reserves {} of the card's {card}", format::bytes(reserved)),
+            &std::iter::once(advice.to_owned()).chain(tried()).collect::<Vec<_>>().join(" "),
         )
     })
 }

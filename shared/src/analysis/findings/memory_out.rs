@@ -1,7 +1,7 @@
 //! Each time that memory was out: what was asked for, what was free and why it did not help.
 
 use super::tried::{self, Tried};
-use super::{Confidence, Evidence, Finding, FindingsConfig, MOST_SHOWN, top_stacks};
+use super::{Confidence, Evidence, Finding, MOST_SHOWN, top_stacks};
 use crate::analysis::{Fragmentation, Stuck, Study, live_by_stack};
 use crate::base::{Severity, format};
 use crate::trace::{Action, Event, Setting, StackId};
@@ -9,17 +9,14 @@ use crate::trace::{Action, Event, Setting, StackId};
 /// A program that goes on after each failure may fail at many places; of more than these the rest is counted.
 const MOST_PLACES: usize = 16;
 
-/// Less than this outside of PyTorch is what a CUDA context and libraries take, 1 GiB.
-const LEAST_OUTSIDE_BYTES: u64 = 1 << 30;
-
 /// Requests for the same size from the same place.
 struct Failures {
     place: (StackId, u64),
     events: Vec<u32>,
 }
 
-/// A finding for each place at which memory was out, and one for memory that PyTorch does not have.
-pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
+/// A finding for each place at which memory was out.
+pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     let places = places(study);
     let mut found: Vec<Finding> = Vec::new();
     for (index, failures) in places.iter().enumerate().take(MOST_PLACES) {
@@ -31,8 +28,6 @@ pub(super) fn findings(study: &Study<'_>, config: &FindingsConfig) -> Vec<Findin
     if let (Some(last), true) = (found.last_mut(), others > 0) {
         last.advice += &format!(" Memory was out {} more, at other places.", format::counted(others as u64, "time"));
     }
-    let first = places.first().map(|failures| failures.events[0]);
-    found.extend(first.and_then(|event| outside(study, event, config.capacity_bytes?)));
     found
 }
 
@@ -157,6 +152,16 @@ fn remedies(
         ));
     }
     let missing = asked.saturating_sub(usable.saturating_add(event.addr));
+    // Whatever goes, this request is larger than all that PyTorch could have.
+    let room = parts.reserved_bytes.saturating_add(event.addr);
+    if asked > room {
+        remedies.push(format!(
+            "It would not fit with nothing else alive: PyTorch could have {} in all. Ask for less at once, by a smaller \
+             batch, or in parts.",
+            format::bytes(room)
+        ));
+        return remedies.join(" ");
+    }
     if missing > 0 {
         remedies.push(format!("Even without any fragmentation {} were missing.", format::bytes(missing)));
     }
@@ -175,38 +180,6 @@ fn remedies(
         ));
     }
     remedies.join(" ")
-}
-
-/// What of the card neither PyTorch had nor was free, where that is more than a context takes.
-fn outside(study: &Study<'_>, event: u32, capacity_bytes: u64) -> Option<Finding> {
-    let reserved = study.timeline.reserved_at(event);
-    let free = study.device.events.addrs().at(event as usize);
-    let bytes = capacity_bytes.checked_sub(reserved)?.checked_sub(free)?;
-    (bytes >= LEAST_OUTSIDE_BYTES).then(|| Finding {
-        code: "outside-pytorch",
-        severity: Severity::Warning,
-        confidence: Confidence::Medium,
-        device: study.device.index,
-        bytes,
-        title: format!(
-            "{} of the card were used by others than PyTorch's allocator when memory was out",
-            format::bytes(bytes)
-        ),
-        evidence: Evidence {
-            shows: format!(
-                "Of {} PyTorch had {} reserved, and {} were free.",
-                format::bytes(capacity_bytes),
-                format::bytes(reserved),
-                format::bytes(free)
-            ),
-            events: vec![event],
-            stacks: Vec::new(),
-        },
-        advice:
-            "Look for other processes on the card with `nvidia-smi`. In the process itself NCCL's buffers, the CUDA \
-                 context with its kernels, graphs and other libraries take memory that no snapshot shows."
-                .to_owned(),
-    })
 }
 
 /// Whether segments may grow already.

@@ -8,8 +8,11 @@ mod devices;
 mod growing;
 mod limits;
 mod memory_out;
+mod outside;
+mod own_code;
 mod peak;
 mod precision;
+mod settled;
 mod staying;
 mod tried;
 mod waste;
@@ -88,10 +91,14 @@ pub struct FindingsConfig {
 ///
 /// Errors come first, then warnings; of the same severity, what is about more bytes.
 pub fn findings(trace: &Trace, devices: &[(&Device, &Timeline)], config: &FindingsConfig) -> Vec<Finding> {
+    findings_of(&studies(trace, devices), config)
+}
+
+/// The devices whose memory was in use, studied; findings are drawn from them.
+pub fn studies<'a>(trace: &'a Trace, devices: &[(&'a Device, &'a Timeline)]) -> Vec<Study<'a>> {
     let is_used = |timeline: &Timeline| timeline.reserved_peak().1 > 0 || timeline.live_peak().1 > 0;
     let used = devices.iter().filter(|(_, timeline)| is_used(timeline));
-    let studies: Vec<Study<'_>> = used.map(|(device, timeline)| Study::new(trace, device, timeline)).collect();
-    findings_of(&studies, config)
+    used.map(|(device, timeline)| Study::new(trace, device, timeline)).collect()
 }
 
 /// The same for devices that were studied already.
@@ -103,8 +110,10 @@ pub fn findings_of(studies: &[Study<'_>], config: &FindingsConfig) -> Vec<Findin
 }
 
 fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
-    let mut found = memory_out::findings(study, config);
+    let mut found = memory_out::findings(study);
+    found.extend(config.capacity_bytes.and_then(|capacity| outside::finding(study, capacity)));
     found.extend(growing::findings(study, config));
+    found.extend(settled::findings(study));
     found.extend(limits::findings(study, config));
     found.extend(staying::findings(study));
     found.extend(precision::finding(study));

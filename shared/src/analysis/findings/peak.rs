@@ -16,7 +16,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let allocations = &study.timeline.allocations;
     let groups = live_by_stack(study.device, allocations, moment);
     let largest = groups.first().map_or_else(String::new, |group| {
-        format!("{} from {}", format::percent(group.bytes, peak_bytes), place(study, group))
+        format!("{} is from {}", format::percent(group.bytes, peak_bytes), place(study, group))
     });
     // A category that the shape of the curve suggests would be a guess.
     let shares = if study.phases.are_told() { live_by_category(study, moment) } else { Vec::new() };
@@ -24,29 +24,52 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         .iter()
         .filter(|share| share.bytes.saturating_mul(100) >= peak_bytes)
         .take(MOST_CATEGORIES)
-        .map(|share| format!("{} {}", share.category.plural(), format::percent(share.bytes, peak_bytes)))
+        .map(|share| format!("{} {}", format::percent(share.bytes, peak_bytes), share.category.plural()))
         .collect();
-    let made_of = if parts.is_empty() { format!("{largest}, the most from one place") } else { parts.join(", ") };
+    // Without events what is live is known for one moment only.
+    let (bytes, has_trace) = (format::bytes(peak_bytes), study.timeline.events() > 0);
+    let title = match (has_trace, parts.is_empty()) {
+        (true, false) => format!("The peak of {bytes} is {}", parts.join(", ")),
+        (true, true) => format!("Of the peak of {bytes}, {largest}, the most from one place"),
+        (false, _) => format!("Of the {bytes} that were live at the snapshot, {largest}, the most from one place"),
+    };
+    let count = format::counted(groups.iter().map(|group| group.count).sum(), "allocation");
+    let mut shows = match groups.iter().filter(|group| group.stack.has_frames()).count() as u64 {
+        0 => format!("Live there: {count} without a stack"),
+        stacks => format!("Live there: {count}, of {}", format::counted(stacks, "stack")),
+    };
+    shows += &if parts.is_empty() { ".".to_owned() } else { format!("; {largest}, the most from one place.") };
+    let stacks = top_stacks(groups.iter().map(|group| (group.bytes, group.stack)));
+    let advice = match (stacks.is_empty(), has_trace) {
+        (true, _) => NO_STACKS,
+        (false, false) => NO_TRACE,
+        (false, true) => advice(shares.first().map_or(Category::Unknown, |share| share.category)),
+    };
     Some(Finding {
         code: "peak",
         severity: Severity::Info,
         confidence: if study.phases.basis() == PhaseBasis::Operations { Confidence::Medium } else { Confidence::High },
         device: study.device.index,
         bytes: peak_bytes,
-        title: format!("The peak of {} is {made_of}", format::bytes(peak_bytes)),
-        evidence: Evidence {
-            shows: format!("The most from one place: {largest}."),
-            events: moment.checked_sub(1).into_iter().collect(),
-            stacks: top_stacks(groups.iter().map(|group| (group.bytes, group.stack))),
-        },
-        advice: advice(shares.first().map_or(Category::Unknown, |share| share.category)).to_owned(),
+        title,
+        evidence: Evidence { shows, events: moment.checked_sub(1).into_iter().collect(), stacks },
+        advice: advice.to_owned(),
     })
 }
+
+/// What to do where nothing says who allocated what is live.
+const NO_STACKS: &str = "No stack was recorded for any of it: call `torch.cuda.memory._record_memory_history()` before the \
+                         model is made, and leave its `stacks` and `context` as they are.";
+
+/// What to do where only the final state is known.
+const NO_TRACE: &str = "The snapshot has no events, so that the peak is not known: call \
+                        `torch.cuda.memory._record_memory_history()` before the steps to look at.";
 
 /// Where a group is from; what was there before the trace may have no stack.
 fn place(study: &Study<'_>, group: &StackBytes) -> String {
     match group.stack.has_frames() || group.initial_bytes.saturating_mul(2) < group.bytes {
         true => study.title(group.stack),
+        false if study.timeline.events() == 0 => "blocks without a stack".to_owned(),
         false => "what was there before the trace".to_owned(),
     }
 }

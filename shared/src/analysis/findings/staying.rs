@@ -1,5 +1,6 @@
 //! What is there longer than it need be, though it does not grow.
 
+use super::own_code::OwnCode;
 use super::{Confidence, Evidence, Finding, events_of, top_stacks};
 use crate::analysis::categories::WORKSPACES_BYTES;
 use crate::analysis::{Course, ForwardPass, Kept, Phase, Study};
@@ -139,6 +140,8 @@ fn finding(
 ) -> Option<Finding> {
     let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
+    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)));
+    let look = own.map_or_else(String::new, |own| format!(" It is called from `{}`.", own.place));
     let mut by_bytes = rows.to_vec();
     by_bytes.sort_by_key(|kept| std::cmp::Reverse(kept.end_bytes));
     (!is_little(study, bytes)).then(|| Finding {
@@ -153,6 +156,6 @@ fn finding(
             events: events_of(study, &by_bytes),
             stacks: top_stacks(rows.iter().map(|kept| (kept.end_bytes, kept.stack))),
         },
-        advice: advice.to_owned(),
+        advice: format!("{advice}{look}"),
     })
 }

@@ -4,6 +4,9 @@ use super::*;
 use crate::trace::text;
 use std::fmt::Write;
 
+mod card;
+mod growth;
+
 /// The number of layers of the small model, more than would be taken for single tensors.
 const LAYERS: usize = 6;
 
@@ -52,7 +55,8 @@ fn update(step: usize, keeps_gradients: bool) -> Vec<String> {
     lines
 }
 
-fn codes_with(text: &str, config: &FindingsConfig) -> Vec<(&'static str, Severity)> {
+/// All findings of a trace, with what holds for each.
+fn found_with(text: &str, config: &FindingsConfig) -> Vec<Finding> {
     let trace = text::parse(text).unwrap();
     let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(&trace, device)).collect();
     let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
@@ -62,7 +66,21 @@ fn codes_with(text: &str, config: &FindingsConfig) -> Vec<(&'static str, Severit
         let events = trace.devices.iter().map(|device| device.events.len()).max().unwrap_or(0);
         assert!(finding.evidence.events.iter().all(|&event| (event as usize) < events), "{finding:?}");
     }
-    found.iter().filter(|finding| finding.code != "peak").map(|finding| (finding.code, finding.severity)).collect()
+    found
+}
+
+/// The codes of errors and warnings.
+fn codes_with(text: &str, config: &FindingsConfig) -> Vec<(&'static str, Severity)> {
+    let found = found_with(text, config);
+    let problems = found.iter().filter(|finding| finding.severity > Severity::Info);
+    problems.map(|finding| (finding.code, finding.severity)).collect()
+}
+
+/// The codes of notes, what holds the peak aside.
+fn notes(text: &str) -> Vec<&'static str> {
+    let found = found_with(text, &FindingsConfig::default());
+    let notes = found.iter().filter(|finding| finding.severity == Severity::Info && finding.code != "peak");
+    notes.map(|finding| finding.code).collect()
 }
 
 #[track_caller]
@@ -133,15 +151,6 @@ fn a_tensor_that_takes_the_place_of_a_smaller_one_grows() {
 }
 
 #[test]
-fn growth_that_ends_is_no_leak() {
-    let filling = |step| {
-        let cache = (step < 2).then(|| format!("alloc c.{step} 1MiB @cache<forward@phase"));
-        [cache.into_iter().collect(), healthy(step)].concat()
-    };
-    check(&training(8, filling), &[]);
-}
-
-#[test]
 fn gradients_that_are_never_cleared_stay() {
     let never = |step| {
         let mut lines = [forward(step), backward(step, |_| false), update(step, true)].concat();
@@ -207,35 +216,13 @@ fn limits_are_errors() {
         max_growth_bytes: Some(3 << 20),
     };
     let found = codes_with(&training(5, healthy), &config);
-    assert_eq!(found, [("peak-above-limit", Severity::Error)]);
+    assert_eq!(found, [("peak-above-limit", Severity::Error), ("card-too-small", Severity::Warning)]);
     let graphs = |step| [forward(step), backward(step, |_| true), update(step, false)].concat();
     let found = codes_with(&training(5, graphs), &config);
     assert_eq!(
         found.iter().map(|row| row.0).collect::<Vec<_>>(),
-        ["peak-above-limit", "graphs-kept", "growth-above-limit"]
+        ["peak-above-limit", "graphs-kept", "growth-above-limit", "card-too-small"]
     );
-}
-
-#[test]
-fn the_reason_of_an_out_of_memory_is_told() {
-    let text = "
-        segment_alloc 0x10000000 100MiB
-        alloc 0x10000000 10MiB @layer
-        alloc 0x12000000 10MiB @layer
-        oom 40MiB free=1MiB @head
-        segment 0x10000000 100MiB
-        block 0x10000000 10MiB
-        block 0x12000000 10MiB
-    ";
-    let trace = text::parse(text).unwrap();
-    let timeline = Timeline::new(&trace, &trace.devices[0]);
-    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
-    assert_eq!(found[0].code, "out-of-memory");
-    assert_eq!(
-        found[0].title,
-        "Out of memory at event 3: 40.0 MiB asked for by head (main.py:1), 1.00 MiB free on the device"
-    );
-    assert!(found[0].advice.contains("the 80.0 MiB that are free together"), "{}", found[0].advice);
 }
 
 #[test]
@@ -244,58 +231,6 @@ fn devices_that_do_not_share_the_work_are_named() {
     check(&(training(4, healthy) + second), &["device-without-weights"]);
     let second = "device 1\nalloc v 16MiB @setup@phase t=3\nalloc y 1MiB @loss<forward@phase t=5\n";
     check(&(training(4, healthy) + second), &["devices-uneven"]);
-}
-
-#[test]
-fn places_that_fail_often_are_one_finding() {
-    let text =
-        "alloc a 1MiB @layer\n".to_owned() + &"oom 40MiB free=1MiB @head\n".repeat(30) + "oom 50MiB free=1MiB @head";
-    let trace = text::parse(&text).unwrap();
-    let timeline = Timeline::new(&trace, &trace.devices[0]);
-    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
-    let titles: Vec<_> = found.iter().filter(|row| row.code == "out-of-memory").map(|row| row.title.as_str()).collect();
-    assert_eq!(titles.len(), 2, "{titles:?}");
-    assert!(titles.iter().any(|title| title.starts_with("Out of memory 30 times, first at event 1:")), "{titles:?}");
-}
-
-#[test]
-fn remedies_of_a_failure_are_tried() {
-    // In each of ten segments a block is freed beside one that stays: there is room for 45 MiB, but not in one piece.
-    let each = |line: &dyn Fn(usize) -> String| (0..10).map(line).collect::<String>();
-    let allocs = each(&|name| format!("segment_alloc S{name} 20MiB\nalloc S{name} 9MiB @a\nalloc b{name} 9MiB @b\n"));
-    let frees = each(&|name| format!("free S{name}\n"));
-    let segments = each(&|name| format!("segment S{name} 20MiB\nblock S{name} 20MiB inactive\n"));
-    let trace = text::parse(&(allocs + &frees + "oom 45MiB free=40MiB @head\n" + &segments)).unwrap();
-    let timeline = Timeline::new(&trace, &trace.devices[0]);
-    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
-    let oom = found.iter().find(|row| row.code == "out-of-memory").unwrap();
-    let stuck = "After unused segments went back to CUDA there stayed free: 110 MiB in pieces that are too short.";
-    assert!(oom.evidence.shows.ends_with(stuck), "{}", oom.evidence.shows);
-    let enough = "Replayed with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` all requests of the recording are \
-                  served, with 240 MiB reserved at the peak.";
-    assert!(oom.advice.starts_with(enough), "{}", oom.advice);
-}
-
-#[test]
-fn settings_that_do_not_help_are_named() {
-    let text = "segment_alloc S 40MiB\nalloc S 40MiB @a\noom 30MiB free=20MiB @head\nsegment S 40MiB\nblock S 40MiB";
-    let trace = text::parse(text).unwrap();
-    let timeline = Timeline::new(&trace, &trace.devices[0]);
-    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
-    let in_vain = "Replayed with `expandable_segments:True` or `max_split_size_mb:128` or";
-    assert!(found[0].advice.starts_with(in_vain), "{}", found[0].advice);
-    assert!(found[0].evidence.shows.ends_with("Nothing of it was left to give back to CUDA."), "{found:?}");
-}
-
-#[test]
-fn memory_outside_of_pytorch_is_told_where_the_card_is_known() {
-    let text = "segment_alloc S 6GiB\nalloc S 6GiB\noom 3GiB free=1GiB\nsegment S 6GiB\nblock S 6GiB";
-    let outside = |capacity_gib: Option<u64>| {
-        let config = FindingsConfig { capacity_bytes: capacity_gib.map(|gib| gib << 30), ..Default::default() };
-        codes_with(text, &config).into_iter().find(|(code, _)| *code == "outside-pytorch")
-    };
-    assert_eq!(outside(Some(12)), Some(("outside-pytorch", Severity::Warning)));
-    assert_eq!((outside(Some(7)), outside(None)), (None, None));
 }
 
 #[test]

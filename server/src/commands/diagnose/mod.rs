@@ -4,13 +4,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use shared::analysis::{Finding, FindingsConfig, findings};
+use shared::analysis::{Finding, FindingsConfig, findings_of, studies};
 use shared::api::{DiagnoseReport, EvidenceRow, FindingRow};
 use shared::base::Severity;
 
 use super::open::Opened;
 use super::{peak, stacks, units};
 use crate::Failure;
+
+mod growth;
 
 /// The options of `snapscope diagnose`.
 #[derive(Debug, Clone, Args)]
@@ -19,8 +21,8 @@ pub struct DiagnoseArgs {
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
-    /// The card's memory, such as 80GiB: tells when growth will fill it
-    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    /// The card, such as 80GiB or t4-16gb: tells when growth will fill it, and what others had of it
+    #[arg(long, value_name = "SIZE", value_parser = units::capacity)]
     capacity: Option<u64>,
 
     /// A higher peak than this is an error
@@ -58,13 +60,17 @@ impl DiagnoseArgs {
         for file in &self.files {
             let opened = Opened::read(file)?;
             let devices: Vec<_> = opened.devices().collect();
-            let found = findings(&opened.trace, &devices, &self.config());
+            let studies = studies(&opened.trace, &devices);
+            let found = findings_of(&studies, &self.config());
             has_errors |= found.iter().any(|finding| finding.severity == Severity::Error);
             if self.json {
                 report.findings.extend(found.iter().map(|finding| row(&opened, finding)));
+                let with_steps = studies.iter().filter(|study| study.steps.is_some());
+                report.growth.extend(with_steps.map(|study| growth::report(&opened, study, self.capacity)));
             } else {
                 let gap = if page.is_empty() { "" } else { "\n" };
                 let _ = write!(page, "{gap}{}", of_file(&opened, &found));
+                studies.iter().for_each(|study| page += &growth::table(study));
             }
         }
         let text = match self.json {

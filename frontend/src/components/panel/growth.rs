@@ -1,0 +1,84 @@
+//! What stays after steps and why, and the card that it has to fit.
+
+use crate::state::ThisCard;
+use crate::view::growth::{GrowthLine, card_options, growth_lines};
+use crate::worker::LookedAt;
+use web_sys::HtmlSelectElement;
+use yew::prelude::*;
+
+/// What the [`GrowthTable`] shows.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct GrowthTableProps {
+    /// What findings of the device are drawn from.
+    pub(super) looked_at: LookedAt,
+}
+
+/// A row for each reason why memory stays; nothing without steps.
+#[component]
+pub(super) fn GrowthTable(props: &GrowthTableProps) -> Html {
+    let lines = growth_lines(&props.looked_at);
+    if lines.is_empty() {
+        return Html::default();
+    }
+    let row = |line: GrowthLine| {
+        let GrowthLine { name, hint, end, per_step, when, is_leak } = line;
+        html! {
+            <tr class={classes!(is_leak.then_some("leak"))} data-growth={name}>
+                <th scope="row" title={hint}>{ name }</th>
+                <td class="numbers">{ end }</td>
+                <td class="numbers">{ per_step }</td>
+                <td class="numbers">{ when }</td>
+            </tr>
+        }
+    };
+    html! {
+        <table class="growth-table">
+            <caption>{ "What stays after steps" }</caption>
+            <thead>
+                <tr>
+                    <th scope="col">{ "Why" }</th>
+                    <th scope="col">{ "At the end" }</th>
+                    <th scope="col">{ "A step" }</th>
+                    <th scope="col">{ "In step" }</th>
+                </tr>
+            </thead>
+            <tbody>{ for lines.into_iter().map(row) }</tbody>
+        </table>
+    }
+}
+
+/// What the [`CardPicker`] shows and tells.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct CardPickerProps {
+    /// What PyTorch could have had where memory ran out.
+    pub(super) recorded_bytes: Option<u64>,
+    /// What is chosen.
+    pub(super) card: Option<ThisCard>,
+    /// Another card was chosen, or none.
+    pub(super) on_card: Callback<Option<ThisCard>>,
+}
+
+/// The card of the file: when growth fills it, and what others had of it.
+#[component]
+pub(super) fn CardPicker(props: &CardPickerProps) -> Html {
+    let CardPickerProps { recorded_bytes, card, on_card } = props;
+    let options = card_options(*recorded_bytes, *card);
+    let chosen = options.iter().position(|option| option.card == *card).unwrap_or(0);
+    let onchange = {
+        let options = options.clone();
+        on_card.reform(move |event: Event| {
+            let position = event.target_unchecked_into::<HtmlSelectElement>().selected_index();
+            options.get(position.max(0) as usize).and_then(|option| option.card)
+        })
+    };
+    let option = |(position, option): (usize, &crate::view::growth::CardLine)| {
+        html! { <option selected={position == chosen}>{ option.label.clone() }</option> }
+    };
+    html! {
+        <div class="findings-card">
+            <label for="findings-card">{ "Card" }</label>
+            <select id="findings-card" title="When growth fills it, what others had of it, and its line in the timeline"
+                {onchange}>{ for options.iter().enumerate().map(option) }</select>
+        </div>
+    }
+}

@@ -1,0 +1,114 @@
+//! What stays after steps as rows, and the cards to choose from.
+
+use super::what_if::cards;
+use crate::state::ThisCard;
+use crate::worker::{GrowthKind, GrowthRow, LookedAt, RecordedSetup};
+use shared::base::format;
+
+/// One reason why memory stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrowthLine {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means: a sentence without its full stop.
+    pub hint: &'static str,
+    /// Bytes at the end of the last step.
+    pub end: String,
+    /// The rise of a step, a dash where there is none.
+    pub per_step: String,
+    /// The steps it rose in, counted from 1.
+    pub when: String,
+    /// Whether it goes on.
+    pub is_leak: bool,
+}
+
+/// A row for each reason, the leak first.
+pub fn growth_lines(looked_at: &LookedAt) -> Vec<GrowthLine> {
+    looked_at.growth.iter().map(line).collect()
+}
+
+fn line(row: &GrowthRow) -> GrowthLine {
+    let (name, hint) = match row.kind {
+        GrowthKind::Leak => ("grows", "More of it is there after each part of the trace"),
+        GrowthKind::OptimizerState => ("optimizer state", "The optimizer made it in its first update: no leak"),
+        GrowthKind::WarmUp => ("first steps", "It came in the first steps, and nothing since: no leak"),
+        GrowthKind::Cache => {
+            ("cache", "It fills up, or goes up and down below a bound: no leak, as far as the trace goes")
+        }
+        GrowthKind::OneOff => ("came once", "It came in one later step: no leak, as far as the trace goes"),
+    };
+    let (first, last) = (row.first_rise + 1, row.last_rise + 1);
+    GrowthLine {
+        name,
+        hint,
+        end: format::bytes(row.end_bytes),
+        per_step: if row.bytes_per_step > 0 {
+            format!("+{}", format::bytes(row.bytes_per_step))
+        } else {
+            "–".to_owned()
+        },
+        when: if first == last { first.to_string() } else { format!("{first}–{last}") },
+        is_leak: row.kind == GrowthKind::Leak,
+    }
+}
+
+/// A card to choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardLine {
+    /// What is shown.
+    pub label: String,
+    /// The card, `None` for an unknown one.
+    pub card: Option<ThisCard>,
+}
+
+/// The cards to choose from: an unknown one, what the recording had, and all that have a name; the chosen one is there.
+pub fn card_options(recorded_bytes: Option<u64>, chosen: Option<ThisCard>) -> Vec<CardLine> {
+    let recorded = RecordedSetup { capacity_bytes: recorded_bytes, ..RecordedSetup::default() };
+    let of_option = |option: super::what_if::CardOption| {
+        let elsewhere_bytes = option.elsewhere_bytes;
+        let card = option.capacity_bytes.map(|capacity_bytes| ThisCard { capacity_bytes, elsewhere_bytes });
+        let label = if card.is_none() { "not known".to_owned() } else { option.label };
+        CardLine { label, card }
+    };
+    let mut lines: Vec<CardLine> = cards(&recorded).into_iter().map(of_option).collect();
+    // One that the recording of another device had.
+    if let Some(card) = chosen.filter(|_| lines.iter().all(|line| line.card != chosen)) {
+        lines.push(CardLine { label: format::bytes(card.capacity_bytes), card: chosen });
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_count_steps_from_one() {
+        let row = |kind, bytes_per_step, first_rise, last_rise| GrowthRow {
+            kind,
+            bytes_per_step,
+            end_bytes: 2 << 20,
+            groups: 1,
+            first_rise,
+            last_rise,
+        };
+        let growth = vec![row(GrowthKind::Leak, 1 << 20, 0, 8), row(GrowthKind::OptimizerState, 0, 0, 0)];
+        let lines = growth_lines(&LookedAt { growth, ..LookedAt::default() });
+        let written: Vec<_> =
+            lines.iter().map(|line| (line.name, line.per_step.as_str(), line.when.as_str())).collect();
+        assert_eq!(written, [("grows", "+1.00 MiB", "1–9"), ("optimizer state", "–", "1")]);
+        assert_eq!((lines[0].is_leak, lines[1].is_leak), (true, false));
+    }
+
+    #[test]
+    fn the_chosen_card_is_among_the_options() {
+        let card = |capacity_bytes| Some(ThisCard { capacity_bytes, elsewhere_bytes: 0 });
+        let plain = card_options(None, None);
+        assert_eq!((plain[0].label.as_str(), plain[0].card), ("not known", None));
+        assert!(plain.iter().any(|line| line.label.starts_with("t4-16gb")));
+        let recorded = card_options(Some(3 << 30), card(3 << 30));
+        assert_eq!(recorded.len(), plain.len() + 1);
+        let other = card_options(Some(3 << 30), card(2 << 30));
+        assert_eq!(other.last().map(|line| (line.label.as_str(), line.card)), Some(("2.00 GiB", card(2 << 30))));
+    }
+}

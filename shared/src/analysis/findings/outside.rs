@@ -1,0 +1,46 @@
+//! Memory of the card that PyTorch's allocator never had.
+
+use super::{Confidence, Evidence, Finding};
+use crate::analysis::{Study, outside_bytes};
+use crate::base::{Severity, format};
+
+/// From here on it is more than a CUDA context and libraries take, 1 GiB.
+const MUCH_BYTES: u64 = 1 << 30;
+
+/// Drivers keep as much of a card that is all one's own, 64 MiB.
+const LITTLE_BYTES: u64 = 64 << 20;
+
+/// What of the card neither PyTorch had nor was free when memory was out.
+pub(super) fn finding(study: &Study<'_>, capacity_bytes: u64) -> Option<Finding> {
+    let (bytes, event) = outside_bytes(study, capacity_bytes)?;
+    let is_much = bytes >= MUCH_BYTES;
+    (bytes >= LITTLE_BYTES).then(|| Finding {
+        code: "outside-pytorch",
+        severity: if is_much { Severity::Warning } else { Severity::Info },
+        confidence: Confidence::Medium,
+        device: study.device.index,
+        bytes,
+        title: format!(
+            "{} of the card were used by others than PyTorch's allocator when memory was out",
+            format::bytes(bytes)
+        ),
+        evidence: Evidence {
+            shows: format!(
+                "Of {} PyTorch had {} reserved, and {} were free.",
+                format::bytes(capacity_bytes),
+                format::bytes(study.timeline.reserved_at(event)),
+                format::bytes(study.device.events.addrs().at(event as usize))
+            ),
+            events: vec![event],
+            stacks: Vec::new(),
+        },
+        advice: match is_much {
+            true => {
+                "Look for other processes on the card with `nvidia-smi`. In the process itself NCCL's buffers, the CUDA \
+                 context with its kernels, graphs and other libraries take memory that no snapshot shows."
+            }
+            false => "That is what a CUDA context with its kernels and libraries such as cuBLAS take; no snapshot shows it.",
+        }
+        .to_owned(),
+    })
+}

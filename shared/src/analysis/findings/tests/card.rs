@@ -1,0 +1,88 @@
+//! Memory that is out, what others have of the card, and cards that are too small.
+
+use super::*;
+
+#[test]
+fn the_reason_of_an_out_of_memory_is_told() {
+    let text = "
+        segment_alloc 0x10000000 100MiB
+        alloc 0x10000000 10MiB @layer
+        alloc 0x12000000 10MiB @layer
+        oom 40MiB free=1MiB @head
+        segment 0x10000000 100MiB
+        block 0x10000000 10MiB
+        block 0x12000000 10MiB
+    ";
+    let trace = text::parse(text).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+    assert_eq!(found[0].code, "out-of-memory");
+    assert_eq!(
+        found[0].title,
+        "Out of memory at event 3: 40.0 MiB asked for by head (main.py:1), 1.00 MiB free on the device"
+    );
+    assert!(found[0].advice.contains("the 80.0 MiB that are free together"), "{}", found[0].advice);
+}
+
+#[test]
+fn places_that_fail_often_are_one_finding() {
+    let text =
+        "alloc a 1MiB @layer\n".to_owned() + &"oom 40MiB free=1MiB @head\n".repeat(30) + "oom 50MiB free=1MiB @head";
+    let trace = text::parse(&text).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+    let titles: Vec<_> = found.iter().filter(|row| row.code == "out-of-memory").map(|row| row.title.as_str()).collect();
+    assert_eq!(titles.len(), 2, "{titles:?}");
+    assert!(titles.iter().any(|title| title.starts_with("Out of memory 30 times, first at event 1:")), "{titles:?}");
+}
+
+#[test]
+fn remedies_of_a_failure_are_tried() {
+    // In each of ten segments a block is freed beside one that stays: there is room for 45 MiB, but not in one piece.
+    let each = |line: &dyn Fn(usize) -> String| (0..10).map(line).collect::<String>();
+    let allocs = each(&|name| format!("segment_alloc S{name} 20MiB\nalloc S{name} 9MiB @a\nalloc b{name} 9MiB @b\n"));
+    let frees = each(&|name| format!("free S{name}\n"));
+    let segments = each(&|name| format!("segment S{name} 20MiB\nblock S{name} 20MiB inactive\n"));
+    let trace = text::parse(&(allocs + &frees + "oom 45MiB free=40MiB @head\n" + &segments)).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+    let oom = found.iter().find(|row| row.code == "out-of-memory").unwrap();
+    let stuck = "After unused segments went back to CUDA there stayed free: 110 MiB in pieces that are too short.";
+    assert!(oom.evidence.shows.ends_with(stuck), "{}", oom.evidence.shows);
+    let enough = "Replayed with `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` all requests of the recording are \
+                  served, with 240 MiB reserved at the peak.";
+    assert!(oom.advice.starts_with(enough), "{}", oom.advice);
+}
+
+#[test]
+fn settings_that_do_not_help_are_named() {
+    let text = "segment_alloc S 40MiB\nalloc S 40MiB @a\noom 30MiB free=20MiB @head\nsegment S 40MiB\nblock S 40MiB";
+    let trace = text::parse(text).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let found = findings(&trace, &[(&trace.devices[0], &timeline)], &FindingsConfig::default());
+    let in_vain = "Replayed with `expandable_segments:True` or `max_split_size_mb:128` or";
+    assert!(found[0].advice.starts_with(in_vain), "{}", found[0].advice);
+    assert!(found[0].evidence.shows.ends_with("Nothing of it was left to give back to CUDA."), "{found:?}");
+}
+
+#[test]
+fn memory_outside_of_pytorch_is_told_where_the_card_is_known() {
+    let text = "segment_alloc S 6GiB\nalloc S 6GiB\noom 3GiB free=1GiB\nsegment S 6GiB\nblock S 6GiB";
+    let outside = |capacity_gib: Option<u64>| {
+        let config = FindingsConfig { capacity_bytes: capacity_gib.map(|gib| gib << 30), ..Default::default() };
+        let found = found_with(text, &config).into_iter().find(|finding| finding.code == "outside-pytorch");
+        found.map(|finding| (finding.severity, finding.bytes >> 30))
+    };
+    assert_eq!(outside(Some(12)), Some((Severity::Warning, 5)));
+    assert_eq!((outside(Some(7)), outside(Some(6)), outside(None)), (None, None, None));
+}
+
+#[test]
+fn a_card_that_is_too_small_is_named() {
+    let text = "segment_alloc S 6GiB\nalloc S 4GiB\nsegment S 6GiB\nblock S 4GiB";
+    let codes = |gib: u64| codes_with(text, &FindingsConfig { capacity_bytes: Some(gib << 30), ..Default::default() });
+    let has = |gib: u64, code: &str| codes(gib).iter().any(|row| row.0 == code);
+    assert!(has(3, "card-too-small") && has(5, "card-too-small"), "{:?}", codes(5));
+    assert!(has(6, "card-nearly-full") && !has(6, "card-too-small"));
+    assert!(!has(8, "card-nearly-full"));
+}

@@ -1,0 +1,63 @@
+//! What grows and what only rises, and where in the user's code.
+
+use super::*;
+
+#[test]
+fn growth_that_ends_is_no_leak() {
+    let filling = |step| {
+        let cache = (step < 2).then(|| format!("alloc c.{step} 1MiB @cache<forward@phase"));
+        [cache.into_iter().collect(), healthy(step)].concat()
+    };
+    check(&training(8, filling), &[]);
+    assert_eq!(notes(&training(8, filling)), ["optimizer-state", "warm-up"]);
+}
+
+#[test]
+fn growth_that_is_no_leak_is_explained() {
+    let with = |step: usize, is_there: bool, name: &str, mib: usize| {
+        let more = is_there.then(|| format!("alloc {name}.{step} {mib}MiB @{name}<forward@phase"));
+        [more.into_iter().collect(), healthy(step)].concat()
+    };
+    let title = |text: &str, code: &str| {
+        let found = found_with(text, &FindingsConfig::default());
+        found.into_iter().find(|finding| finding.code == code).map(|finding| finding.title).unwrap_or_default()
+    };
+    let healthy = training(9, healthy);
+    assert_eq!(notes(&healthy), ["optimizer-state"]);
+    assert_eq!(
+        title(&healthy, "optimizer-state"),
+        "32.0 MiB came with the optimizer's first update, in step 1 of 9, and stay as they are"
+    );
+    let once = training(9, |step| with(step, step == 5, "table", 8));
+    assert_eq!(notes(&once), ["optimizer-state", "one-off-growth"]);
+    assert_eq!(title(&once, "one-off-growth"), "8.00 MiB came once, in step 6 of 9, and stay");
+    let cache = training(9, |step| with(step, [0, 2, 4].contains(&step), "masks", 4));
+    assert_eq!(notes(&cache), ["optimizer-state", "cache-fills"]);
+    let little = training(9, |step| with(step, step == 5, "table", 1));
+    assert_eq!(notes(&little), ["optimizer-state"], "next to nothing is not worth a word");
+    for text in [healthy, once, cache] {
+        check(&text, &[]);
+    }
+}
+
+#[test]
+fn the_line_of_the_users_own_code_is_named() {
+    let in_python = |lines: Vec<String>| {
+        let module = "_call_impl@v/site-packages/torch/nn/modules/module.py";
+        let called = |line: String| match line.split_once("forward@phase") {
+            Some((head, _)) => {
+                format!("{head}forward@v/site-packages/torch/nn/modules/linear.py<{module}<train_step<main")
+            }
+            None => line,
+        };
+        lines.into_iter().map(called).collect::<Vec<_>>()
+    };
+    let graphs = training(5, |step| in_python([forward(step), backward(step, |_| true), update(step, false)].concat()));
+    let found = found_with(&graphs, &FindingsConfig { capacity_bytes: Some(1 << 30), ..Default::default() });
+    assert_eq!(found[0].code, "graphs-kept", "{found:?}");
+    assert!(found[0].title.ends_with("8.00 MiB a step, from train_step (main.py:1)"), "{}", found[0].title);
+    let look = "The model is called from `train_step (main.py:1)`: look at what is kept of the result.";
+    assert!(found[0].advice.contains(look), "{}", found[0].advice);
+    let full = "At this rate all growth together fills the card's 1.00 GiB in 110 more steps at the latest";
+    assert!(found[0].advice.contains(full), "{}", found[0].advice);
+}

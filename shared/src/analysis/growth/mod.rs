@@ -1,0 +1,258 @@
+//! What stays from step to step, by the stack that allocated it, and whether it will go on to do so.
+//!
+//! Idea: an allocation matters here when it is alive at the end of a step; its stack's bytes there are a level for each
+//! step, and the course of the levels tells a leak from what came once or ends by itself.
+//!
+//! ```text
+//! step ends            0    1    2    3    4    5    6    7
+//! weights             10   10   10   10   10   10   10   10    stays: nothing new in any step
+//! optimizer state      8    8    8    8    8    8    8    8    settles: new in the first step only
+//! last output          2    2    2    2    2    2    2    2    is renewed: another one each step
+//! losses kept          3    6    9   12   15   18   21   24    grows
+//! compiled twice       5    9    9    9    9    9    9    9    warms up: nothing new after the first steps
+//! masks by length      1    1    2    2    3    3    3    3    fills: as many as there are lengths
+//! logged each third    1    2    0    1    2    0    1    2    is bounded: what comes goes again
+//! a table for metrics  0    0    0    5    5    5    5    5    jumps: once
+//! ```
+//!
+//! Cost: linear in the allocations; a group keeps a change for each step at which it has another level.
+
+mod course;
+
+use self::course::{Change, Levels};
+use super::{AllocationId, Allocations, Phase, Phases, Steps};
+use crate::trace::{Device, StackId};
+use hashbrown::HashMap;
+use std::cmp::Reverse;
+
+pub use self::course::Course;
+
+/// Fewer steps can't tell what came once from what comes each time.
+const LEAST_STEPS: usize = 3;
+
+/// Why the ends of steps are higher than before the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GrowthClass {
+    /// It grows with each step, for as long as the trace goes.
+    Leak,
+    /// The optimizer made it when it first stepped.
+    OptimizerState,
+    /// It came in the first steps, and nothing since.
+    WarmUp,
+    /// It filled up, or goes up and down below a bound.
+    Cache,
+    /// It came once, later on.
+    OneOff,
+}
+
+impl GrowthClass {
+    /// All of them, what matters most first.
+    pub const ALL: [Self; 5] = [Self::Leak, Self::OptimizerState, Self::WarmUp, Self::Cache, Self::OneOff];
+
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Leak => "leak",
+            Self::OptimizerState => "optimizer-state",
+            Self::WarmUp => "warm-up",
+            Self::Cache => "cache",
+            Self::OneOff => "one-off",
+        }
+    }
+}
+
+/// What one stack holds at the ends of steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The stack of the allocations, [`StackId::NONE`] where they have none.
+    pub stack: StackId,
+    /// The size that they have in common, where they are a group by that for want of a stack.
+    pub size_bytes: Option<u64>,
+    /// The part of a step that most of their bytes were allocated in.
+    pub phase: Phase,
+    /// How their bytes go on.
+    pub course: Course,
+    /// Why the ends of steps are higher for them; `None` for what belongs to the model, changes places, or follows no rule.
+    pub class: Option<GrowthClass>,
+    /// The average rise in bytes from the end of a step to the end of the next; 0 unless they grow.
+    pub bytes_per_step: u64,
+    /// Bytes at the end of the last step.
+    pub end_bytes: u64,
+    /// The most bytes at the end of a step.
+    pub most_bytes: u64,
+    /// How many allocations there are at the end of the last step.
+    pub end_count: u64,
+    /// The first step, from 0, at whose end there are more bytes than before it.
+    pub first_rise: u32,
+    /// The last such step.
+    pub last_rise: u32,
+    /// Whether they grow by size and not by number: one allocation takes the place of a smaller one.
+    pub is_replaced: bool,
+    /// The latest of them that is there at the end of the last step.
+    pub latest: Option<AllocationId>,
+}
+
+/// What the steps of a device leave behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Growth {
+    /// The groups with allocations of a step that were there at its end: what grows most first, then by bytes.
+    pub kept: Vec<Kept>,
+    /// How many steps there are.
+    pub steps: usize,
+}
+
+/// What all groups of a class hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassTotal {
+    /// The class.
+    pub class: GrowthClass,
+    /// By how many bytes they grow in a step; 0 unless they leak.
+    pub bytes_per_step: u64,
+    /// Bytes at the end of the last step.
+    pub end_bytes: u64,
+    /// How many allocations those are.
+    pub end_count: u64,
+    /// How many groups, by stack or else by size.
+    pub groups: u64,
+    /// The first step, from 0, that any of them rose in.
+    pub first_rise: u32,
+    /// The last one.
+    pub last_rise: u32,
+}
+
+impl Growth {
+    /// Finds what stays after steps; allocations from before the first step are left out.
+    pub fn find(device: &Device, allocations: &Allocations, steps: &Steps, phases: &Phases) -> Self {
+        let mut groups: HashMap<(StackId, u64), Group> = HashMap::new();
+        for survivor in survivors(allocations, steps) {
+            let stack = allocations.allocation_stack(survivor.id, device);
+            // Without a stack, size is all that tells things apart.
+            let key = if stack.has_frames() { (stack, 0) } else { (StackId::NONE, survivor.size_bytes) };
+            let phase = phases.of_birth(allocations.born_at(survivor.id.0), stack);
+            groups.entry(key).or_default().push(&survivor, phase);
+        }
+        let count = steps.steps.len();
+        let finished = groups.into_iter().map(|(key, group)| group.finish(key, count, phases.are_told()));
+        let mut kept: Vec<Kept> = finished.collect();
+        kept.sort_unstable_by_key(|kept| (Reverse((kept.bytes_per_step, kept.end_bytes)), kept.stack, kept.size_bytes));
+        Self { kept, steps: count }
+    }
+
+    /// The groups that grow.
+    pub fn growing(&self) -> impl Iterator<Item = &Kept> {
+        self.of_class(GrowthClass::Leak)
+    }
+
+    /// The groups of a class.
+    pub fn of_class(&self, class: GrowthClass) -> impl Iterator<Item = &Kept> {
+        self.kept.iter().filter(move |kept| kept.class == Some(class))
+    }
+
+    /// By how many bytes the end of a step is higher than the end of the one before, of all that grows.
+    pub fn bytes_per_step(&self) -> u64 {
+        self.growing().map(|kept| kept.bytes_per_step).sum()
+    }
+
+    /// What the classes hold, each that there is, in the order of [`GrowthClass::ALL`].
+    pub fn by_class(&self) -> Vec<ClassTotal> {
+        GrowthClass::ALL.into_iter().filter_map(|class| self.total(class)).collect()
+    }
+
+    fn total(&self, class: GrowthClass) -> Option<ClassTotal> {
+        let of_class = || self.of_class(class);
+        Some(ClassTotal {
+            class,
+            first_rise: of_class().map(|kept| kept.first_rise).min()?,
+            last_rise: of_class().map(|kept| kept.last_rise).max()?,
+            bytes_per_step: of_class().map(|kept| kept.bytes_per_step).sum(),
+            end_bytes: of_class().map(|kept| kept.end_bytes).sum(),
+            end_count: of_class().map(|kept| kept.end_count).sum(),
+            groups: of_class().count() as u64,
+        })
+    }
+}
+
+/// An allocation of a step that is there at its end.
+struct Survivor {
+    id: AllocationId,
+    size_bytes: u64,
+    /// The step that it was born in.
+    born: u32,
+    /// The first step at whose end it is gone.
+    gone: u32,
+}
+
+fn survivors<'a>(allocations: &'a Allocations, steps: &'a Steps) -> impl Iterator<Item = Survivor> + 'a {
+    let first = steps.steps.first().map_or(u32::MAX, |step| step.start);
+    let step_of_end = |moment: u32| steps.steps.partition_point(|step| step.end < moment) as u32;
+    let rows = allocations.ids().filter(move |&id| allocations.born_at(id.0) > first);
+    rows.filter_map(move |id| {
+        let born = step_of_end(allocations.born_at(id.0));
+        let gone = step_of_end(allocations.died[id.index()]);
+        (born < gone).then(|| Survivor { id, size_bytes: allocations.size_bytes[id.index()], born, gone })
+    })
+}
+
+#[derive(Default)]
+struct Group {
+    /// By step, in no order.
+    changes: Vec<(u32, Change)>,
+    /// The steps of birth, ascending, each once.
+    births: Vec<u32>,
+    bytes_by_phase: HashMap<Phase, u64>,
+    latest: Option<(u32, AllocationId)>,
+}
+
+impl Group {
+    fn push(&mut self, survivor: &Survivor, phase: Phase) {
+        let bytes = survivor.size_bytes as i64;
+        self.changes.push((survivor.born, Change { bytes, count: 1 }));
+        self.changes.push((survivor.gone, Change { bytes: -bytes, count: -1 }));
+        if self.births.last() != Some(&survivor.born) {
+            self.births.push(survivor.born);
+        }
+        *self.bytes_by_phase.entry(phase).or_default() += survivor.size_bytes;
+        self.latest = self.latest.max(Some((survivor.gone, survivor.id)));
+    }
+
+    fn finish(mut self, (stack, size_bytes): (StackId, u64), steps: usize, are_phases_told: bool) -> Kept {
+        self.changes.sort_unstable_by_key(|&(step, _)| step);
+        let levels = Levels::of(&self.changes, steps);
+        let course = levels.course(&self.births);
+        let phase = self.bytes_by_phase.into_iter().max_by_key(|&(phase, bytes)| (bytes, phase));
+        let phase = phase.map_or(Phase::Unknown, |(phase, _)| phase);
+        let grows = course == Course::Grows;
+        let is_optimizer = are_phases_told && phase == Phase::Optimizer;
+        Kept {
+            stack,
+            size_bytes: (!stack.has_frames()).then_some(size_bytes),
+            phase,
+            course,
+            class: class_of(course, phase, is_optimizer).filter(|_| steps >= LEAST_STEPS),
+            bytes_per_step: if grows { levels.bytes_per_step() } else { 0 },
+            end_bytes: levels.last.bytes.max(0) as u64,
+            most_bytes: levels.most_bytes(),
+            end_count: levels.last.count.max(0) as u64,
+            first_rise: levels.first_rise().unwrap_or(0),
+            last_rise: levels.last_rise().unwrap_or(0),
+            is_replaced: grows && levels.last.count <= levels.first.count,
+            latest: self.latest.filter(|&(gone, _)| gone as usize == steps).map(|(_, id)| id),
+        }
+    }
+}
+
+fn class_of(course: Course, phase: Phase, is_optimizer: bool) -> Option<GrowthClass> {
+    match course {
+        Course::Grows => Some(GrowthClass::Leak),
+        Course::Settles | Course::WarmsUp | Course::Jumps if is_optimizer => Some(GrowthClass::OptimizerState),
+        // The model itself.
+        Course::Settles if phase == Phase::Setup => None,
+        Course::Settles | Course::WarmsUp => Some(GrowthClass::WarmUp),
+        Course::Fills | Course::Bounded => Some(GrowthClass::Cache),
+        Course::Jumps => Some(GrowthClass::OneOff),
+        Course::Renewed | Course::Changes => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
