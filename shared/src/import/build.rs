@@ -7,6 +7,7 @@ use super::oddities::Oddities;
 use super::part::PartRequest;
 use super::preview::Watch;
 use super::runs::Runs;
+use super::shapes::Shapes;
 use crate::base::{StringId, StringTable};
 use crate::pickle::{Build, Heap, Val};
 use crate::trace::{
@@ -96,6 +97,7 @@ pub(super) struct SnapshotBuilder {
     pub(super) joined_lines: HashMap<u32, StringId>,
     pub(super) stack_scratch: Vec<FrameId>,
     pub(super) fields: Fields,
+    pub(super) shapes: Shapes,
 }
 
 /// What is made of a file.
@@ -151,6 +153,7 @@ impl Default for SnapshotBuilder {
             joined_lines: HashMap::new(),
             stack_scratch: Vec::new(),
             fields: Fields::default(),
+            shapes: Shapes::default(),
         }
     }
 }
@@ -163,6 +166,9 @@ impl Build for SnapshotBuilder {
 
     #[inline]
     fn dict(&mut self, entries: &[Val], heap: &Heap) -> Option<Val> {
+        if let Some(event) = self.shaped_event(entries, heap) {
+            return Some(event);
+        }
         self.read_fields(entries);
         let fields = &self.fields;
         if fields.has(ACTION) {

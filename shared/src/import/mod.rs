@@ -15,6 +15,7 @@ mod part;
 mod preview;
 mod records;
 mod runs;
+mod shapes;
 mod unwind;
 
 pub use error::ImportError;

@@ -35,23 +35,34 @@ pub(super) struct Oddities {
     unknown_actions: HashMap<StringId, u64>,
     /// Fields whose value is of another kind than the format says, by key.
     malformed: HashMap<(Record, usize), u64>,
+    /// How often anything was counted in the tables above.
+    noted: u64,
     mended_texts: u64,
     first_mended: Option<u64>,
 }
 
 impl Oddities {
+    /// How often a key, an action or a field was odd so far.
+    #[inline]
+    pub(super) fn noted(&self) -> u64 {
+        self.noted
+    }
+
     #[cold]
     pub(super) fn unknown_key(&mut self, record: Record, key: StringId) {
+        self.noted += 1;
         *self.unknown_keys.entry((record, key)).or_default() += 1;
     }
 
     #[cold]
     pub(super) fn unknown_action(&mut self, name: StringId) {
+        self.noted += 1;
         *self.unknown_actions.entry(name).or_default() += 1;
     }
 
     #[cold]
     pub(super) fn malformed(&mut self, record: Record, key: usize) {
+        self.noted += 1;
         *self.malformed.entry((record, key)).or_default() += 1;
     }
 
@@ -62,7 +73,7 @@ impl Oddities {
 
     /// One diagnostic for each kind of oddity.
     pub(super) fn diagnostics(self, strings: &StringTable) -> Vec<Diagnostic> {
-        let Self { unknown_keys, unknown_actions, malformed, mended_texts, first_mended } = self;
+        let Self { unknown_keys, unknown_actions, malformed, mended_texts, first_mended, noted: _ } = self;
         let quoted = |id: StringId| format!("\"{}\"", strings.get(id));
         let mut all = Vec::new();
         let mut add = |code, severity, offset, count, message: String| {

@@ -72,18 +72,44 @@ impl SnapshotBuilder {
     }
 
     pub(super) fn event(&mut self, entries: &[Val], heap: &Heap) -> Option<Val> {
+        if self.is_overview {
+            return self.seen_event(heap);
+        }
+        let odd = self.oddities.noted();
+        let event = self.read_event(entries, heap)?;
+        let has_each_key_once = self.fields.present.count_ones() as usize * 2 == entries.len();
+        if has_each_key_once && self.oddities.noted() == odd {
+            self.shapes.learn(entries, self.fields.present, event.context);
+        }
+        Some(self.push_event(event))
+    }
+
+    /// An event of an overview: what it does to live bytes.
+    fn seen_event(&mut self, heap: &Heap) -> Option<Val> {
+        let action = self.action()?;
+        let size_bytes = self.size(Record::Event, SIZE, heap).unwrap_or(0);
+        let row = self.next_row();
+        self.watch.as_mut().expect("an overview is watched").event(row, action, size_bytes);
+        Some(Val::handle(EVENT, row))
+    }
+
+    fn action(&mut self) -> Option<Action> {
         let name = self.fields.values[ACTION].as_str()?;
-        let action = keys::action(name).unwrap_or_else(|| {
+        Some(keys::action(name).unwrap_or_else(|| {
             self.oddities.unknown_action(name);
             Action::Unknown
-        });
+        }))
+    }
+
+    #[inline]
+    fn next_row(&mut self) -> u32 {
         let row = self.event_rows;
         self.event_rows = row.checked_add(1).expect("fewer than 2^32 events");
-        if self.is_overview {
-            let size_bytes = self.size(Record::Event, SIZE, heap).unwrap_or(0);
-            self.watch.as_mut().expect("an overview is watched").event(row, action, size_bytes);
-            return Some(Val::handle(EVENT, row));
-        }
+        row
+    }
+
+    fn read_event(&mut self, entries: &[Val], heap: &Heap) -> Option<Event> {
+        let action = self.action()?;
         let addr_key = if action == Action::Oom && self.fields.has(DEVICE_FREE) { DEVICE_FREE } else { ADDR };
         let event = Event {
             action,
@@ -93,6 +119,26 @@ impl SnapshotBuilder {
             stack: self.stack_of(Record::Event),
             context: self.context(heap),
         };
+        self.note_unknown(Record::Event, EVENT_KEYS, entries);
+        Some(event)
+    }
+
+    /// The event that the shape of an earlier one tells; builds for tests compare it with what its keys tell.
+    #[inline]
+    pub(super) fn shaped_event(&mut self, entries: &[Val], heap: &Heap) -> Option<Val> {
+        let event = self.shapes.read(entries)?;
+        if cfg!(debug_assertions) {
+            let odd = self.oddities.noted();
+            self.read_fields(entries);
+            assert_eq!(self.read_event(entries, heap), Some(event), "an event by its shape");
+            assert_eq!(self.oddities.noted(), odd, "nothing is odd about it");
+        }
+        Some(self.push_event(event))
+    }
+
+    #[inline]
+    fn push_event(&mut self, event: Event) -> Val {
+        let row = self.next_row();
         if let Some(watch) = &mut self.watch {
             watch.event(row, event.action, event.size_bytes);
         }
@@ -100,8 +146,7 @@ impl SnapshotBuilder {
             None => self.events.push(event),
             Some(keeper) => keeper.event(row, event, &mut self.events),
         }
-        self.note_unknown(Record::Event, EVENT_KEYS, entries);
-        Some(Val::handle(EVENT, row))
+        Val::handle(EVENT, row)
     }
 
     #[inline]

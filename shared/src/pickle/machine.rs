@@ -20,10 +20,10 @@ type Result<T> = std::result::Result<T, Box<ErrorKind>>;
 pub(crate) struct Machine<B> {
     pub(crate) builder: B,
     pub(crate) heap: Heap,
-    stack: Vec<Val>,
+    pub(super) stack: Vec<Val>,
     /// Where each open mark stands on the stack.
-    marks: Vec<usize>,
-    memo: Memo,
+    pub(super) marks: Vec<usize>,
+    pub(super) memo: Memo,
     late_fills: u64,
 }
 
@@ -407,7 +407,7 @@ impl<B: Build> Machine<B> {
     }
 
     /// What a container is once it becomes part of another one.
-    fn close(&mut self, position: usize, val: Val) -> Val {
+    pub(super) fn close(&mut self, position: usize, val: Val) -> Val {
         let Kind::Node(number) = val.kind() else { return self.settle(position, val) };
         let node = self.heap.node(number);
         if let Some(taken) = node.taken {

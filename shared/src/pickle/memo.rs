@@ -1,7 +1,7 @@
 //! The memo: what `GET` opcodes refer back to.
 
 use super::val::{Kind, Val};
-use crate::base::{Column, StringId};
+use crate::base::StringId;
 use hashbrown::HashMap;
 
 /// Values by memo index, four bytes each for everything that is common.
@@ -10,11 +10,54 @@ use hashbrown::HashMap;
 /// file of a gigabyte has forty million entries, nearly none of which is used again.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    dense: Column<u32>,
+    dense: Dense,
     /// What does not fit into a dense entry.
     spilled: Vec<Val>,
     /// Entries at indices that no pickler would choose.
     sparse: HashMap<u64, Val>,
+    /// How often an entry was put where there was one.
+    rewrites: u64,
+}
+
+/// Entries in chunks of equal length, which never move.
+///
+/// A [`Column`](crate::base::Column) without what the memo has no use for: here the chunks' length is known when this
+/// is compiled, and what was not put is vacant.
+#[derive(Debug, Default)]
+struct Dense {
+    chunks: Vec<Box<[u32; CHUNK_LEN]>>,
+    len: usize,
+}
+
+const CHUNK_BITS: u32 = 12;
+const CHUNK_LEN: usize = 1 << CHUNK_BITS;
+
+impl Dense {
+    #[inline(always)]
+    fn get(&self, index: usize) -> u32 {
+        self.chunks.get(index >> CHUNK_BITS).map_or(VACANT << PAYLOAD_BITS, |chunk| chunk[index % CHUNK_LEN])
+    }
+
+    /// Replaces an entry below the length.
+    #[inline(always)]
+    fn set(&mut self, index: usize, packed: u32) {
+        self.chunks[index >> CHUNK_BITS][index % CHUNK_LEN] = packed;
+    }
+
+    #[inline(always)]
+    fn push(&mut self, packed: u32) {
+        if self.len.is_multiple_of(CHUNK_LEN) {
+            self.add_chunk();
+        }
+        self.len += 1;
+        self.set(self.len - 1, packed);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_chunk(&mut self) {
+        self.chunks.push(Box::new([VACANT << PAYLOAD_BITS; CHUNK_LEN]));
+    }
 }
 
 const PAYLOAD_BITS: u32 = 28;
@@ -42,13 +85,23 @@ pub(crate) enum Entry {
 }
 
 impl Memo {
+    /// A container that has not been filled yet is remembered by its place on the stack, which is below this.
+    pub(crate) const MOST_PENDING: usize = 1 << (PAYLOAD_BITS - 1);
+
     /// The number of entries in a row from index 0, which is the index that `MEMOIZE` takes.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.dense.len()
+        self.dense.len
+    }
+
+    /// How often a dense entry was replaced by another: as long as this stays, so does what was found in the memo.
+    #[inline]
+    pub(crate) fn rewrites(&self) -> u64 {
+        self.rewrites
     }
 
     /// Remembers a value at an index below `bound`, or in the sparse part beyond it.
+    #[inline]
     pub(crate) fn put(&mut self, index: u64, val: Val, bound: u64) {
         if index >= bound {
             self.sparse.insert(index, val);
@@ -71,38 +124,40 @@ impl Memo {
     /// Replaces a pending entry by the finished container, unless the index was used again since.
     #[inline]
     pub(crate) fn resolve(&mut self, index: usize, stack_position: usize, val: Val) {
-        if self.dense.at(index) == PENDING << PAYLOAD_BITS | stack_position as u32 {
+        if self.dense.get(index) == PENDING << PAYLOAD_BITS | stack_position as u32 {
             let packed = self.pack(val);
             self.dense.set(index, packed);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put_packed(&mut self, index: usize, packed: u32) {
-        if index == self.dense.len() {
+        if index == self.dense.len {
             return self.dense.push(packed);
         }
-        while self.dense.len() <= index {
+        while self.dense.len <= index {
             self.dense.push(VACANT << PAYLOAD_BITS);
         }
+        self.rewrites += 1;
         self.dense.set(index, packed);
     }
 
-    /// The value at an index, if it is a text or a handle of the builder, as nearly all are.
-    #[inline]
+    /// The value at an index, if it is a text, a handle of the builder or an empty list, as nearly all are.
+    #[inline(always)]
     pub(crate) fn get_common(&self, index: u64) -> Option<Val> {
-        let packed = self.dense.get(index as usize)?;
+        let packed = self.dense.get(index as usize);
         let payload = packed & PAYLOAD_MASK;
         match packed >> PAYLOAD_BITS {
             STR => Some(Val::str(StringId::from_index(payload as usize))),
             kind if kind < FIRST_OWN_TAG => Some(Val::handle(kind as u8, payload)),
+            EMPTY_LIST => Some(Val::EMPTY_LIST),
             _ => None,
         }
     }
 
     /// What an index holds.
     pub(crate) fn get(&self, index: u64) -> Entry {
-        let Some(packed) = self.dense.get(index as usize) else { return self.get_sparse(index) };
+        let packed = self.dense.get(index as usize);
         let payload = packed & PAYLOAD_MASK;
         Entry::Val(match packed >> PAYLOAD_BITS {
             STR => Val::str(StringId::from_index(payload as usize)),

@@ -6,10 +6,13 @@
 mod build;
 mod error;
 mod heap;
+mod known_keys;
 mod machine;
 mod memo;
 mod opcode;
 mod reader;
+mod records;
+mod runs;
 mod scanner;
 mod text;
 mod val;

@@ -2,8 +2,10 @@
 
 use super::error::{Error, ErrorKind};
 use super::heap::Shape;
+use super::known_keys::KnownKeys;
 use super::machine::Machine;
 use super::opcode::{self, *};
+use super::runs::MOST_ITEMS;
 use super::{Build, Val, text};
 use crate::base::{Scan, Scanned, StringId};
 use num_bigint::BigInt;
@@ -21,7 +23,10 @@ pub(super) struct Scanner<B> {
     /// Bytes after `STOP` that are not zero.
     pub(super) trailing_bytes: u64,
     /// The last short text: CPython writes "N/A" again for every event.
-    last_text: (Vec<u8>, Val),
+    pub(super) last_text: (Vec<u8>, Val),
+    pub(super) known_keys: KnownKeys,
+    /// The items of the list at hand.
+    pub(super) items: Box<[Val; MOST_ITEMS]>,
 }
 
 /// Why a step did not happen.
@@ -59,6 +64,7 @@ impl<B: Build> Scan for Scanner<B> {
         }
         let mut at = 0;
         while self.stop.is_none() {
+            at = self.run(input, at, offset)?;
             let Some((&opcode, data)) = input[at..].split_first() else {
                 return Ok(Scanned { consumed: at, needed: 1 });
             };
@@ -78,7 +84,9 @@ impl<B: Build> Scan for Scanner<B> {
 
 impl<B: Build> Scanner<B> {
     pub(super) fn new(machine: Machine<B>) -> Self {
-        Self { machine, protocol: 0, stop: None, trailing_bytes: 0, last_text: (Vec::new(), Val::str(StringId::EMPTY)) }
+        let last_text = (Vec::new(), Val::str(StringId::EMPTY));
+        let (known_keys, items) = (KnownKeys::default(), Box::new([Val::NONE; MOST_ITEMS]));
+        Self { machine, protocol: 0, stop: None, trailing_bytes: 0, last_text, known_keys, items }
     }
 
     /// Carries out one opcode; the common ones of snapshots come first.
@@ -304,7 +312,7 @@ impl<B: Build> Scanner<B> {
 }
 
 /// Memo indices from here on are kept apart: no pickler has used more of them than bytes.
-fn memo_bound(place: u64) -> u64 {
+pub(super) fn memo_bound(place: u64) -> u64 {
     place + 1
 }
 

@@ -1,0 +1,244 @@
+//! The opcodes that nearly all of a snapshot consists of, carried out a record at a time.
+//!
+//! A record is always written the same way: a dictionary is opened, memoized and marked; a key that is in the memo and
+//! a short value take turns; `SETITEMS` ends it.
+//! One step at a time ([`Scanner::step`](super::scanner::Scanner)) asks anew for each opcode which one it is, whether
+//! its data is there and what the memo holds, and each value passes the stack in memory.
+//! Here 32 bytes are checked once for a key or a value, a key is recognised by its bytes, and entries reach the stack
+//! only where their dictionary does not end as expected.
+//!
+//! Nothing is decided here that a step would decide otherwise: each branch leaves the machine as its steps would, and
+//! what is not met every day (the end of a chunk, an unusual opcode, anything wrong) is left to them.
+//! The tests read every file both ways, since chunks of a byte are too short for this.
+
+use super::error::Error;
+use super::known_keys::{KnownKey, KnownKeys};
+use super::opcode::*;
+use super::scanner::{Scanner, memo_bound};
+use super::{Build, Val};
+
+/// A value of ten bytes and what memoizes it fit in here, as do a key and whatever opens a container.
+pub(super) const WINDOW: usize = 32;
+/// Keys and values of a dictionary; those of snapshots have at most fourteen keys.
+const MOST_ENTRIES: usize = 32;
+/// Items of a list; a longer one goes over the stack.
+pub(super) const MOST_ITEMS: usize = 256;
+
+/// How a container begins.
+struct Opening {
+    /// Whether it is memoized under the next index.
+    is_memoized: bool,
+    /// The length of its opcodes, with those that memoize and mark it.
+    len: usize,
+}
+
+impl<B: Build> Scanner<B> {
+    /// Carries out opcodes from `at` on until one is left to [`step`](Self::step), and returns where that is.
+    ///
+    /// # Errors
+    /// As a step.
+    pub(super) fn run(&mut self, input: &[u8], mut at: usize, offset: u64) -> Result<usize, Error> {
+        while let Some(window) = window(input, at) {
+            let fail = |kind: Box<_>| Error { offset: offset + at as u64, kind: *kind };
+            let bound = || memo_bound(offset + at as u64);
+            let machine = &mut self.machine;
+            at += match window[0] {
+                EMPTY_DICT => match self.opening(window) {
+                    Some(opening) => self.dict(input, at, &opening),
+                    None => break,
+                },
+                EMPTY_LIST => match self.opening(window) {
+                    Some(opening) => self.list(input, at, &opening),
+                    None => break,
+                },
+                SETITEMS => machine.set_items().map(|()| 1).map_err(fail)?,
+                APPENDS => machine.append_all().map(|()| 1).map_err(fail)?,
+                MEMOIZE => machine.memoize().map(|()| 1).map_err(fail)?,
+                BINPUT => machine.put(u64::from(window[1]), bound()).map(|()| 2).map_err(fail)?,
+                LONG_BINPUT => machine.put(u64::from(u32_at::<1>(window)), bound()).map(|()| 5).map_err(fail)?,
+                _ => match self.value(input, at, window) {
+                    Some((val, len)) => {
+                        self.machine.push(val);
+                        len
+                    }
+                    None => break,
+                },
+            };
+        }
+        Ok(at)
+    }
+
+    /// How the container at the start of a window begins, if it is marked at once and may be.
+    #[inline(always)]
+    fn opening(&self, window: &[u8; WINDOW]) -> Option<Opening> {
+        let put_len = self.put_len([window[1], window[2], window[3], window[4], window[5]]);
+        let is_marked = window[1 + put_len] == MARK && self.machine.has_room();
+        is_marked.then_some(Opening { is_memoized: put_len > 0, len: 2 + put_len })
+    }
+
+    /// The length of an opcode that memoizes a value under the next index, 0 if it is another one.
+    #[inline(always)]
+    fn put_len(&self, opcode: [u8; 5]) -> usize {
+        let next = self.machine.memo().len() as u64;
+        let [name, data @ ..] = opcode;
+        match name {
+            MEMOIZE => 1,
+            BINPUT if u64::from(data[0]) == next => 2,
+            LONG_BINPUT if u64::from(u32::from_le_bytes(data)) == next => 5,
+            _ => 0,
+        }
+    }
+
+    /// A dictionary, whole or as far as it is as expected; the length of its opcodes.
+    #[inline]
+    fn dict(&mut self, input: &[u8], start: usize, opening: &Opening) -> usize {
+        let Self { machine, known_keys, .. } = self;
+        known_keys.follow(machine.memo());
+        let dict = machine.fresh(Val::FRESH_DICT, opening.is_memoized, 0);
+        let mut entries = [Val::NONE; MOST_ENTRIES];
+        let mut count = 0;
+        let mut at = start + opening.len;
+        let mut slot = KnownKeys::FIRST;
+        while let Some(key) = window(input, at) {
+            let known = &mut self.known_keys[slot];
+            if !known.is_at(key) {
+                if key[0] == SETITEMS && count > 0 {
+                    self.machine.end_dict(dict, &mut entries[..count]);
+                    return at + 1 - start;
+                }
+                let Some(learnt) = KnownKey::learn(key, self.machine.memo()) else { break };
+                *known = learnt;
+            }
+            let KnownKey { val: name, len: name_len, slot: next, .. } = *known;
+            let Some(value) = window(input, at + name_len) else { break };
+            let Some([name_place, value_place]) = entries.get_mut(count..).and_then(<[Val]>::first_chunk_mut) else {
+                break;
+            };
+            let found = match value[0] {
+                EMPTY_LIST => self.list_value(input, at + name_len, value, count + 2),
+                _ => self.value(input, at + name_len, value),
+            };
+            let Some((val, len)) = found else { break };
+            (*name_place, *value_place) = (name, val);
+            count += 2;
+            slot = next;
+            at += name_len + len;
+        }
+        self.machine.leave_open(dict, &entries[..count]);
+        at - start
+    }
+
+    /// A list as a value of a dictionary that has no place on the stack yet, and the length of its opcodes.
+    ///
+    /// `above` is how far above the dictionary it would lie. `None` leaves everything as it was.
+    #[inline]
+    fn list_value(&mut self, input: &[u8], start: usize, window: &[u8; WINDOW], above: usize) -> Option<(Val, usize)> {
+        let Some(opening) = self.opening(window) else {
+            // Without a mark it stays empty, as the stacks of threads without Python do.
+            let put_len = self.put_len([window[1], window[2], window[3], window[4], window[5]]);
+            let is_key = matches!(window[1 + put_len], BINGET | LONG_BINGET | SETITEMS);
+            return is_key.then(|| (self.machine.fresh(Val::FRESH_LIST, put_len > 0, above), 1 + put_len));
+        };
+        let (count, at) = self.items(input, start + opening.len);
+        if count == 0 || input.get(at) != Some(&APPENDS) {
+            return None;
+        }
+        let list = self.machine.fresh(Val::FRESH_LIST, opening.is_memoized, above);
+        let val = self.machine.end_list(list, &self.items[..count], above);
+        let after = input.get(at + 1..).and_then(<[u8]>::first_chunk);
+        let put_len = after.map_or(0, |opcode| self.put_len(*opcode));
+        if put_len > 0 {
+            self.machine.memoize_closed(val);
+        }
+        Some((val, at + 1 + put_len - start))
+    }
+
+    /// A list, whole or as far as its items are in the memo; the length of its opcodes.
+    fn list(&mut self, input: &[u8], start: usize, opening: &Opening) -> usize {
+        let list = self.machine.fresh(Val::FRESH_LIST, opening.is_memoized, 0);
+        let (count, at) = self.items(input, start + opening.len);
+        self.machine.leave_open(list, &self.items[..count]);
+        at - start
+    }
+
+    /// Reads items that are in the memo: how many, and where the first opcode is that is none.
+    #[inline(always)]
+    fn items(&mut self, input: &[u8], mut at: usize) -> (usize, usize) {
+        let memo = self.machine.memo();
+        let mut count = 0;
+        for place in self.items.iter_mut() {
+            let Some(&[opcode, ref data @ ..]) = input.get(at..).and_then(<[u8]>::first_chunk::<5>) else { break };
+            let (index, len) = match opcode {
+                LONG_BINGET => (u64::from(u32::from_le_bytes(*data)), 5),
+                BINGET => (u64::from(data[0]), 2),
+                _ => break,
+            };
+            let Some(val) = memo.get_common(index) else { break };
+            *place = val;
+            count += 1;
+            at += len;
+        }
+        (count, at)
+    }
+
+    /// A value that is no container and what memoizes it, with the length of these opcodes.
+    #[inline(always)]
+    fn value(&mut self, input: &[u8], at: usize, window: &[u8; WINDOW]) -> Option<(Val, usize)> {
+        let memo = self.machine.memo();
+        Some(match window[0] {
+            LONG_BINGET => (memo.get_common(u64::from(u32_at::<1>(window)))?, 5),
+            BINGET => (memo.get_common(u64::from(window[1]))?, 2),
+            BININT1 if window[2] == BININT1 && window[4] == TUPLE2 => {
+                let number = |byte: u8| Val::small_int(i32::from(byte));
+                let pair = Val::pair(number(window[1]), number(window[3]))?;
+                (pair, 5 + self.memoize_if(pair, window[5]))
+            }
+            BININT1 => (Val::small_int(i32::from(window[1])), 2),
+            BININT2 => (Val::small_int(i32::from(u16::from_le_bytes([window[1], window[2]]))), 3),
+            BININT => (Val::small_int(u32_at::<1>(window) as i32), 5),
+            LONG1 => {
+                let len @ 1..=8 = usize::from(window[1]) else { return None };
+                // What lies behind the number is shifted out above it; shifting back brings its sign along.
+                let unused_bits = 64 - 8 * len;
+                (Val::int((u64_at::<2>(window) << unused_bits) as i64 >> unused_bits)?, 2 + len)
+            }
+            SHORT_BINUNICODE => {
+                let len = usize::from(window[1]);
+                let (known, val) = &self.last_text;
+                // The byte behind the text says whether it is memoized.
+                let (text, next) = input.get(at + 2..at + 3 + len)?.split_at_checked(len)?;
+                if known != text {
+                    return None;
+                }
+                let val = *val;
+                (val, 2 + len + self.memoize_if(val, next[0]))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Memoizes a value if the opcode behind it says so; the length of that one.
+    #[inline(always)]
+    fn memoize_if(&mut self, val: Val, next: u8) -> usize {
+        let is_memoized = next == MEMOIZE;
+        if is_memoized {
+            self.machine.memoize_closed(val);
+        }
+        usize::from(is_memoized)
+    }
+}
+
+#[inline(always)]
+fn window(input: &[u8], at: usize) -> Option<&[u8; WINDOW]> {
+    input.get(at..)?.first_chunk()
+}
+
+#[inline(always)]
+pub(super) fn u32_at<const AT: usize>(window: &[u8; WINDOW]) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|byte| window[AT + byte]))
+}
+
+#[inline(always)]
+pub(super) fn u64_at<const AT: usize>(window: &[u8; WINDOW]) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|byte| window[AT + byte]))
+}

@@ -1,0 +1,188 @@
+//! A snapshot says the same whether its records are read as a whole or opcode by opcode.
+//!
+//! Chunks of a byte are too short for the fast way (`pickle/runs.rs`), so that every opcode of theirs is a step; larger
+//! ones cut records wherever they end.
+//! What is compared is everything, down to the order in which strings and stacks were met, and errors to the byte.
+
+use flate2::read::GzDecoder;
+use shared::import::{ImportError, Importer};
+use shared::trace::Trace;
+use std::io::Read;
+use std::path::Path;
+
+type Decoded = Result<Trace, ImportError>;
+
+fn decode(bytes: &[u8], mut chunk_len: impl FnMut() -> usize) -> Decoded {
+    let mut importer = Importer::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (chunk, behind) = rest.split_at(chunk_len().min(rest.len()));
+        importer.push(chunk)?;
+        rest = behind;
+    }
+    importer.finish()
+}
+
+fn stepwise(bytes: &[u8]) -> Decoded {
+    decode(bytes, || 1)
+}
+
+fn at_once(bytes: &[u8]) -> Decoded {
+    decode(bytes, || usize::MAX)
+}
+
+/// Panics unless both say the same, row by row.
+#[track_caller]
+fn assert_same(name: &str, a: &Decoded, b: &Decoded) {
+    let (a, b) = match (a, b) {
+        (Ok(a), Ok(b)) => (a, b),
+        (a, b) => {
+            let error = |decoded: &Decoded| decoded.as_ref().err().map(|error| format!("{error:?}"));
+            return assert_eq!(error(a), error(b), "{name}");
+        }
+    };
+    a.check();
+    let texts = |trace: &Trace| trace.strings.ids().map(|id| trace.strings.get(id).to_owned()).collect::<Vec<_>>();
+    assert_eq!(texts(a), texts(b), "strings of {name}");
+    assert!(a.frames.iter().eq(b.frames.iter()), "frames of {name}");
+    let stacks = |trace: &Trace| trace.stacks.ids().map(|id| trace.stacks.frames(id).to_vec()).collect::<Vec<_>>();
+    assert_eq!(stacks(a), stacks(b), "stacks of {name}");
+    assert!(a.contexts.iter().eq(b.contexts.iter()), "contexts of {name}");
+    assert!(a.devices == b.devices && a.host == b.host, "devices of {name}");
+    assert_eq!((&a.annotations, &a.settings), (&b.annotations, &b.settings), "{name}");
+    assert_eq!((a.format, &a.diagnostics), (b.format, &b.diagnostics), "{name}");
+}
+
+/// The stored pickles, unpacked.
+fn pickles() -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/snapshots");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder of snapshots") {
+        let path = entry.expect("a file").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let stored = std::fs::read(&path).expect("a snapshot");
+        if name.ends_with(".pickle") {
+            found.push((name, stored));
+        } else if name.ends_with(".pickle.gz") {
+            let mut bytes = Vec::new();
+            GzDecoder::new(&stored[..]).read_to_end(&mut bytes).expect("a stored file unpacks");
+            found.push((name, bytes));
+        }
+    }
+    assert!(found.len() > 20, "{} pickles", found.len());
+    found
+}
+
+/// A xorshift generator: the same files in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+}
+
+/// Opcodes that a machine may meet anywhere, with what they need.
+const OPCODES: &[&[u8]] = &[
+    b"}\x94(",
+    b"]\x94(",
+    b"](",
+    b"}(",
+    b"]",
+    b"]\x94",
+    b")",
+    b"h\x05",
+    b"h\x10",
+    b"q\x05",
+    b"q\x06",
+    b"r\x10\x00\x00\x00",
+    b"j\x10\x00\x00\x00",
+    b"\x94",
+    b"u",
+    b"e",
+    b"a",
+    b"s",
+    b"0",
+    b"1",
+    b"2",
+    b"(",
+    b"t",
+    b"l",
+    b"d",
+    b"\x85",
+    b"\x86",
+    b"N",
+    b"K\x00",
+    b"K\x00K\x00\x86",
+    b"M\x00\x01",
+    b"J\xff\xff\xff\xff",
+    b"\x8a\x01\x80",
+    b"\x8a\x00",
+    b"\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f",
+    b"\x8c\x03N/A",
+    b"\x8c\x06action",
+    b"\x8c\x02\xff\xfe",
+    b".",
+];
+
+/// Damages bytes in one of the ways that keep much of a pickle in order.
+fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
+    let place = random.below(bytes.len());
+    let end = (place + 1 + random.below(80)).min(bytes.len());
+    match random.below(6) {
+        0 => bytes[place] = random.below(256) as u8,
+        1 => bytes[place] = random.one_of(OPCODES)[0],
+        2 => drop(bytes.remove(place)),
+        3 => {
+            let piece = bytes[place..end].to_vec();
+            let target = random.below(bytes.len());
+            drop(bytes.splice(target..target, piece));
+        }
+        4 => drop(bytes.drain(place..end)),
+        _ => drop(bytes.splice(place..place, random.one_of(OPCODES).iter().copied())),
+    }
+}
+
+#[test]
+fn stored_pickles_say_the_same_both_ways() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for (name, bytes) in pickles() {
+        let steps = stepwise(&bytes);
+        assert_same(&name, &at_once(&bytes), &steps);
+        for longest in [40, 300, 5000] {
+            assert_same(&name, &decode(&bytes, || 1 + random.below(longest)), &steps);
+        }
+    }
+}
+
+#[test]
+fn damaged_pickles_say_the_same_both_ways() {
+    const ROUNDS: usize = 4000;
+    let mut random = Random(0xd1b5_4a32_d192_ed03);
+    let small: Vec<_> = pickles().into_iter().filter(|(_, bytes)| bytes.len() < 30_000).collect();
+    let (mut read, mut refused) = (0, 0);
+    for round in 0..ROUNDS {
+        let (name, bytes) = &small[random.below(small.len())];
+        let mut bytes = bytes.clone();
+        for _ in 0..1 + random.below(3) {
+            damage(&mut bytes, &mut random);
+        }
+        let name = format!("{name}, damaged in round {round}");
+        let steps = stepwise(&bytes);
+        if steps.is_ok() {
+            read += 1
+        } else {
+            refused += 1
+        }
+        assert_same(&name, &at_once(&bytes), &steps);
+        assert_same(&name, &decode(&bytes, || 1 + random.below(400)), &steps);
+    }
+    assert!(read > ROUNDS / 50 && refused > ROUNDS / 50, "{read} were read and {refused} refused");
+}
