@@ -4,19 +4,21 @@
 
 use std::fs;
 use std::future::Future;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction, WheelAction, WheelActions};
 use fantoccini::error::CmdError;
-use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder, Locator};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::server::root;
+
+use driver::{Driver, Own};
+
+mod driver;
 
 /// How long a journey waits for the page before it gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,7 +46,7 @@ const FLAGS: [&str; 12] = [
 pub struct Browser {
     runtime: Runtime,
     client: Client,
-    _driver: Driver,
+    driver: Driver,
 }
 
 impl Browser {
@@ -77,7 +79,7 @@ impl Browser {
                 .capabilities(capabilities)
                 .connect(&driver.url),
         );
-        let browser = Self { client: connected.expect("Chromium to start"), runtime, _driver: driver };
+        let browser = Self { client: connected.expect("Chromium to start"), runtime, driver };
         // A window has a frame, even without a screen: this is the size of the page itself.
         browser.devtools(
             "Emulation.setDeviceMetricsOverride",
@@ -112,6 +114,20 @@ impl Browser {
         self.wait(self.client.execute(script, arguments))
     }
 
+    /// As [`Self::run`], for a page that may be busy or may crash.
+    ///
+    /// # Errors
+    ///
+    /// What the driver says: that the page does not answer in half a minute, or is no more.
+    pub fn try_run(&self, script: &str) -> Result<Value, String> {
+        self.runtime.block_on(self.client.execute(script, Vec::new())).map_err(|error| error.to_string())
+    }
+
+    /// The driver's process, from which those of this browser descend.
+    pub fn pid(&self) -> u32 {
+        self.driver.pid()
+    }
+
     /// Waits until an expression is truthy, and returns its value.
     ///
     /// # Panics
@@ -137,12 +153,18 @@ impl Browser {
     /// Gives files to the page's file input, as the file dialogue does.
     #[track_caller]
     pub fn attach(&self, files: &[&Path]) {
+        self.choose(files);
+        // WebDriver focuses the input; the dialogue would have left the focus where it was.
+        self.run("document.activeElement.blur()", Vec::new());
+    }
+
+    /// As [`Self::attach`], without a question to a page that may be busy by then.
+    #[track_caller]
+    pub fn choose(&self, files: &[&Path]) {
         let names = files.iter().map(|file| file.canonicalize().expect("the file to be there"));
         let names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
         let input = self.wait(self.client.find(Locator::Css("input[type=file]")));
         self.wait(input.send_keys(&names.join("\n")));
-        // WebDriver focuses the input; the dialogue would have left the focus where it was.
-        self.run("document.activeElement.blur()", Vec::new());
     }
 
     /// Drops a file onto the middle of the page.
@@ -290,60 +312,3 @@ impl Drop for Browser {
 /// A point of an element: fractions of its width from the left and of its height from the top.
 #[derive(Debug, Clone, Copy)]
 pub struct Spot(pub f64, pub f64);
-
-/// A chromedriver of its own on a free port.
-struct Driver {
-    child: Child,
-    url: String,
-    /// Held open: a driver that cannot write its log dies.
-    log: BufReader<ChildStdout>,
-}
-
-impl Driver {
-    #[track_caller]
-    fn start() -> Self {
-        let spawned = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let mut child = spawned.expect("chromedriver to be installed: run the tests by `./dev test`");
-        let log = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut driver = Self { child, url: String::new(), log };
-        driver.url = driver.wait_for_port();
-        driver
-    }
-
-    /// Reads the log up to the line that names the port.
-    #[track_caller]
-    fn wait_for_port(&mut self) -> String {
-        let mut line = String::new();
-        while self.log.read_line(&mut line).expect("text") > 0 {
-            if let Some((_, port)) = line.trim_end_matches(['.', '\n']).split_once("successfully on port ") {
-                return format!("http://127.0.0.1:{port}");
-            }
-            line.clear();
-        }
-        panic!("chromedriver ended without listening");
-    }
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A command that only chromedriver has.
-#[derive(Debug)]
-struct Own {
-    path: &'static str,
-    body: Value,
-}
-
-impl WebDriverCompatibleCommand for Own {
-    fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
-        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
-    }
-
-    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
-        (http::Method::POST, Some(self.body.to_string()))
-    }
-}

@@ -1,20 +1,37 @@
 //! What `./dev bench` measures, as ratios of one run on one machine.
 
-pub mod decode;
+pub mod native;
+pub mod options;
 pub mod page;
+pub mod report;
+pub mod scale;
+pub mod trace;
+pub mod viewer;
 
+mod budget;
+mod devtools;
+mod figures;
+mod measure;
 mod process;
+mod site;
+mod stats;
 mod table;
 
+pub use budget::{Budget, Unit, table as budget_table};
+pub use measure::{Measured, measure};
 pub use process::{cpu_seconds, descendants_with, peak_memory_bytes};
+pub use stats::{median, percentile};
 pub use table::Table;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use shared::pickle::Style;
 
 use crate::generator::{Config, generate};
 use crate::server::root;
+
+/// Generated events of a MB: an event takes about 112 bytes.
+const EVENTS_PER_MB: usize = 10_000;
 
 /// A generated snapshot file of about so many events, made once and kept in `target/bench`.
 ///
@@ -22,23 +39,39 @@ use crate::server::root;
 ///
 /// The file cannot be written.
 pub fn snapshot(events: usize, style: Style) -> PathBuf {
-    let name = match style {
-        Style::Torch => format!("{events}-torch.pickle"),
-        _ => format!("{events}.pickle"),
-    };
+    seeded(&Config { seed: 1, events, style })
+}
+
+/// A generated snapshot of about so many MB.
+///
+/// # Panics
+///
+/// The file cannot be written.
+pub fn snapshot_of(size_mb: u32) -> PathBuf {
+    file_of(size_mb, 1)
+}
+
+/// One of several that differ by their seeds.
+fn file_of(size_mb: u32, seed: u64) -> PathBuf {
+    seeded(&Config { seed, events: size_mb as usize * EVENTS_PER_MB, style: Style::Python })
+}
+
+fn seeded(config: &Config) -> PathBuf {
+    let style = if matches!(config.style, Style::Torch) { "-torch" } else { "" };
+    let seed = if config.seed == 1 { String::new() } else { format!("-seed{}", config.seed) };
     let folder = root().join("target/bench");
-    let file = folder.join(name);
+    let file = folder.join(format!("{}{style}{seed}.pickle", config.events));
     if !file.is_file() {
         std::fs::create_dir_all(&folder).expect("a folder for snapshots");
-        write(&file, &Config { seed: 1, events, style });
+        write(&file, config);
     }
     file
 }
 
-fn write(file: &Path, config: &Config) {
+fn write(file: &std::path::Path, config: &Config) {
     use std::io::Write;
-    // A run that is stopped here must not leave half a file under the final name.
-    let partial = file.with_extension("part");
+    // A run that is stopped here must not leave half a file under the final name, nor two runs write one file.
+    let partial = file.with_extension(format!("{}.part", std::process::id()));
     let mut out = std::fs::File::create(&partial).expect("a file for the snapshot");
     generate(config, |piece| out.write_all(piece).expect("room for the snapshot"));
     drop(out);

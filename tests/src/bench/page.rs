@@ -1,135 +1,154 @@
-//! The page in headless Chromium: from a file to its timeline, memory of the tab, and frames.
+//! A viewer in headless Chromium: from a file to its timeline, memory of the tab, and frames.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::devtools::DevTools;
 use super::process;
+use super::trace::{self, CATEGORIES, Frames};
+use super::viewer::{Kind, Viewer};
 use crate::browser::Browser;
-use crate::server::Server;
 
-/// What the page took for one file.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Opening {
-    /// Seconds from choosing the file until its model is ready.
-    pub ready_s: f64,
+/// How long a viewer may take for one file.
+const PATIENCE: Duration = Duration::from_mins(3);
+
+/// Between two looks at a page that is at work.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a page may go on after an error.
+const AFTER_ERROR: Duration = Duration::from_secs(5);
+
+/// What a page took for one file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Visit {
+    /// Seconds from choosing the file until its model is ready, where the page says so.
+    pub parsed_s: Option<f64>,
     /// Seconds from choosing the file until its timeline is on the screen.
-    pub drawn_s: f64,
-    /// The highest resident memory of the tab's process, in bytes.
+    pub drawn_s: Option<f64>,
+    /// Why there is no timeline: `crash`, an error of the page, or that it took too long.
+    pub failure: Option<String>,
+    /// The highest resident memory of the tab's process, its workers included, in bytes.
     pub peak_bytes: u64,
+    /// Frames while zooming in and out again by the wheel.
+    pub zoom: Option<Frames>,
+    /// Frames while dragging to and fro.
+    pub pan: Option<Frames>,
+    /// How the page started.
+    pub start: Start,
 }
 
-/// Times between frames, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frames {
-    /// The median.
-    pub p50_ms: f64,
-    /// All but one in twenty are at most this long.
-    pub p95_ms: f64,
-    /// The longest.
-    pub max_ms: f64,
-    /// Work of the page's own thread for each frame, on average.
-    pub work_ms: f64,
+/// What a page took before a file was chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Start {
+    /// Bytes of the page and of all that it loaded, as they were sent.
+    pub bytes: f64,
+    /// Milliseconds from asking for the page until a file could be chosen.
+    pub ready_ms: f64,
 }
 
-/// The built page in a browser of its own.
-pub struct Page {
-    browser: Browser,
-    _server: Server,
-}
-
-impl Page {
-    /// Serves the built page and opens it.
-    pub fn open() -> Self {
-        let server = Server::with_page();
-        let browser = Browser::open(&server.url("/"));
-        browser.wait_for("document.querySelector('input[type=file]') !== null");
-        Self { browser, _server: server }
+/// Opens a file in a browser of its own, and zooms and pans in what it shows.
+///
+/// # Panics
+///
+/// Chromium does not start, or a page that showed the file cannot be measured.
+pub fn visit(viewer: &Viewer, file: &Path) -> Visit {
+    let browser = Browser::open("about:blank");
+    let source = format!("window.benchKeeps = {};\n{}", viewer.kind == Kind::Page, include_str!("page.js"));
+    browser.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source }));
+    let start = open(&browser, viewer);
+    let mut visit = Visit { start, ..Visit::default() };
+    browser.run("benchInput()", Vec::new());
+    browser.run(&format!("benchWhen(() => {}, 'bench-drawn')", viewer.kind.is_drawn()), Vec::new());
+    let mut tools = DevTools::of(browser.pid()).expect("Chromium's tools");
+    tools.start_trace(&[CATEGORIES[0], CATEGORIES[2]]).expect("a trace");
+    browser.choose(&[file]);
+    visit.failure = wait(&browser, &mut visit.peak_bytes).err();
+    if visit.failure.is_some() {
+        return visit;
     }
+    let events = tools.stop_trace().expect("the trace");
+    let drawn_s = trace::seconds_to_screen(&events, "bench-chosen", "bench-drawn", "bench-drawn-settled");
+    visit.drawn_s = Some(drawn_s.expect("the marks in the trace"));
+    visit.parsed_s = viewer.kind.parsed_mark().map(|mark| since_chosen_s(&browser, mark));
+    visit.zoom = gesture(&browser, &mut tools, viewer.kind, "zoom");
+    visit.pan = gesture(&browser, &mut tools, viewer.kind, "pan");
+    visit.peak_bytes = visit.peak_bytes.max(memory(&browser));
+    visit
+}
 
-    /// Opens a file and waits for its timeline.
-    ///
-    /// # Panics
-    ///
-    /// There is none within half a minute.
-    pub fn load(&self, file: &Path) -> Opening {
-        let listen = "
-            document.querySelector('input[type=file]')
-                .addEventListener('change', () => performance.mark('file-chosen'), { capture: true });";
-        self.browser.run(listen, Vec::new());
-        self.browser.attach(&[file]);
-        self.browser.wait_for("performance.getEntriesByName('timeline-drawn').length");
-        let mark = |name: &str| {
-            let time = self.browser.value(&format!("performance.getEntriesByName('{name}').at(-1).startTime"));
-            time.as_f64().expect("a time") / 1000.0
-        };
-        let chosen = mark("file-chosen");
-        let renderers = process::descendants_with(std::process::id(), "--type=renderer");
-        let peak_bytes = renderers.into_iter().filter_map(process::peak_memory_bytes).max();
-        Opening {
-            ready_s: mark("snapshot-parsed") - chosen,
-            drawn_s: mark("timeline-drawn") - chosen,
-            peak_bytes: peak_bytes.expect("the process of the tab"),
+/// Loads the page, and waits until it can take a file.
+fn open(browser: &Browser, viewer: &Viewer) -> Start {
+    browser.goto(&viewer.url);
+    let can_take = match viewer.kind {
+        Kind::Own => "document.querySelector('input[type=file]') !== null",
+        // Of this page's versions only the latest has an input for files; each has lists to choose from.
+        Kind::Official => "document.querySelector('select') !== null",
+        Kind::Page => "document.readyState === 'complete'",
+    };
+    browser.run(&format!("benchWhen(() => {can_take}, 'bench-ready')"), Vec::new());
+    browser.wait_for("performance.getEntriesByName('bench-ready-settled').length");
+    let figures = browser.value(
+        "[['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind))
+            .reduce((sum, entry) => sum + entry.encodedBodySize, 0),
+          performance.getEntriesByName('bench-ready')[0].startTime]",
+    );
+    let figure = |index: usize| figures[index].as_f64().unwrap_or(0.0);
+    Start { bytes: figure(0), ready_ms: figure(1) }
+}
+
+/// Waits until the timeline is there; notes the highest memory meanwhile, since a crash leaves nothing to ask.
+fn wait(browser: &Browser, peak_bytes: &mut u64) -> Result<(), String> {
+    const STATE: &str = "return [performance.getEntriesByName('bench-drawn-settled').length > 0, benchErrors[0] ?? '']";
+    let begin = Instant::now();
+    let mut failed_at = None;
+    loop {
+        let state = browser.try_run(STATE);
+        *peak_bytes = (*peak_bytes).max(memory(browser));
+        match state {
+            Ok(state) if state[0] == true => return Ok(()),
+            // Not every error is about the file: what comes soon after one is a result yet.
+            Ok(state) if state[1] != "" && failed_at.get_or_insert_with(Instant::now).elapsed() > AFTER_ERROR => {
+                return Err(format!("error: {}", text(&state[1])));
+            }
+            // Busy: the driver waited for half a minute.
+            Err(error) if error.contains("timeout") => {}
+            Err(error) if is_crash(&error) => return Err("crash".to_owned()),
+            Err(error) => return Err(format!("error: {}", error.lines().next().unwrap_or_default())),
+            Ok(_) => {}
         }
-    }
-
-    /// Zooms in and out again by the wheel, one step a frame.
-    pub fn zoom(&self) -> Frames {
-        self.frames("frame => wheel(frame < FRAMES / 2 ? -40 : 40)")
-    }
-
-    /// Drags to and fro over the zoomed timeline, one move a frame.
-    pub fn pan(&self) -> Frames {
-        self.browser.run(&format!("{GESTURES} for (let n = 0; n < 12; n++) wheel(-100);"), Vec::new());
-        self.frames("frame => drag(frame)")
-    }
-
-    fn frames(&self, gesture: &str) -> Frames {
-        let busy = self.busy_s();
-        let script = format!(
-            "{GESTURES}
-            const step = {gesture};
-            return new Promise(resolve => {{
-                const times = [];
-                const next = time => {{
-                    times.push(time);
-                    if (times.length > FRAMES) return resolve(times);
-                    step(times.length);
-                    requestAnimationFrame(next);
-                }};
-                requestAnimationFrame(next);
-            }});"
-        );
-        let times = self.browser.run(&script, Vec::new());
-        let work_s = self.busy_s() - busy;
-        let times: Vec<f64> = times.as_array().expect("times").iter().filter_map(Value::as_f64).collect();
-        let mut deltas: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        deltas.sort_by(f64::total_cmp);
-        let at = |share: f64| deltas[((deltas.len() - 1) as f64 * share).round() as usize];
-        Frames { p50_ms: at(0.5), p95_ms: at(0.95), max_ms: at(1.0), work_ms: work_s * 1000.0 / deltas.len() as f64 }
-    }
-
-    /// Seconds that the page's thread has worked so far.
-    fn busy_s(&self) -> f64 {
-        self.browser.devtools("Performance.enable", json!({}));
-        let metrics = self.browser.devtools("Performance.getMetrics", json!({}));
-        let metrics = metrics["metrics"].as_array().cloned().unwrap_or_default();
-        let task = metrics.iter().find(|metric| metric["name"] == "TaskDuration");
-        task.and_then(|metric| metric["value"].as_f64()).expect("the metric TaskDuration")
+        if begin.elapsed() > PATIENCE {
+            return Err(format!("nothing in {} s", PATIENCE.as_secs()));
+        }
+        std::thread::sleep(PAUSE);
     }
 }
 
-const GESTURES: &str = "
-    const FRAMES = 120;
-    const plot = document.querySelector('[data-timeline]');
-    const box = plot.getBoundingClientRect();
-    const middle = { clientX: box.left + box.width / 2, clientY: box.top + box.height / 2 };
-    const options = { bubbles: true, cancelable: true, pointerId: 1, pointerType: 'mouse', isPrimary: true };
-    const wheel = deltaY => plot.dispatchEvent(new WheelEvent('wheel', { ...options, ...middle, deltaY }));
-    const point = (type, x, buttons) => plot.dispatchEvent(
-        new PointerEvent(type, { ...options, clientX: x, clientY: middle.clientY, button: 0, buttons }));
-    const drag = frame => {
-        if (frame === 1) point('pointerdown', middle.clientX, 1);
-        point('pointermove', middle.clientX + 200 * Math.sin(frame / 10), 1);
-        if (frame === FRAMES) point('pointerup', middle.clientX, 0);
-    };";
+fn is_crash(error: &str) -> bool {
+    ["crash", "disconnected", "no such window", "invalid session"].iter().any(|word| error.contains(word))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn since_chosen_s(browser: &Browser, mark: &str) -> f64 {
+    let time = |name: &str| format!("performance.getEntriesByName('{name}').at(-1).startTime");
+    let value = browser.value(&format!("({} - {}) / 1000", time(mark), time("bench-chosen")));
+    value.as_f64().expect("a time")
+}
+
+/// The highest memory so far of any renderer: the tab is the largest.
+fn memory(browser: &Browser) -> u64 {
+    let renderers = process::descendants_with(browser.pid(), "--type=renderer");
+    renderers.into_iter().filter_map(process::peak_memory_bytes).max().unwrap_or(0)
+}
+
+fn gesture(browser: &Browser, tools: &mut DevTools, kind: Kind, name: &str) -> Option<Frames> {
+    tools.start_trace(&CATEGORIES).expect("a trace");
+    // A page may be so slow that the driver gives up: then there are no figures.
+    let done = browser.try_run(&format!("return benchGesture({}, '{name}')", kind.plot()));
+    let events = tools.stop_trace().expect("the trace");
+    done.ok().and_then(|_| trace::frames(&events, "bench-gesture", "bench-gesture-end").ok())
+}

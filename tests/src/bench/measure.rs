@@ -1,0 +1,108 @@
+//! Measures everything that is asked for, in turns: what else the machine does hits all of it alike.
+
+use super::native::{Cost, Programs, Task};
+use super::options::{Options, Part};
+use super::page::{Visit, visit};
+use super::viewer::Viewer;
+use super::{median, snapshot_of};
+
+/// What was measured over one file.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// The size that was asked for, in MB.
+    pub size_mb: u32,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// What the tasks took, a cost for each run.
+    pub tasks: Vec<(Task, Vec<Cost>)>,
+    /// What the viewers took by their names, a visit for each run.
+    pub visits: Vec<(String, Vec<Visit>)>,
+}
+
+impl Measured {
+    /// The median seconds of a task.
+    pub fn seconds(&self, task: Task) -> Option<f64> {
+        median(self.costs(task).iter().map(|cost| cost.seconds))
+    }
+
+    /// The median of the highest memory of a task, in bytes.
+    pub fn task_bytes(&self, task: Task) -> Option<f64> {
+        median(self.costs(task).iter().map(|cost| cost.peak_bytes as f64).filter(|&bytes| bytes > 0.0))
+    }
+
+    /// The median of a figure of a viewer's visits, of those that have it.
+    pub fn median_of(&self, viewer: &str, figure: impl Fn(&Visit) -> Option<f64>) -> Option<f64> {
+        median(self.visits_of(viewer).iter().filter_map(figure))
+    }
+
+    /// Why a viewer showed nothing, if it didn't.
+    pub fn failure(&self, viewer: &str) -> Option<&str> {
+        self.visits_of(viewer).iter().find_map(|visit| visit.failure.as_deref())
+    }
+
+    fn costs(&self, task: Task) -> &[Cost] {
+        self.tasks.iter().find(|(other, _)| *other == task).map_or(&[], |(_, costs)| costs)
+    }
+
+    fn visits_of(&self, viewer: &str) -> &[Visit] {
+        self.visits.iter().find(|(name, _)| name == viewer).map_or(&[], |(_, visits)| visits)
+    }
+}
+
+/// Measures each size in turn, and says on standard error what it is at.
+///
+/// # Errors
+///
+/// A task fails; a viewer that does is a result.
+pub fn measure(options: &Options, programs: &Programs, viewers: &[Viewer]) -> Result<Vec<Measured>, String> {
+    options.sizes.iter().map(|&size_mb| measure_one(options, programs, viewers, size_mb)).collect()
+}
+
+fn measure_one(options: &Options, programs: &Programs, viewers: &[Viewer], size_mb: u32) -> Result<Measured, String> {
+    let file = snapshot_of(size_mb);
+    let file_bytes = std::fs::metadata(&file).map_err(|error| format!("{}: {error}", file.display()))?.len();
+    let mut measured = Measured { size_mb, file_bytes, ..Measured::default() };
+    measured.tasks = Task::ALL.map(|task| (task, Vec::new())).into();
+    measured.visits = viewers.iter().map(|viewer| (viewer.name.clone(), Vec::new())).collect();
+    for run in 1..=options.runs(size_mb) {
+        eprintln!("bench: {size_mb} MB, run {run} of {}", options.runs(size_mb));
+        if options.has(Part::Native) {
+            for (task, costs) in &mut measured.tasks {
+                costs.push(task.run(programs, &file)?);
+            }
+        }
+        if options.has(Part::Page) {
+            for (viewer, (_, visits)) in viewers.iter().zip(&mut measured.visits) {
+                // What failed once fails again, and may take minutes to.
+                if visits.iter().all(|visit| visit.failure.is_none()) {
+                    visits.push(visit(viewer, &file));
+                }
+            }
+        }
+    }
+    Ok(measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_medians_of_the_runs_that_have_them() {
+        let visit = |drawn_s| Visit { drawn_s, ..Visit::default() };
+        let crash = Visit { failure: Some("crash".to_owned()), ..Visit::default() };
+        let cost = |seconds, peak_bytes| Cost { seconds, peak_bytes };
+        let measured = Measured {
+            tasks: vec![(Task::Scan, vec![cost(3.0, 0), cost(1.0, 8), cost(2.0, 4)])],
+            visits: vec![
+                ("a".to_owned(), vec![visit(Some(5.0)), visit(Some(1.0)), visit(Some(2.0))]),
+                ("b".to_owned(), vec![crash]),
+            ],
+            ..Measured::default()
+        };
+        assert_eq!((measured.seconds(Task::Scan), measured.task_bytes(Task::Scan)), (Some(2.0), Some(6.0)));
+        assert_eq!(measured.seconds(Task::CPython), None);
+        assert_eq!(measured.median_of("a", |visit| visit.drawn_s), Some(2.0));
+        assert_eq!((measured.failure("a"), measured.failure("b")), (None, Some("crash")));
+    }
+}

@@ -1,0 +1,158 @@
+//! What a trace of Chromium tells about the frames of a gesture.
+//!
+//! `requestAnimationFrame` says how often a page is asked to draw; what a person sees are the frames that the
+//! compositor presents, and a page of heavy drawing presents far fewer than it is asked for.
+//! So a frame here is an event `DrawFrame` of the compositor, and the work of the page's thread are its `RunTask`s.
+
+use serde_json::Value;
+
+use super::percentile;
+
+/// The categories that a trace needs for [`frames`].
+pub const CATEGORIES: [&str; 3] =
+    ["blink.user_timing", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"];
+
+/// Times between frames that reached the screen, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frames {
+    /// How many were presented.
+    pub count: usize,
+    /// The median time between two.
+    pub p50_ms: f64,
+    /// All but one in twenty are at most this long.
+    pub p95_ms: f64,
+    /// The longest.
+    pub max_ms: f64,
+    /// Processor time of the page's own thread from one frame to the next, all but one in twenty.
+    pub work_p95_ms: f64,
+}
+
+/// The frames between the marks `start` and `end` that a page set with `performance.mark`.
+///
+/// The time from the first mark to the first frame counts; where no frame came, the whole time is one.
+///
+/// # Errors
+///
+/// A mark is not in the trace.
+pub fn frames(events: &[Value], start: &str, end: &str) -> Result<Frames, String> {
+    let first = mark(events, start)?;
+    let last = mark(events, end)?;
+    let (from, until) = (time_us(first), time_us(last));
+    let mut moments = vec![from];
+    moments.extend(presented(events, &first["pid"]).filter(|time| (from..=until).contains(time)));
+    moments.sort_by(f64::total_cmp);
+    let count = moments.len() - 1;
+    if count == 0 {
+        moments.push(until);
+    }
+    let is_of_page = |event: &&Value| event["pid"] == first["pid"] && event["tid"] == first["tid"];
+    let tasks: Vec<&Value> = events.iter().filter(|event| event["name"] == "RunTask").filter(is_of_page).collect();
+    let work_ms = |span: &[f64]| {
+        let began = |task: &&&Value| (span[0]..span[1]).contains(&time_us(task));
+        tasks.iter().filter(began).map(|task| processor_us(task)).sum::<f64>() / 1000.0
+    };
+    let deltas: Vec<f64> = moments.windows(2).map(|pair| (pair[1] - pair[0]) / 1000.0).collect();
+    let work: Vec<f64> = moments.windows(2).map(work_ms).collect();
+    Ok(Frames {
+        count,
+        p50_ms: percentile(&deltas, 0.5),
+        p95_ms: percentile(&deltas, 0.95),
+        max_ms: percentile(&deltas, 1.0),
+        work_p95_ms: percentile(&work, 0.95),
+    })
+}
+
+/// Seconds from the mark `start` until what was there at the mark `found` had reached the screen.
+///
+/// That is the first frame after `found`, and not before `settled`, a mark that the page sets two frames later:
+/// where nothing had to be drawn any more, there is no frame after it.
+///
+/// # Errors
+///
+/// A mark is not in the trace.
+pub fn seconds_to_screen(events: &[Value], start: &str, found: &str, settled: &str) -> Result<f64, String> {
+    let start = mark(events, start)?;
+    let (found_us, settled_us) = (time_us(mark(events, found)?), time_us(mark(events, settled)?));
+    let shown_us = presented(events, &start["pid"]).filter(|&time| time >= found_us).fold(f64::INFINITY, f64::min);
+    let shown_us = if shown_us.is_finite() { shown_us.max(settled_us) } else { settled_us };
+    Ok((shown_us - time_us(start)) / 1e6)
+}
+
+/// When a renderer's frames reached the screen, in microseconds.
+fn presented<'a>(events: &'a [Value], pid: &'a Value) -> impl Iterator<Item = f64> + 'a {
+    events.iter().filter(move |event| event["name"] == "DrawFrame" && event["pid"] == *pid).map(time_us)
+}
+
+fn mark<'a>(events: &'a [Value], name: &str) -> Result<&'a Value, String> {
+    let is_mark = |event: &&Value| event["name"] == name && event["cat"] == "blink.user_timing";
+    events.iter().rev().find(is_mark).ok_or_else(|| format!("the trace has no mark {name:?}"))
+}
+
+fn time_us(event: &Value) -> f64 {
+    event["ts"].as_f64().unwrap_or(0.0)
+}
+
+/// Time on a processor, which others on the machine do not add to; else the time that passed.
+fn processor_us(task: &Value) -> f64 {
+    task["tdur"].as_f64().or_else(|| task["dur"].as_f64()).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A stored piece of a trace that Chromium 156 wrote of the official page, cut to what is read.
+    fn stored() -> Vec<Value> {
+        serde_json::from_str(include_str!("../../data/bench/zoom.json")).expect("JSON")
+    }
+
+    #[test]
+    fn frames_of_a_real_trace() {
+        let frames = frames(&stored(), "bench-zoom-start", "bench-zoom-end").expect("both marks");
+        // 39 frames in 71.6 seconds: this machine was crowded, and each frame took two seconds to draw.
+        assert_eq!(frames.count, 39);
+        assert!((frames.p50_ms - 2031.1).abs() < 0.1, "{frames:?}");
+        assert!((frames.max_ms - 2922.7).abs() < 0.1, "{frames:?}");
+        assert!(frames.work_p95_ms > 1.0 && frames.work_p95_ms < frames.p95_ms, "{frames:?}");
+    }
+
+    fn event(name: &str, ts: u64) -> Value {
+        json!({ "name": name, "pid": 1, "tid": 1, "ts": ts, "cat": "blink.user_timing" })
+    }
+
+    #[test]
+    fn frames_of_others_and_outside_do_not_count() {
+        let mut events = vec![event("start", 1_000_000), event("end", 1_100_000)];
+        events.extend([999_000, 1_010_000, 1_030_000, 1_090_000, 1_200_000].map(|time| event("DrawFrame", time)));
+        let mut other = event("DrawFrame", 1_050_000);
+        other["pid"] = json!(2);
+        let mut task = event("RunTask", 1_015_000);
+        task["dur"] = json!(9_000);
+        task["tdur"] = json!(4_000);
+        events.extend([other, task]);
+        let frames = frames(&events, "start", "end").expect("both marks");
+        assert_eq!((frames.count, frames.p50_ms, frames.max_ms, frames.work_p95_ms), (3, 20.0, 60.0, 4.0));
+    }
+
+    #[test]
+    fn a_page_that_presents_nothing_has_one_long_frame() {
+        let events = [event("start", 0), event("end", 90_000)];
+        let frames = frames(&events, "start", "end").expect("both marks");
+        assert_eq!((frames.count, frames.p50_ms, frames.p95_ms), (0, 90.0, 90.0));
+        assert!(super::frames(&events, "start", "stop").unwrap_err().contains("stop"));
+    }
+
+    #[test]
+    fn on_screen_is_the_first_frame_with_it() {
+        let marks = [event("start", 1_000_000), event("found", 2_000_000), event("settled", 2_030_000)];
+        let with = |frames: &[u64]| {
+            let events: Vec<Value> =
+                marks.iter().cloned().chain(frames.iter().map(|&time| event("DrawFrame", time))).collect();
+            seconds_to_screen(&events, "start", "found", "settled").expect("all marks")
+        };
+        assert_eq!(with(&[1_500_000, 2_500_000, 2_600_000]), 1.5);
+        assert_eq!(with(&[1_500_000, 2_010_000]), 1.03);
+        assert_eq!(with(&[]), 1.03);
+    }
+}

@@ -1,0 +1,155 @@
+//! The viewers that can be measured: this project's page, and others that are given by path.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::site::{self, Answer, Site};
+use crate::serving::{Launch, ServeProcess};
+
+/// One viewer, served on this machine.
+pub struct Viewer {
+    /// What the tables call it.
+    pub name: String,
+    /// Where its page is.
+    pub url: String,
+    /// Which page it is.
+    pub kind: Kind,
+    /// Held for as long as it is measured, as is the next.
+    _server: Option<ServeProcess>,
+    _site: Option<Site>,
+}
+
+/// What the harness has to know of a page: where its plot is, and how it says that it shows something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// This project's page, which sets marks.
+    Own,
+    /// PyTorch's own page, `MemoryViz.js`: a polygon of SVG for each allocation.
+    Official,
+    /// Any page that draws on a canvas or in SVG.
+    Page,
+}
+
+impl Viewer {
+    /// The built page of this project, as `snapscope` serves it.
+    ///
+    /// # Panics
+    ///
+    /// It does not, or the page is not built.
+    pub fn own(snapscope: &Path) -> Self {
+        let server = ServeProcess::launch(&Launch { program: Some(snapscope.to_owned()), ..Launch::default() });
+        let url = format!("http://{}/", server.address);
+        Self { name: "snapscope".to_owned(), url, kind: Kind::Own, _server: Some(server), _site: None }
+    }
+
+    /// A viewer by its name and where it lies: a page, or a folder with one, or with PyTorch's `MemoryViz.js`.
+    ///
+    /// # Errors
+    ///
+    /// No page is there, or what it needs is not.
+    pub fn at(name: &str, path: &Path) -> Result<Self, String> {
+        let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path }.to_owned();
+        let is_official = folder.join("MemoryViz.js").is_file();
+        let (kind, answer) = if is_official {
+            (Kind::Official, official(folder)?)
+        } else if path.is_file() {
+            let page = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+            (Kind::Page, with_page(folder, page))
+        } else if folder.join("index.html").is_file() {
+            (Kind::Page, site::files(folder))
+        } else {
+            return Err(format!("{} has neither an index.html nor a MemoryViz.js", path.display()));
+        };
+        let site = Site::new(answer);
+        Ok(Self { name: name.to_owned(), url: site.url(), kind, _server: None, _site: Some(site) })
+    }
+}
+
+impl Kind {
+    /// A JavaScript expression that is true once the timeline is in the page.
+    pub fn is_drawn(self) -> &'static str {
+        match self {
+            Self::Own => "performance.getEntriesByName('timeline-drawn').length > 0",
+            Self::Official => "document.querySelectorAll('svg polygon').length > 0",
+            Self::Page => {
+                "(document.querySelectorAll('svg :is(rect, path, polygon)').length > 100
+                || [...document.querySelectorAll('canvas')].some(benchHasColours))"
+            }
+        }
+    }
+
+    /// The element that takes the wheel and the pointer.
+    pub fn plot(self) -> &'static str {
+        match self {
+            Self::Own => "document.querySelector('[data-timeline]')",
+            Self::Official => "document.querySelector('svg g[clip-path] rect')",
+            Self::Page => "benchLargest('canvas, svg')",
+        }
+    }
+
+    /// The mark that a page sets once the model is ready, where it sets one.
+    pub fn parsed_mark(self) -> Option<&'static str> {
+        (self == Self::Own).then_some("snapshot-parsed")
+    }
+}
+
+fn with_page(folder: PathBuf, page: Vec<u8>) -> Answer {
+    Box::new(move |path| if path == "/" { Some(page.clone()) } else { site::file(&folder, path) })
+}
+
+/// PyTorch's page as its own host serves it, but for d3, which it loads from another: here from a file beside it.
+fn official(folder: PathBuf) -> Result<Answer, String> {
+    const PAGE: &str = "<!doctype html><meta charset=utf-8><script src=d3.min.js></script>\n\
+        <body><script type=module src=MemoryViz.js></script>";
+    if !folder.join("d3.min.js").is_file() {
+        return Err(format!("{} has no d3.min.js: `npm pack d3@7` has it in dist/", folder.display()));
+    }
+    Ok(Box::new(move |path| match path {
+        "/" => Some(PAGE.as_bytes().to_vec()),
+        "/MemoryViz.js" => {
+            let script = String::from_utf8(site::file(&folder, path)?).ok()?;
+            Some(with_local_d3(&script).into_bytes())
+        }
+        _ => site::file(&folder, path),
+    }))
+}
+
+/// Takes what is imported from other hosts, which is d3 and its parts, from the global `d3`.
+fn with_local_d3(script: &str) -> String {
+    let line = |line: &str| {
+        let imported = line.strip_prefix("import ")?;
+        let (names, from) = imported.split_once(" from ")?;
+        let names = from.trim_start_matches(['"', '\'']).starts_with("https://").then_some(names)?;
+        Some(format!("const {} = globalThis.d3;", names.trim_start_matches("* as ")))
+    };
+    script.lines().map(|text| line(text).unwrap_or_else(|| text.to_owned()) + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_comes_from_other_hosts_is_taken_from_the_global() {
+        let script = "'use strict';\n\
+            import * as d3 from \"https://cdn.jsdelivr.net/npm/d3@7/+esm\";\n\
+            import {zoom, zoomIdentity} from \"https://cdn.skypack.dev/d3-zoom@1\";\n\
+            import {process_alloc_data} from \"./process_alloc_data.js\";\n";
+        let local = "'use strict';\nconst d3 = globalThis.d3;\nconst {zoom, zoomIdentity} = globalThis.d3;\n\
+            import {process_alloc_data} from \"./process_alloc_data.js\";\n";
+        assert_eq!(with_local_d3(script), local);
+    }
+
+    #[test]
+    fn a_folder_says_what_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |file: &str| Viewer::at("other", &folder.path().join(file)).map(|viewer| viewer.kind);
+        assert!(at("").unwrap_err().contains("neither"));
+        fs::write(folder.path().join("index.html"), "<canvas>").expect("room");
+        assert_eq!((at(""), at("index.html")), (Ok(Kind::Page), Ok(Kind::Page)));
+        fs::write(folder.path().join("MemoryViz.js"), "").expect("room");
+        assert!(at("").unwrap_err().contains("d3.min.js"));
+        fs::write(folder.path().join("d3.min.js"), "").expect("room");
+        assert_eq!((at(""), at("MemoryViz.js")), (Ok(Kind::Official), Ok(Kind::Official)));
+    }
+}

@@ -1,0 +1,70 @@
+//! chromedriver, and the commands that only it has.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use fantoccini::wd::WebDriverCompatibleCommand;
+use serde_json::Value;
+
+/// A chromedriver of its own on a free port.
+pub(super) struct Driver {
+    child: Child,
+    /// Where it listens.
+    pub(super) url: String,
+    /// Held open: a driver that cannot write its log dies.
+    log: BufReader<ChildStdout>,
+}
+
+impl Driver {
+    #[track_caller]
+    pub(super) fn start() -> Self {
+        let spawned = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut child = spawned.expect("chromedriver to be installed: run the tests by `./dev test`");
+        let log = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut driver = Self { child, url: String::new(), log };
+        driver.url = driver.wait_for_port();
+        driver
+    }
+
+    /// The number of its process, from which those of Chromium descend.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Reads the log up to the line that names the port.
+    #[track_caller]
+    fn wait_for_port(&mut self) -> String {
+        let mut line = String::new();
+        while self.log.read_line(&mut line).expect("text") > 0 {
+            if let Some((_, port)) = line.trim_end_matches(['.', '\n']).split_once("successfully on port ") {
+                return format!("http://127.0.0.1:{port}");
+            }
+            line.clear();
+        }
+        panic!("chromedriver ended without listening");
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A command that only chromedriver has.
+#[derive(Debug)]
+pub(super) struct Own {
+    pub(super) path: &'static str,
+    pub(super) body: Value,
+}
+
+impl WebDriverCompatibleCommand for Own {
+    fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(self.body.to_string()))
+    }
+}
