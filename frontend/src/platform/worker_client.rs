@@ -6,8 +6,7 @@ use crate::worker::{
     AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CompareAnswer,
     CompareQuestion, CopyOptions, CopyPreview, Details, ExportOrder, Findings, FlameAnswer, FlameQuestion, Hit,
     Instant, Marks, Order, PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View, WhatIfAnswer,
-    WhatIfQuestion,
-    WhatIfSetup,
+    WhatIfQuestion, WhatIfSetup,
 };
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};

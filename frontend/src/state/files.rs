@@ -5,7 +5,7 @@ use super::choices::{Choice, Choices};
 use super::origin::Origin;
 use super::view_state::{DockTab, PanelTab, PinKey, ViewState};
 use crate::draw::camera::View;
-use crate::worker::{AxisKind, ColorBy, DeviceFigures, FileSummary, Findings, Hit, Parts, Report};
+use crate::worker::{AxisKind, ColorBy, DeviceFigures, FileSummary, Findings, Hit, Parts, Report, WhatIfSetup};
 use std::rc::Rc;
 
 /// A number for an open file, never used twice in one visit.

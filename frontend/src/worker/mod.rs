@@ -38,8 +38,8 @@ pub use compare_data::{
 pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange};
 pub use engine::Engine;
 pub use export_data::{ExportForm, ExportOrder};
-pub use first_picture::FirstPicture;
 pub use findings_data::{Confidence, Finding, Findings, GrowthKind, GrowthRow, LookedAt, Severity};
+pub use first_picture::FirstPicture;
 pub use flame_data::{
     FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,
     FlameTally, FlameTree, SiteKey, SiteRow, SiteText,

@@ -1,8 +1,8 @@
 //! What was found in the file, the most important first.
 
 use super::finding_card::FindingCard;
-use crate::components::sheet_buttons::SheetButtons;
 use super::growth::{CardPicker, GrowthTable};
+use crate::components::sheet_buttons::SheetButtons;
 use crate::hooks::Shown;
 use crate::platform::WorkerClient;
 use crate::state::{ReadyFile, ThisCard};

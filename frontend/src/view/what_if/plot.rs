@@ -126,6 +126,7 @@ mod tests {
             live_bytes: live << 20,
             recorded_bytes: recorded << 20,
             replayed_bytes: replayed << 20,
+            ..WhatIfColumn::default()
         };
         let replayed = RunFigures { first_oom_event: Some(5), ..RunFigures::default() };
         let columns = vec![column(10, 20, 20), column(10, 20, 20), column(40, 50, 50), column(0, 100, 50)];
