@@ -135,11 +135,11 @@ fn segments_settings_and_sides_are_the_same_after_a_reload() {
 
     page.click("#dock-compare");
     page.wait_for("document.querySelector('[data-compare]')?.dataset.stacks");
-    choose(
-        &page,
-        "Moment of the other side",
-        &page.text("select[aria-label='Moment of the other side'] option:nth-child(2)"),
-    );
+    let script = "
+        const select = document.querySelector(`select[aria-label='Moment of the other side']`);
+        select.value = 'start';
+        select.dispatchEvent(new Event('change', { bubbles: true }));";
+    page.run(script, Vec::new());
     wait_for_address(&page, "other=start");
     reload(&page);
     let side = "document.querySelector(\"select[aria-label='Moment of the other side']\")?.value === 'start'";

@@ -98,8 +98,8 @@ fn tables_are_saved_as_they_are_filtered() {
     page.click("#dock-allocations");
     page.wait_for("document.querySelector('.table-row') !== null");
     page.run("document.querySelector('#dock-search').focus()", Vec::new());
-    page.press("conv");
-    page.wait_for("location.hash.includes('find=conv')");
+    page.press("step");
+    page.wait_for("location.hash.includes('find=step')");
     page.wait_for("document.querySelector('.table-totals')?.innerText.includes(' of ')");
     let rows = page.value("Number(document.querySelector('.table').getAttribute('aria-rowcount'))");
     assert_eq!(Some(lines("torch2.10-train-annotated-allocations.csv")), rows.as_u64(), "a head and all rows");
