@@ -54,6 +54,7 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
                 <p>{ growth }</p>
                 if !looked_for.is_empty() { <p>{ looked_for }</p> }
             </div>
+            <ol>{ for rows.iter().enumerate().map(card) }</ol>
             if let Some(looked_at) = findings.looked_at.iter().find(|device| device.device == props.file.device) {
                 <GrowthTable looked_at={looked_at.clone()} />
                 <CardPicker recorded_bytes={looked_at.recorded_capacity_bytes} card={props.file.card}
@@ -63,7 +64,6 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
                 <SheetButtons client={props.client.clone()} device={props.file.device} file={props.name.clone()}
                     table="findings" of={|()| SheetOf::Findings} />
             }
-            <ol>{ for rows.iter().enumerate().map(card) }</ol>
         </section>
     }
 }

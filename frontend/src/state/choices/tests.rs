@@ -121,7 +121,7 @@ fn settings_come_back() {
 fn only_the_open_view_is_in_the_address() {
     let choices = Rc::new(Choices { selecting: chosen(), ..Choices::default() });
     let text = |dock| ViewState { dock, choices: choices.clone(), ..ViewState::default() }.to_text();
-    assert!(!text(None).contains("find") && !text(Some(DockTab::Segments)).contains("find"));
+    assert!(!text(None).contains("find=") && !text(Some(DockTab::Segments)).contains("find="));
 }
 
 #[test]
