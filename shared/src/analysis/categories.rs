@@ -3,7 +3,7 @@
 use super::pairing::NEVER;
 use super::phases::Sharing;
 use super::{AllocationId, Allocations, Phase, PhaseBasis, Phases, flat_buffers, older};
-use crate::trace::{Device, StackId};
+use crate::trace::{Device, Segment, StackId};
 
 /// Sizes of the workspaces that PyTorch gives to cuBLAS when it is first used, once and for all.
 ///
@@ -88,21 +88,45 @@ impl Category {
 /// What is from before the trace has a category where its stack tells one, or the size of gradients.
 pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -> Vec<Category> {
     let mut categories: Vec<Category> = allocations.ids().map(|id| category(id, device, allocations, phases)).collect();
-    for size_bytes in WORKSPACES_BYTES {
-        let is_workspace = |id: &AllocationId| {
-            let of_pass = [Category::Activation, Category::Gradient].contains(&categories[id.index()]);
-            of_pass && allocations.size_bytes[id.index()] == size_bytes && allocations.died[id.index()] == NEVER
-        };
-        // There is one of a kind; what else has its size is no workspace.
-        if let Some(first) = allocations.ids().find(is_workspace) {
-            categories[first.index()] = Category::Workspace;
-        }
-    }
+    mark_workspaces(device, allocations, &mut categories);
     if phases.basis() != PhaseBasis::Functions {
         flat_buffers::mark(allocations, phases, &mut categories);
     }
     older::mark(allocations, &mut categories);
     categories
+}
+
+/// Gives the category of workspaces to what is one by its size and its place in a pass.
+///
+/// PyTorch keeps one for each pair of a cuBLAS handle and a stream, and the threads of backward have handles of their
+/// own (`ATen/cuda/CublasHandlePool.cpp`): the first of its size in forward on a stream, and, where there is one, the
+/// first in backward. What else has that size is no workspace.
+fn mark_workspaces(device: &Device, allocations: &Allocations, categories: &mut [Category]) {
+    for size_bytes in WORKSPACES_BYTES {
+        let mut found: Vec<(Option<u64>, Category)> = Vec::new();
+        for id in allocations.ids() {
+            let index = id.index();
+            if allocations.size_bytes[index] != size_bytes || allocations.died[index] != NEVER {
+                continue;
+            }
+            let is_first = match categories[index] {
+                Category::Activation => true,
+                Category::Gradient => found.iter().any(|&(_, category)| category == Category::Activation),
+                _ => false,
+            };
+            let handle = (stream_at_end(device, allocations.get(id, device).addr), categories[index]);
+            if is_first && !found.contains(&handle) {
+                found.push(handle);
+                categories[index] = Category::Workspace;
+            }
+        }
+    }
+}
+
+/// The stream of the segment that an address is in after the last event.
+fn stream_at_end(device: &Device, addr: u64) -> Option<u64> {
+    let holds = |segment: &&Segment| addr.checked_sub(segment.addr).is_some_and(|past| past < segment.size_bytes);
+    device.segments.segments.iter().find(holds).map(|segment| segment.stream)
 }
 
 /// The moment at which most bytes of gradients are alive, and how many.
@@ -235,6 +259,37 @@ mod tests {
             alloc g 512 @backward@phase
             ",
             &["workspace", "activation", "gradient"],
+        );
+    }
+
+    #[test]
+    fn backward_has_a_workspace_where_forward_has_one() {
+        check(
+            "
+            alloc a 1MiB @forward@phase
+            alloc b 32MiB @backward@phase
+            alloc c 1MiB @backward@phase
+            alloc d 1MiB @backward@phase
+            ",
+            &["workspace", "gradient", "workspace", "gradient"],
+        );
+    }
+
+    #[test]
+    fn each_stream_has_a_workspace() {
+        check(
+            "
+            segment 0x1000000 2MiB stream=1
+            block 0x1000000 1MiB
+            block 0x1100000 1MiB
+            segment 0x2000000 2MiB stream=2
+            block 0x2000000 1MiB
+            alloc 0x1000000 1MiB @forward@phase
+            alloc 0x1100000 1MiB @forward@phase
+            alloc 0x2000000 1MiB @forward@phase
+            alloc g 512 @backward@phase
+            ",
+            &["workspace", "activation", "workspace", "gradient"],
         );
     }
 }
