@@ -218,6 +218,46 @@ fn pictures_and_reports_are_whole_files() {
 }
 
 #[test]
+fn pictures_of_a_moment_are_of_its_bytes() {
+    let oom = file("virtual-py-gpt2-oom-t4.pickle.gz");
+    let live = exported_text(&oom, "svg", &["--picture", "flame"]);
+    for part in ["virtual-py-gpt2-oom-t4.pickle.gz · GPU 0 · live memory by stack", "13.1 GiB live at the peak", "All"]
+    {
+        assert!(live.contains(part), "{part}");
+    }
+    let start = exported_text(&oom, "svg", &["--picture", "flame", "--at", "-1", "--dark", "--height", "300"]);
+    assert!(start.contains(" live before the first event") && start.contains("height=\"300\""));
+    let segments = exported_text(&oom, "svg", &["--picture", "segments", "--width", "900"]);
+    for part in ["GPU 0 · segments", " reserved at the peak", "Large blocks · ", "width=\"900\""] {
+        assert!(segments.contains(part), "{part}");
+    }
+    // A snapshot without events has its blocks.
+    for file in [oom, file("torch2.1-no-trace.pickle")] {
+        for picture in ["flame", "segments"] {
+            let png = exported(&file, "png", &["--picture", picture, "--width", "900", "--height", "500"]);
+            assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
+            assert_eq!(png[16..24], [0, 0, 3, 132, 0, 0, 1, 244], "900 and 500 pixels");
+        }
+    }
+}
+
+#[test]
+fn a_picture_that_there_is_not_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out").to_string_lossy().into_owned();
+    let file = file("made-protocol2.pickle");
+    let refused = |to: &str, options: &[&str], words: &[&str]| {
+        check_refusal(&[&["export", &file, "--to", to, "-o", &out], options].concat(), words);
+    };
+    refused("svg", &["--picture", "sandwich"], &["sandwich", "timeline", "flame", "segments"]);
+    refused("csv", &["--picture", "flame"], &["--picture says nothing about a file of csv", "hint:"]);
+    refused("png", &["--picture", "flame", "--axis", "time"], &["--axis says nothing about", "--picture flame"]);
+    refused("png", &["--at", "3"], &["--at says nothing about", "--picture timeline"]);
+    refused("svg", &["--picture", "segments", "--at", "999999"], &["999999", "hint:"]);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
+
+#[test]
 fn a_clean_export_of_any_form_has_no_names() {
     const PERSON: &str = "brian";
     // Recorded at somebody's desk: paths name a person.

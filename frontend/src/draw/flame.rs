@@ -46,12 +46,6 @@ pub fn flame(rows: &FlameRows, camera: &FlameCamera, marks: FlameMarks, theme: &
     ops
 }
 
-/// The number of the colour that fits a text: the same text has the same one everywhere.
-pub fn hue_of(text: &str) -> u32 {
-    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    (hash ^ (hash >> 15)) % HUES as u32
-}
-
 fn draw_row(rows: &FlameRows, row: u32, camera: &FlameCamera, marks: FlameMarks, theme: &Theme, ops: &mut Vec<Op>) {
     // Neighbours that are too narrow to be told apart, from the first one's left edge to the last one's right one.
     let mut crowd: Option<Rect> = None;
@@ -77,7 +71,7 @@ fn draw_box(rect: Rect, label: &FlameLabel, marks: FlameMarks, theme: &Theme, op
     let gap = if rect.width > 3.0 { 1.0 } else { 0.0 };
     ops.push(fill(Rect { width: rect.width - gap, ..rect }, color));
     if rect.width >= LABELLED {
-        draw_label(rect, label, text_color(color), ops);
+        draw_label(rect, label, color.text_on(), ops);
     }
 }
 
@@ -92,12 +86,6 @@ fn box_color(label: &FlameLabel, marks: FlameMarks, theme: &Theme) -> Color {
 
 fn grey(theme: &Theme) -> Color {
     theme.merged
-}
-
-/// Black or white, whichever is read more easily; one of the two always has a contrast of 4.5 at least.
-fn text_color(background: Color) -> Color {
-    let (black, white) = (Color::new(0), Color::new(0xffffff));
-    if background.contrast(black) >= background.contrast(white) { black } else { white }
 }
 
 /// The name, cut at its end if it must be, and the place where both fit.
@@ -203,16 +191,9 @@ mod tests {
         for theme in [Theme::light(), Theme::dark()] {
             let faded = theme.hues.map(|hue| hue.mixed(theme.background, 0.75));
             for color in theme.hues.iter().chain(&faded).chain([&theme.initial, &theme.merged]) {
-                assert!(text_color(*color).contrast(*color) >= 4.5, "{color:?}");
+                assert!(color.text_on().contrast(*color) >= 4.5, "{color:?}");
             }
         }
-    }
-
-    #[test]
-    fn a_text_has_one_colour() {
-        assert_eq!(hue_of("model.py"), hue_of("model.py"));
-        let hues: std::collections::BTreeSet<u32> = (0..200).map(|i| hue_of(&format!("file{i}.py"))).collect();
-        assert_eq!(hues.len(), HUES, "all of them are used");
     }
 
     #[test]

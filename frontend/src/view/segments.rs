@@ -2,7 +2,9 @@
 
 use crate::draw::segment_map::Group;
 use crate::worker::{BlockKind, HeldRow, ReservedParts, SegmentsData};
+use shared::analysis::Room;
 use shared::base::format;
+use shared::trace::{PoolId, SegmentType};
 
 /// A part of the reserved bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,28 +72,16 @@ pub fn moment(moment: u32) -> String {
 
 /// The name of a group of segments, with its figures.
 pub fn head(group: &Group) -> String {
-    let free = group.reserved_bytes - group.used_bytes;
-    format!(
-        "{} · {} in {} · {} free, longest {}",
-        pool(group),
-        format::bytes(group.reserved_bytes),
-        format::counted(group.segments.len() as u64, "segment"),
-        format::bytes(free),
-        format::bytes(group.largest_free_bytes),
-    )
-}
-
-fn pool(group: &Group) -> String {
-    let size = if group.is_small { "Small blocks" } else { "Large blocks" };
-    let pool = match group.pool {
-        (0, 0) => size.to_owned(),
-        (0, handle) => format!("{size}, private pool {handle}"),
-        (capture, handle) => format!("{size}, private pool {capture}, {handle}"),
+    let room = Room {
+        pool: PoolId(group.pool.0, group.pool.1),
+        stream: group.stream,
+        segment_type: if group.is_small { SegmentType::Small } else { SegmentType::Large },
+        segments: group.segments.len() as u64,
+        reserved_bytes: group.reserved_bytes,
+        free_bytes: group.reserved_bytes - group.used_bytes,
+        largest_free_bytes: group.largest_free_bytes,
     };
-    match group.stream {
-        0 => pool,
-        stream => format!("{pool}, stream {}", format::address(stream)),
-    }
+    room.title()
 }
 
 /// A block in four lines, as a tooltip shows it: what it is, whose, its losses and where it lies.

@@ -48,7 +48,8 @@ mod ranks;
 
 pub use allocations::{Allocation, AllocationId, Allocations, Origin};
 pub use call_tree::{
-    CallNode, CallTree, Calls, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal, Tally, TreeConfig,
+    CallNode, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Site, SiteTotal, Tally,
+    TreeConfig, cut,
 };
 pub use categories::{Category, categories};
 pub use category_bytes::{CategoryBytes, live_by_category, live_by_given_category};

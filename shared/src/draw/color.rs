@@ -61,6 +61,12 @@ impl Color {
         let (a, b) = (self.luminance(), other.luminance());
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
+
+    /// Black or white, whichever is read more easily on this colour; one of the two always has a contrast of 4.5.
+    pub fn text_on(self) -> Self {
+        let (black, white) = (Self::new(0), Self::new(0xffffff));
+        if self.contrast(black) >= self.contrast(white) { black } else { white }
+    }
 }
 
 #[cfg(test)]

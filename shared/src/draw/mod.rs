@@ -8,5 +8,8 @@ pub mod ticks;
 pub mod color;
 pub mod theme;
 
+pub mod flame;
+pub mod segment_lines;
+
 pub mod pixels;
 pub mod shade;

@@ -5,8 +5,8 @@ mod ops;
 mod plan;
 #[cfg(test)]
 mod tests;
-mod writer;
 
 pub use groups::{Group, blocks_of, groups};
 pub use ops::{ColorBy, MapScene, ops};
-pub use plan::{Direction, Line, MapPlan, Run, bytes_per_line};
+pub use plan::{Direction, MapPlan};
+pub use shared::draw::segment_lines::bytes_per_line;

@@ -4,7 +4,7 @@
 //! the pixels in view and not on the number of blocks.
 
 use super::groups::blocks_of;
-use super::plan::{HEAD, LINE, Line, MapPlan, Run};
+use super::plan::MapPlan;
 use crate::draw::color::Color;
 use crate::draw::layout::Rect;
 use crate::draw::overlay::{Align, Font, Op, fitted};
@@ -12,9 +12,7 @@ use crate::draw::shade;
 use crate::draw::theme::Theme;
 use crate::worker::ColorBy as BandColors;
 use crate::worker::{BlockKind, SegmentsData};
-
-/// A block that is narrower is drawn together with the ones after it, in CSS pixels.
-const LEAST: f64 = 1.25;
+use shared::draw::segment_lines::{self, HEAD, LINE, Line, Piece, Run};
 
 /// From this width on a block has an edge of its own.
 const EDGED: f64 = 4.0;
@@ -85,17 +83,6 @@ fn head(text: &str, y: f64, scene: &MapScene<'_>) -> Op {
     }
 }
 
-/// A stretch of pixels that is drawn in one colour.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    x: f64,
-    end: f64,
-    /// The block with most of its bytes, and how many those are.
-    most: usize,
-    most_bytes: u64,
-    is_merged: bool,
-}
-
 fn draw_run(ops: &mut Vec<Op>, scene: &MapScene<'_>, run: &Run, y: f64) {
     let rect = Rect { x: scene.margin + run.x, y, width: run.width, height: LINE };
     if run.follows_hole && run.start == 0 && run.x > 0.0 {
@@ -112,28 +99,10 @@ fn draw_run(ops: &mut Vec<Op>, scene: &MapScene<'_>, run: &Run, y: f64) {
 
 /// The blocks of a run as stretches that are wide enough to be seen.
 fn pieces(scene: &MapScene<'_>, run: &Run) -> Vec<Piece> {
-    let blocks = blocks_of(scene.data, run.segment);
-    let mut pieces: Vec<Piece> = Vec::new();
-    let first = scene.plan.first_block_at(scene.data, run);
-    for block in first..blocks.end {
-        let Some((_, start)) = scene.plan.place(block) else { break };
-        if start >= run.end {
-            break;
-        }
-        let size_bytes = scene.data.blocks[block].size_bytes;
-        let (x, end) = (run.x_of(start), run.x_of(start + size_bytes));
-        match pieces.last_mut().filter(|last| last.end - last.x < LEAST) {
-            Some(last) => {
-                last.end = end;
-                last.is_merged = true;
-                if size_bytes > last.most_bytes {
-                    (last.most, last.most_bytes) = (block, size_bytes);
-                }
-            }
-            None => pieces.push(Piece { x, end, most: block, most_bytes: size_bytes, is_merged: false }),
-        }
-    }
-    pieces
+    let blocks = scene.plan.first_block_at(scene.data, run)..blocks_of(scene.data, run.segment).end;
+    let placed = blocks.map_while(|block| scene.plan.place(block).map(|(_, start)| (block, start)));
+    let sized = placed.map(|(block, start)| (block, start, scene.data.blocks[block].size_bytes));
+    segment_lines::pieces(run, sized)
 }
 
 fn draw_piece(ops: &mut Vec<Op>, scene: &MapScene<'_>, piece: &Piece, y: f64) {

@@ -1,53 +1,11 @@
 //! Where segments and their blocks lie in the map: lines of one scale, like text.
 //!
-//! ```text
-//! Large pool, 3 segments
-//! ████████████████████████████      a segment that is longer than a line goes on in the next one
-//! ████████
-//! ██████ █████                      short ones share a line
-//! ```
-//!
 //! Cost: linear in the segments for a plan; a place is found by two searches.
 
 use super::groups::{Group, blocks_of, groups};
-use super::writer::Writer;
 use crate::draw::layout::Rect;
 use crate::worker::SegmentsData;
-
-/// Height of a line of segments, in CSS pixels.
-pub(super) const LINE: f64 = 14.0;
-
-/// From the top of a line to the top of the next one.
-pub(super) const PITCH: f64 = 18.0;
-
-/// Height of the line that names a group.
-pub(super) const HEAD: f64 = 22.0;
-
-/// A part of a segment on one line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Run {
-    /// The segment.
-    pub segment: u32,
-    /// Bytes of the segment before it.
-    pub start: u64,
-    /// Bytes of the segment up to its end.
-    pub end: u64,
-    /// Left edge.
-    pub x: f64,
-    /// Width.
-    pub width: f64,
-    /// Whether addresses without memory lie before it, which belong to the same expandable segment.
-    pub follows_hole: bool,
-}
-
-/// One line of the map.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Line {
-    /// The name of a group, by position.
-    Head(usize),
-    /// Segments from left to right.
-    Runs(Vec<Run>),
-}
+use shared::draw::segment_lines::{HEAD, LINE, Line, Run, Writer};
 
 /// All lines of a map, with what lies on them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,18 +24,6 @@ pub struct MapPlan {
     first_lines: Vec<u32>,
 }
 
-/// How many bytes a line stands for, so that the most that is ever reserved fits a height.
-///
-/// It is a power of two and does not depend on the moment: sizes compare while somebody goes through the trace.
-/// Each step of `zoom` halves it.
-pub fn bytes_per_line(most_bytes: u64, height: f64, zoom: u32) -> u64 {
-    const HEADS: f64 = 2.0;
-    let lines = ((height - HEADS * HEAD) / PITCH).floor().max(1.0) as u64;
-    // A quarter of the room is lost at the ends of lines.
-    let fitting = (most_bytes / lines + most_bytes / lines / 3).max(1).next_power_of_two();
-    (fitting.max(2 << 20) >> zoom.min(30)).max(1 << 16)
-}
-
 impl MapPlan {
     /// The plan of a moment on lines of a width in CSS pixels.
     pub fn new(data: &SegmentsData, width: f64, bytes_per_line: u64) -> Self {
@@ -90,7 +36,7 @@ impl MapPlan {
                 offset += block.size_bytes;
             }
         }
-        let mut writer = Writer { width, scale: width / bytes_per_line as f64, x: 0.0, y: 0.0, lines: Vec::new() };
+        let mut writer = Writer::new(width, bytes_per_line);
         for (index, group) in plan.groups.iter().enumerate() {
             writer.head(index);
             let mut before = None;
@@ -102,7 +48,7 @@ impl MapPlan {
             }
             writer.end_line();
         }
-        (plan.height, plan.lines) = (writer.y, writer.lines);
+        (plan.lines, plan.height) = writer.finish();
         plan
     }
 
@@ -200,7 +146,7 @@ impl MapPlan {
         let x = rect.x + rect.width / 2.0;
         let nearest = |(_, line): &(f64, Line)| match line {
             Line::Head(_) => None,
-            Line::Runs(runs) => runs.iter().min_by(|a, b| a.distance(x).total_cmp(&b.distance(x))).copied(),
+            Line::Runs(runs) => runs.iter().min_by(|a, b| distance(a, x).total_cmp(&distance(b, x))).copied(),
         };
         let run = match down {
             true => self.lines[line..].iter().find_map(nearest),
@@ -223,14 +169,7 @@ pub enum Direction {
     Down,
 }
 
-impl Run {
-    /// Where an offset into the segment lies, within the run.
-    pub fn x_of(&self, offset: u64) -> f64 {
-        let within = offset.clamp(self.start, self.end) - self.start;
-        self.x + self.width * within as f64 / (self.end - self.start).max(1) as f64
-    }
-
-    fn distance(&self, x: f64) -> f64 {
-        (self.x - x).max(x - self.x - self.width).max(0.0)
-    }
+/// How far a run is from a place on its line.
+fn distance(run: &Run, x: f64) -> f64 {
+    (run.x - x).max(x - run.x - run.width).max(0.0)
 }

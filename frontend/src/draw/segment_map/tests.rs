@@ -1,9 +1,8 @@
 //! Plans of maps: every byte has a place, and every place a block.
 
-use super::plan::{HEAD, Line, Run};
-use super::writer::{GAP, LEAST_WIDTH};
 use super::*;
 use crate::worker::{BlockKind, BlockRow, SegmentRow, SegmentsData};
+use shared::draw::segment_lines::{GAP, HEAD, LEAST_WIDTH, Line, Run};
 
 const MIB: u64 = 1 << 20;
 

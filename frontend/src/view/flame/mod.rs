@@ -5,11 +5,11 @@ mod sites;
 pub use sites::{SiteColumn, SiteLine, SiteOrder, lines, mark, marked, shown};
 
 use super::stack::short_place;
-use crate::draw::flame::hue_of;
 use crate::draw::flame_rows::{FlameBox, FlameKind, FlameLabel, FlameRows};
 use crate::draw::span::Span;
 use crate::worker::{FlameBoxData, FlameBoxKind, FlameBoxes, FlameTally, FrameText, NameMark, SiteText, WeightKind};
-use shared::base::{format, frame_rules};
+use shared::base::format;
+use shared::draw::flame;
 
 /// A box in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,28 +112,12 @@ pub fn site_place(site: &SiteText) -> String {
 }
 
 fn label(site: &SiteText) -> FlameLabel {
-    let kind = if site.key.is_none() { FlameKind::NoStack } else { FlameKind::Site(hue_of(&family(site))) };
-    let (name, place) = match site.filename.as_str() {
-        frame_rules::RECORDED_MODULE => module_label(&site.name),
-        _ => (site_name(site), site_place(site).rsplit('/').next().unwrap_or_default().to_owned()),
+    let SiteText { name, filename, line, is_match, .. } = site;
+    let (kind, (name, place)) = match site.key {
+        None => (FlameKind::NoStack, (site_name(site), String::new())),
+        Some(_) => (FlameKind::Site(flame::site_hue(name, filename)), flame::site_label(name, filename, *line)),
     };
-    FlameLabel { name, place, kind, is_match: site.is_match }
-}
-
-/// A recorded module by its last part, and the rest: the modules that it is in stand in the boxes above.
-fn module_label(name: &str) -> (String, String) {
-    let (module, phase) = name.split_once(" · ").unwrap_or((name, ""));
-    let dots: Vec<usize> = module.match_indices('.').map(|(position, _)| position).collect();
-    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    // A number says nothing without what it counts.
-    let cut = match dots.as_slice() {
-        [.., before, last] if is_number(&module[last + 1..]) => Some(*before),
-        [last] if is_number(&module[last + 1..]) => None,
-        dots => dots.last().copied(),
-    };
-    let (around, short) = cut.map_or(("", module), |dot| (&module[..dot], &module[dot + 1..]));
-    let rest = [around, phase].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-    (short.to_owned(), rest.join(" · "))
+    FlameLabel { name, place, kind, is_match: *is_match }
 }
 
 fn label_of_no_site(found: &FlameBoxData, weight: WeightKind) -> FlameLabel {
@@ -146,22 +130,6 @@ fn label_of_no_site(found: &FlameBoxData, weight: WeightKind) -> FlameLabel {
 
 fn merged(count: u32) -> String {
     format::counted(u64::from(count), "small part")
-}
-
-/// What has one colour: a package, a file of the program, a module whatever its layer's number, a kind of operation.
-fn family(site: &SiteText) -> String {
-    let (name, filename) = (site.name.as_str(), site.filename.replace('\\', "/"));
-    if frame_rules::is_recorded(&filename) {
-        let module = name.split(" · ").next().unwrap_or(name);
-        return module.chars().filter(|c| !c.is_ascii_digit()).collect();
-    }
-    if let Some((_, package)) = filename.rsplit_once("-packages/") {
-        return package.split('/').next().unwrap_or(package).to_owned();
-    }
-    match filename.rsplit('/').next().unwrap_or_default() {
-        "" | "??" => name.split("::").next().unwrap_or(name).to_owned(),
-        file => file.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -207,18 +175,6 @@ mod tests {
     }
 
     #[test]
-    fn modules_are_named_by_their_last_part() {
-        let label = |name: &str| {
-            let (name, place) = module_label(name);
-            format!("{name} | {place}")
-        };
-        assert_eq!(label("layers.10.mlp · forward"), "mlp | layers.10 · forward");
-        assert_eq!(label("layers.10 · forward"), "layers.10 | forward");
-        assert_eq!(label("model.layers.10 · forward"), "layers.10 | model · forward");
-        assert_eq!((label("head"), label("3")), ("head | ".to_owned(), "3 | ".to_owned()));
-    }
-
-    #[test]
     fn a_box_says_what_it_holds_itself() {
         let text = |index| box_text(&data(), index, WeightKind::Bytes).expect("it is there");
         let forward = text(1);
@@ -229,19 +185,6 @@ mod tests {
         assert_eq!(box_text(&data(), 9, WeightKind::Bytes), None);
         let FlameBoxKind::Site(site) = data().boxes[1].kind else { panic!("a site") };
         assert_eq!((site_of(&data(), 1), site_of(&data(), 3)), (Some(mark(&data().sites[site as usize])), None));
-    }
-
-    #[test]
-    fn what_belongs_together_has_one_colour() {
-        let same = |a: SiteText, b: SiteText| family(&a) == family(&b);
-        assert!(same(
-            site("f", "/a/site-packages/transformers/x.py", 1),
-            site("g", "/b/dist-packages/transformers/y/z.py", 2)
-        ));
-        assert!(same(site("layers.3.mlp · forward", "module", 0), site("layers.11.mlp · backward", "module", 0)));
-        assert!(same(site("f", "/srv/model.py", 1), site("g", r"C:\work\model.py", 9)));
-        assert!(!same(site("f", "model.py", 1), site("f", "train.py", 1)));
-        assert!(same(site("aten::mm", "??", 0), site("aten::add", "", 0)));
     }
 
     #[test]

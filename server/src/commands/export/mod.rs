@@ -1,23 +1,24 @@
 //! `snapscope export`: a snapshot in another form, or as a copy that others may see.
 
 mod left_out;
+mod picture;
 mod png;
 pub(super) mod write;
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use shared::analysis::{Axis, Timeline};
+use shared::analysis::Timeline;
 use shared::base::format::bytes;
-use shared::draw::span::Span;
-use shared::export::{self, Look, PictureOptions, SanitizeOptions, Sanitized, Subject, Table};
+use shared::export::{self, Look, SanitizeOptions, Sanitized, Subject, Table};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
 
 use super::open::{Opened, import};
 use crate::Failure;
+use picture::{AxisName, PictureName};
 use write::Sink;
 
 /// The options of `snapscope export`.
@@ -34,7 +35,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "N")]
     device: Option<i64>,
 
-    /// The state after this event instead of the peak, in tables, profiles and reports; -1 is before the first event
+    /// The state after this event instead of the peak, in all but timelines and copies; -1 is before the first event
     #[arg(long, value_name = "EVENT", allow_negative_numbers = true)]
     at: Option<i64>,
 
@@ -42,15 +43,19 @@ pub struct ExportArgs {
     #[arg(long, value_parser = tables())]
     table: Option<Table>,
 
-    /// What runs along a picture [default: events]
+    /// What a picture shows [default: timeline]
+    #[arg(long, value_enum)]
+    picture: Option<PictureName>,
+
+    /// What runs along a timeline [default: events]
     #[arg(long, value_enum)]
     axis: Option<AxisName>,
 
-    /// The first event of a picture
+    /// The first event of a timeline
     #[arg(long, value_name = "EVENT")]
     first: Option<u32>,
 
-    /// The last event of a picture
+    /// The last event of a timeline
     #[arg(long, value_name = "EVENT")]
     last: Option<u32>,
 
@@ -58,7 +63,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(240..=8000))]
     width: Option<u32>,
 
-    /// The height of a picture in pixels [default: 600]
+    /// The height of a picture in pixels [default: 600 for a timeline, else what it takes]
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(240..=8000))]
     height: Option<u32>,
 
@@ -90,9 +95,9 @@ pub struct ExportArgs {
 /// What a snapshot can be written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// A picture of the timeline, with text as text
+    /// A picture, with text as text
     Svg,
-    /// A picture of the timeline in pixels
+    /// A picture in pixels
     Png,
     /// A table for spreadsheets
     Csv,
@@ -106,15 +111,6 @@ enum Target {
     Html,
     /// The official snapshot, which PyTorch's own page opens too
     Pickle,
-}
-
-/// What runs along a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum AxisName {
-    /// One step an event
-    Events,
-    /// Wall-clock time
-    Time,
 }
 
 /// The tables by their names.
@@ -147,21 +143,28 @@ impl ExportArgs {
         use Target::{Csv, Html, Json, Pickle, Png, Speedscope, Svg};
         const PICTURES: &[Target] = &[Svg, Png];
         let is_for = |forms: &[Target]| forms.contains(&self.to);
+        let is_timeline = is_for(PICTURES) && self.shows() == PictureName::Timeline;
+        let is_of_moment = is_for(&[Csv, Json, Speedscope, Html]) || is_for(PICTURES) && !is_timeline;
         let wrong = [
             ("--table", self.table.is_some() && !is_for(&[Csv, Json])),
-            ("--at", self.at.is_some() && !is_for(&[Csv, Json, Speedscope, Html])),
+            ("--at", self.at.is_some() && !is_of_moment),
+            ("--picture", self.picture.is_some() && !is_for(PICTURES)),
             ("--device", self.device.is_some() && is_for(&[Pickle])),
-            ("--axis", self.axis.is_some() && !is_for(PICTURES)),
-            ("--first", self.first.is_some() && !is_for(PICTURES)),
-            ("--last", self.last.is_some() && !is_for(PICTURES)),
+            ("--axis", self.axis.is_some() && !is_timeline),
+            ("--first", self.first.is_some() && !is_timeline),
+            ("--last", self.last.is_some() && !is_timeline),
             ("--width", self.width.is_some() && !is_for(PICTURES)),
             ("--height", self.height.is_some() && !is_for(PICTURES)),
             ("--dark", self.dark && !is_for(PICTURES)),
         ];
         match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
             Some((option, _)) => {
-                let form = self.to.to_possible_value().map_or_else(String::new, |form| form.get_name().to_owned());
-                Err(Failure::new(format!("{option} says nothing about a file of {form}"), "leave it out"))
+                let name = |value: Option<PossibleValue>| value.map_or_else(String::new, |v| v.get_name().to_owned());
+                let what = match is_for(PICTURES) {
+                    true => format!("picture of --picture {}", name(self.shows().to_possible_value())),
+                    false => format!("file of {}", name(self.to.to_possible_value())),
+                };
+                Err(Failure::new(format!("{option} says nothing about a {what}"), "leave it out"))
             }
             None => Ok(()),
         }
@@ -207,8 +210,7 @@ impl ExportArgs {
         match self.to {
             Target::Svg | Target::Png => {
                 let (device, timeline) = opened.choose_device(self.device)?;
-                let drawing =
-                    export::timeline_picture(&opened.trace, device, timeline, &self.picture(device, timeline)?);
+                let drawing = self.drawing(&opened.trace, device, timeline, moment)?;
                 let look = if self.dark { Look::Dark } else { Look::Light };
                 match self.to {
                     Target::Svg => self.write(|sink| sink(export::svg(&drawing, look).as_bytes())),
@@ -228,28 +230,6 @@ impl ExportArgs {
     fn name(&self) -> String {
         let name = self.file.file_name().filter(|_| !self.sanitize);
         name.map_or_else(|| "Snapshot".to_owned(), |name| name.to_string_lossy().into_owned())
-    }
-
-    fn picture(&self, device: &Device, timeline: &Timeline) -> Result<PictureOptions, Failure> {
-        let axis = match self.axis {
-            Some(AxisName::Time) => Axis::Time,
-            Some(AxisName::Events) | None => Axis::Events,
-        };
-        let events = timeline.events();
-        let (first, last) = (self.first.unwrap_or(0), self.last.unwrap_or(events.saturating_sub(1)));
-        let is_part = self.first.is_some() || self.last.is_some();
-        if is_part && (first > last || last >= events) {
-            return Err(Failure::new(
-                format!("there is no part from event {first} to event {last} on device {}", device.index),
-                format!("events go from 0 to {}", i64::from(events) - 1),
-            ));
-        }
-        // The state before the first event of a part belongs to it: that event changes it.
-        let place = |moment| timeline.x_of_moment(device, axis, moment);
-        let x = is_part.then(|| Span::new(place(first), place(last + 2)));
-        let title = format!("{} · GPU {}", self.name(), device.index);
-        let (width, height) = (self.width.unwrap_or(1200), self.height.unwrap_or(600));
-        Ok(PictureOptions { title, axis, x, width, height, ..PictureOptions::default() })
     }
 
     /// Writes the file whole or not at all, and says how long it is.

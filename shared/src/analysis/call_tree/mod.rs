@@ -16,6 +16,7 @@
 //! Cost: linear in the allocations and in the frames of their stacks, beside the sorting of the stacks.
 
 mod calls;
+mod cut;
 mod paths;
 mod sandwich;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod tests;
 mod tree;
 
 pub use calls::{Calls, SiteTotal, Tally};
+pub use cut::{Cut, CutContent, cut};
 pub use paths::{MergeBy, PathConfig, Site};
 pub use sandwich::Sandwich;
 pub use tree::{CallNode, CallTree, NodeOrder, TreeConfig};

@@ -1,6 +1,8 @@
 //! What each pool could hand out without asking CUDA for more.
 
-use super::at::SegmentMap;
+use super::at::{MapSegment, SegmentMap};
+use crate::analysis::segments_at::SegmentAt;
+use crate::base::format;
 use crate::trace::{PoolId, SegmentType};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,6 +24,39 @@ pub struct Room {
     pub free_bytes: u64,
     /// The longest free block: the largest that can be given without `cudaMalloc`.
     pub largest_free_bytes: u64,
+}
+
+impl Room {
+    /// Its name and figures, as they stand above its segments.
+    pub fn title(&self) -> String {
+        format!(
+            "{} · {} in {} · {} free, longest {}",
+            self.name(),
+            format::bytes(self.reserved_bytes),
+            format::counted(self.segments, "segment"),
+            format::bytes(self.free_bytes),
+            format::bytes(self.largest_free_bytes),
+        )
+    }
+
+    /// Whether a segment is one of its segments.
+    pub fn has(&self, segment: &MapSegment) -> bool {
+        let SegmentAt { pool, stream, segment_type, .. } = segment.at;
+        (self.pool, self.stream, self.segment_type) == (pool.unwrap_or_default(), stream, segment_type)
+    }
+
+    fn name(&self) -> String {
+        let size = if self.segment_type == SegmentType::Small { "Small blocks" } else { "Large blocks" };
+        let pool = match self.pool {
+            PoolId(0, 0) => size.to_owned(),
+            PoolId(0, handle) => format!("{size}, private pool {handle}"),
+            PoolId(capture, handle) => format!("{size}, private pool {capture}, {handle}"),
+        };
+        match self.stream {
+            0 => pool,
+            stream => format!("{pool}, stream {}", format::address(stream)),
+        }
+    }
 }
 
 /// The rooms at a moment, the largest first.

@@ -101,6 +101,18 @@ pub enum Ink {
     Span(u32),
     /// Text on a span.
     SpanText,
+    /// What is small, lost or left over.
+    Rest,
+    /// Free memory of a segment.
+    Free,
+    /// Around a segment.
+    Edge,
+    /// Text on the colour of an allocation with this number.
+    OnBand(u32),
+    /// Text on what is from before the trace.
+    OnInitial,
+    /// Text on what is small.
+    OnRest,
     /// Text.
     Text,
     /// Text that matters less.
@@ -126,6 +138,12 @@ impl Ink {
             Self::Oom => theme.oom,
             Self::Span(depth) => theme.spans[depth as usize % theme.spans.len()],
             Self::SpanText => theme.span_text,
+            Self::Rest => theme.merged,
+            Self::Free => theme.initial.with_alpha(0.55),
+            Self::Edge => theme.text_muted.with_alpha(0.7),
+            Self::OnBand(number) => Self::Band(number).color(theme).text_on(),
+            Self::OnInitial => theme.initial.text_on(),
+            Self::OnRest => theme.merged.text_on(),
             Self::Text => theme.text,
             Self::Muted => theme.text_muted,
         }

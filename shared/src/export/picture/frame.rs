@@ -237,12 +237,12 @@ fn text(drawing: &mut Drawing, ink: Ink, at: Place, anchor: Anchor, words: &str)
     drawing.shapes.push(Shape::Text { ink, at, anchor, size: LABEL, is_strong: false, words });
 }
 
-fn width_of(words: &str, size: f64) -> f64 {
+pub(super) fn width_of(words: &str, size: f64) -> f64 {
     words.chars().count() as f64 * size * LETTER
 }
 
 /// As much of a text as there is room for; nothing where that says nothing.
-fn fitting(words: &str, room: f64, size: f64) -> String {
+pub(super) fn fitting(words: &str, room: f64, size: f64) -> String {
     const LEAST_LETTERS: usize = 3;
     if width_of(words, size) <= room {
         return words.to_owned();

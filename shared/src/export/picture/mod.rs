@@ -1,16 +1,23 @@
-//! A still picture of a timeline: the bands, both curves, spans, axes and a legend, as shapes.
+//! Still pictures as shapes: a timeline with its bands, curves, spans, axes and legend; what is alive at a moment as a
+//! flame graph; the segments at a moment.
 //!
 //! One drawing for every format: [`svg()`] writes its shapes as text, and other painters may fill pixels with them.
 
 mod drawing;
+mod flame;
 mod frame;
+mod heading;
 mod plot;
+mod segments;
 mod svg;
 
 pub use drawing::{Anchor, Drawing, Ink, Shape};
+pub use flame::flame_picture;
+pub use segments::segments_picture;
 pub use svg::{Look, svg};
 
 use crate::analysis::{Axis, Timeline};
+use crate::base::format;
 use crate::draw::span::Span;
 use crate::trace::{Device, Trace};
 use frame::Frame;
@@ -38,8 +45,39 @@ impl Default for PictureOptions {
     }
 }
 
+/// What a picture of one moment shows and how large it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MomentOptions {
+    /// What stands above it, before what it is a picture of.
+    pub title: String,
+    /// The moment, `n` is after event `n - 1`; `None` for the peak.
+    pub moment: Option<u32>,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels; `None` for as many as it takes.
+    pub height: Option<u32>,
+}
+
+impl Default for MomentOptions {
+    fn default() -> Self {
+        Self { title: String::new(), moment: None, width: 1200, height: None }
+    }
+}
+
 /// The least width and height that leave room for anything.
 const LEAST_PX: u32 = 240;
+
+/// The most height that a picture takes by itself.
+const MOST_PX: u32 = 4000;
+
+/// A moment in words.
+fn when(moment: u32, peak: u32) -> String {
+    let after = match moment {
+        0 => "before the first event".to_owned(),
+        moment => format!("after event {}", format::count(u64::from(moment) - 1)),
+    };
+    if moment == peak { format!("at the peak, {after},") } else { after }
+}
 
 /// Draws a timeline; `timeline` is the one that was built from `device`.
 pub fn timeline_picture(trace: &Trace, device: &Device, timeline: &Timeline, options: &PictureOptions) -> Drawing {

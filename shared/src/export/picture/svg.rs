@@ -93,6 +93,12 @@ fn class(how: &str, ink: Ink) -> String {
         Ink::Oom => "oom".to_owned(),
         Ink::Span(depth) => format!("s{}", depth % 3),
         Ink::SpanText => "span-text".to_owned(),
+        Ink::Rest => "rest".to_owned(),
+        Ink::Free => "free".to_owned(),
+        Ink::Edge => "rim".to_owned(),
+        Ink::OnBand(number) => format!("on-b{number}"),
+        Ink::OnInitial => "on-initial".to_owned(),
+        Ink::OnRest => "on-rest".to_owned(),
         Ink::Text => "text".to_owned(),
         Ink::Muted => "muted".to_owned(),
     };

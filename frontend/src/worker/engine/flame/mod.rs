@@ -1,19 +1,20 @@
 //! Flame graphs: the boxes of a range, all sites, and the largest allocation of a node.
 
-mod boxes;
 mod selected;
 mod sites;
 #[cfg(test)]
 mod tests;
 
-use self::boxes::{Content, Cut, cut, tally};
 use self::sites::Search;
 use super::{Ready, found_hit};
 use crate::worker::{
-    FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource, FlameTree,
-    Hit, SiteKey, SiteText,
+    FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,
+    FlameTally, FlameTree, Hit, SiteKey, SiteText,
 };
-use shared::analysis::{AllocationId, CallTree, Calls, MergeBy, NodeOrder, PathConfig, Sandwich, Site, TreeConfig};
+use shared::analysis::{
+    AllocationId, CallTree, Calls, Cut, CutContent, MergeBy, NodeOrder, PathConfig, Sandwich, Site, Tally, TreeConfig,
+    cut,
+};
 use shared::trace::{FrameId, StackId, Trace};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -21,6 +22,9 @@ use std::rc::Rc;
 
 /// As many trees are kept as the page shows at once: a sandwich has two beside the graph.
 const KEPT_TREES: usize = 3;
+
+/// The narrowest box is this share of the range: no screen shows more columns.
+const COLUMNS: f64 = 4096.0;
 
 /// The calls and the trees that were looked at last: zooming and searching ask for the same ones again.
 #[derive(Debug, Default)]
@@ -59,7 +63,7 @@ impl Flame<'_> {
         let (trace, tree, calls) = (self.ready.trace, self.tree(asked)?, self.calls(&asked.source)?);
         let search = Search::new(trace, search);
         let mut words = Words::new(trace, asked.source.by_line, &search);
-        let boxes = cut(&tree, range).iter().map(|cut| words.box_of(cut)).collect();
+        let boxes = cut(&tree, range, COLUMNS).iter().map(|cut| words.box_of(cut)).collect();
         let found = search.is_given().then(|| calls.matching(|site| search.finds(site)));
         let depth = tree.nodes().iter().map(|node| node.depth + 1).max().unwrap_or(0);
         Ok(FlameBoxes { boxes, sites: words.sites, depth, found: found.map(tally) })
@@ -120,6 +124,10 @@ fn grow(calls: &Calls, asked: &FlameTree) -> CallTree {
     }
 }
 
+fn tally(tally: Tally) -> FlameTally {
+    FlameTally { weight: tally.weight, count: tally.count }
+}
+
 fn site_of(key: SiteKey) -> Site {
     key.map_or(Site::NoStack, |frame| Site::Frame(FrameId::from_index(frame as usize)))
 }
@@ -140,12 +148,12 @@ impl<'a> Words<'a> {
 
     fn box_of(&mut self, cut: &Cut) -> FlameBoxData {
         let kind = match cut.content {
-            Content::Node(Site::All) => FlameBoxKind::All,
-            Content::Node(site) => FlameBoxKind::Site(self.position(site)),
-            Content::Merged(count) => FlameBoxKind::Merged(count),
+            CutContent::Node(Site::All) => FlameBoxKind::All,
+            CutContent::Node(site) => FlameBoxKind::Site(self.position(site)),
+            CutContent::Merged(count) => FlameBoxKind::Merged(count),
         };
         let Cut { node, parent, depth, start, total, own, .. } = *cut;
-        FlameBoxData { node, parent, depth, kind, start, total, own }
+        FlameBoxData { node, parent, depth, kind, start, total: tally(total), own: tally(own) }
     }
 
     fn position(&mut self, site: Site) -> u32 {

@@ -1,9 +1,9 @@
 //! Sites in words, and the search among them.
 
-use super::boxes::tally;
+use super::tally;
 use crate::worker::{FlameSites, SiteRow, SiteText};
 use shared::analysis::{Calls, Site, SiteTotal, TextFilter, place};
-use shared::base::frame_rules;
+use shared::draw::flame::site_name;
 use shared::trace::{Frame, Trace};
 
 /// All sites of some stacks.
@@ -31,9 +31,7 @@ pub(super) fn text(trace: &Trace, site: Site, by_line: bool) -> SiteText {
 
 /// The function, or the operation behind a symbol of PyTorch's C++.
 fn name(trace: &Trace, frame: &Frame) -> String {
-    let (name, filename) = (trace.strings.get(frame.name), trace.strings.get(frame.filename));
-    let operation = if frame_rules::is_runtime(filename) { frame_rules::operation(name) } else { None };
-    operation.unwrap_or_else(|| name.to_owned())
+    site_name(trace.strings.get(frame.name), trace.strings.get(frame.filename))
 }
 
 /// A text that is looked for, found once in each frame of the trace.

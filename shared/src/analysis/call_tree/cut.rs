@@ -1,14 +1,12 @@
-//! The nodes of a tree that a range of weight shows.
+//! The nodes of a tree that a range of weight shows: the boxes of a flame graph.
 
-use crate::worker::FlameTally;
-use shared::analysis::{CallNode, CallTree, Site, Tally};
+use super::calls::Tally;
+use super::paths::Site;
+use super::tree::{CallNode, CallTree};
 
-/// The narrowest box, as a share of the range: no screen shows more columns.
-const COLUMNS: f64 = 4096.0;
-
-/// What a box is made of.
+/// What a [`Cut`] is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub enum CutContent {
     /// One node of this site.
     Node(Site),
     /// So many neighbours, each too small to be seen.
@@ -17,24 +15,29 @@ pub(super) enum Content {
 
 /// A part of the tree that is wide enough to be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cut {
+pub struct Cut {
     /// The number of its first node.
-    pub(super) node: u32,
+    pub node: u32,
     /// The position of the box above it; the root's own.
-    pub(super) parent: u32,
-    pub(super) depth: u32,
-    pub(super) content: Content,
+    pub parent: u32,
+    /// Steps down from the root.
+    pub depth: u32,
+    /// One node, or several small ones.
+    pub content: CutContent,
     /// The weight to the left of it.
-    pub(super) start: u64,
-    pub(super) total: FlameTally,
-    pub(super) own: FlameTally,
+    pub start: u64,
+    /// The allocations of it and its parts.
+    pub total: Tally,
+    /// Those of no part of it.
+    pub own: Tally,
 }
 
 /// The parts of a tree that a range shows, parents before their parts; `None` is the range of all.
 ///
+/// Whoever shows the range has so many `columns`: what is narrower than one cannot be seen.
 /// Neighbours that are too small each are one box where they can be seen together.
-pub(super) fn cut(tree: &CallTree, range: Option<(f64, f64)>) -> Vec<Cut> {
-    let mut cutter = Cutter::new(tree, range);
+pub fn cut(tree: &CallTree, range: Option<(f64, f64)>, columns: f64) -> Vec<Cut> {
+    let mut cutter = Cutter::new(tree, range, columns);
     let root = &tree.nodes()[0];
     let mut ahead = vec![(0, cutter.push(0, 0, root, 0))];
     while let Some((node, position)) = ahead.pop() {
@@ -51,15 +54,15 @@ struct Cutter<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    fn new(tree: &'a CallTree, range: Option<(f64, f64)>) -> Self {
+    fn new(tree: &'a CallTree, range: Option<(f64, f64)>, columns: f64) -> Self {
         let range = range.unwrap_or((0.0, tree.nodes()[0].total.weight as f64));
-        Self { tree, range, least: (range.1 - range.0) / COLUMNS, cuts: Vec::new() }
+        Self { tree, range, least: (range.1 - range.0) / columns, cuts: Vec::new() }
     }
 
     fn push(&mut self, node: u32, parent: u32, found: &CallNode, start: u64) -> u32 {
-        let content = Content::Node(found.site);
-        let (total, own) = (tally(found.total), tally(found.own));
-        self.cuts.push(Cut { node, parent, depth: found.depth, content, start, total, own });
+        let content = CutContent::Node(found.site);
+        let CallNode { depth, total, own, .. } = *found;
+        self.cuts.push(Cut { node, parent, depth, content, start, total, own });
         self.cuts.len() as u32 - 1
     }
 
@@ -89,8 +92,8 @@ impl<'a> Cutter<'a> {
     }
 
     fn small(&self, node: u32, found: &CallNode, start: u64) -> Cut {
-        let (total, own) = (tally(found.total), FlameTally::default());
-        Cut { node, parent: 0, depth: found.depth, content: Content::Merged(1), start, total, own }
+        let CallNode { depth, total, .. } = *found;
+        Cut { node, parent: 0, depth, content: CutContent::Merged(1), start, total, own: Tally::default() }
     }
 
     fn close(&mut self, run: Option<Cut>) {
@@ -103,23 +106,22 @@ impl<'a> Cutter<'a> {
 fn longer(run: Option<Cut>, next: Cut) -> Cut {
     let Some(run) = run else { return next };
     let count = match run.content {
-        Content::Merged(count) => count + 1,
-        Content::Node(_) => 1,
+        CutContent::Merged(count) => count + 1,
+        CutContent::Node(_) => 1,
     };
-    let total = FlameTally { weight: run.total.weight + next.total.weight, count: run.total.count + next.total.count };
-    Cut { content: Content::Merged(count), total, ..run }
-}
-
-pub(super) fn tally(tally: Tally) -> FlameTally {
-    FlameTally { weight: tally.weight, count: tally.count }
+    let mut total = run.total;
+    total += next.total;
+    Cut { content: CutContent::Merged(count), total, ..run }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::analysis::{Calls, PathConfig, TreeConfig};
-    use shared::trace::text;
+    use crate::analysis::{Calls, PathConfig, TreeConfig};
+    use crate::trace::text;
     use std::fmt::Write;
+
+    const COLUMNS: f64 = 4096.0;
 
     fn tree(source: &str) -> CallTree {
         let trace = text::parse(source).unwrap();
@@ -137,7 +139,8 @@ mod tests {
 
     #[test]
     fn boxes_lie_side_by_side_within_their_parents() {
-        let cuts = cut(&tree("alloc a 30 @relu<step<main\nalloc b 20 @load<main\nalloc c 50 @mm<step<main"), None);
+        let cuts =
+            cut(&tree("alloc a 30 @relu<step<main\nalloc b 20 @load<main\nalloc c 50 @mm<step<main"), None, COLUMNS);
         let boxes: Vec<_> = cuts.iter().map(|cut| (cut.depth, cut.start, cut.total.weight)).collect();
         assert_eq!(boxes.len(), 6);
         for of in [(0, 0, 100), (1, 0, 100), (2, 0, 80), (2, 80, 20), (3, 0, 50), (3, 50, 30)] {
@@ -152,21 +155,22 @@ mod tests {
     #[test]
     fn a_crowd_is_one_box_that_can_be_zoomed_into() {
         let tree = crowd(100);
-        let cuts = cut(&tree, None);
-        let merged = cuts.iter().find(|cut| cut.content == Content::Merged(100)).expect("the small ones are one box");
-        assert_eq!((merged.start, merged.total), (1_000_000, FlameTally { weight: 1000, count: 100 }));
+        let cuts = cut(&tree, None, COLUMNS);
+        let merged =
+            cuts.iter().find(|cut| cut.content == CutContent::Merged(100)).expect("the small ones are one box");
+        assert_eq!((merged.start, merged.total), (1_000_000, Tally { weight: 1000, count: 100 }));
         assert_eq!(cuts.len(), 4, "all, main, big, and the small ones");
-        let inside = cut(&tree, Some((1_000_000.0, 1_001_000.0)));
+        let inside = cut(&tree, Some((1_000_000.0, 1_001_000.0)), COLUMNS);
         assert_eq!(inside.iter().filter(|cut| cut.depth == 2).count(), 100, "each of them, and not big");
     }
 
     #[test]
     fn what_nobody_could_see_is_not_sent() {
-        assert_eq!(cut(&crowd(10), None).len(), 3, "a hundred bytes of a million are no column");
+        assert_eq!(cut(&crowd(10), None, COLUMNS).len(), 3, "a hundred bytes of a million are no column");
     }
 
     #[test]
     fn without_weight_there_is_the_root() {
-        assert_eq!(cut(&tree("free_requested a 0 @f"), None).len(), 1);
+        assert_eq!(cut(&tree("free_requested a 0 @f"), None, COLUMNS).len(), 1);
     }
 }

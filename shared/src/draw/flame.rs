@@ -1,0 +1,116 @@
+//! What stands in the boxes of a flame graph, and in which colours.
+
+use super::theme::HUES;
+use crate::base::frame_rules;
+
+/// What a site is called: the function, or the operation behind a symbol of PyTorch's C++.
+pub fn site_name(name: &str, filename: &str) -> String {
+    let operation = if frame_rules::is_runtime(filename) { frame_rules::operation(name) } else { None };
+    operation.unwrap_or_else(|| name.to_owned())
+}
+
+/// What stands in the box of a site, and behind it where there is room: the function, and its file and line.
+///
+/// `name` is a [`site_name`]; `line` is 0 where it is not known. The place is empty where the name says everything.
+pub fn site_label(name: &str, filename: &str, line: u64) -> (String, String) {
+    if filename == frame_rules::RECORDED_MODULE {
+        return module_label(name);
+    }
+    let file = match filename {
+        "??" => "",
+        _ if frame_rules::is_recorded(filename) => "",
+        _ => filename.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default(),
+    };
+    let place = if file.is_empty() || line == 0 { file.to_owned() } else { format!("{file}:{line}") };
+    (name.to_owned(), place)
+}
+
+/// The number of the colour of a site's box: sites that belong together have the same one, in every graph.
+pub fn site_hue(name: &str, filename: &str) -> u32 {
+    hue_of(&family(name, filename))
+}
+
+/// The number of the colour that fits a text: the same text has the same one everywhere.
+fn hue_of(text: &str) -> u32 {
+    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    (hash ^ (hash >> 15)) % HUES as u32
+}
+
+/// A recorded module by its last part, and the rest: the modules that it is in stand in the boxes above.
+fn module_label(name: &str) -> (String, String) {
+    let (module, phase) = name.split_once(" · ").unwrap_or((name, ""));
+    let dots: Vec<usize> = module.match_indices('.').map(|(position, _)| position).collect();
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    // A number says nothing without what it counts.
+    let cut = match dots.as_slice() {
+        [.., before, last] if is_number(&module[last + 1..]) => Some(*before),
+        [last] if is_number(&module[last + 1..]) => None,
+        dots => dots.last().copied(),
+    };
+    let (around, short) = cut.map_or(("", module), |dot| (&module[..dot], &module[dot + 1..]));
+    let rest = [around, phase].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+    (short.to_owned(), rest.join(" · "))
+}
+
+/// What has one colour: a package, a file of the program, a module whatever its layer's number, a kind of operation.
+fn family(name: &str, filename: &str) -> String {
+    let filename = filename.replace('\\', "/");
+    if frame_rules::is_recorded(&filename) {
+        let module = name.split(" · ").next().unwrap_or(name);
+        return module.chars().filter(|c| !c.is_ascii_digit()).collect();
+    }
+    if let Some((_, package)) = filename.rsplit_once("-packages/") {
+        return package.split('/').next().unwrap_or(package).to_owned();
+    }
+    match filename.rsplit('/').next().unwrap_or_default() {
+        "" | "??" => name.split("::").next().unwrap_or(name).to_owned(),
+        file => file.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_named_by_their_last_part() {
+        let label = |name: &str| {
+            let (name, place) = module_label(name);
+            format!("{name} | {place}")
+        };
+        assert_eq!(label("layers.10.mlp · forward"), "mlp | layers.10 · forward");
+        assert_eq!(label("layers.10 · forward"), "layers.10 | forward");
+        assert_eq!(label("model.layers.10 · forward"), "layers.10 | model · forward");
+        assert_eq!((label("head"), label("3")), ("head | ".to_owned(), "3 | ".to_owned()));
+    }
+
+    #[test]
+    fn sites_are_named_with_their_file() {
+        let label = |name: &str, filename: &str, line| {
+            let (name, place) = site_label(&site_name(name, filename), filename, line);
+            format!("{name} | {place}")
+        };
+        assert_eq!(label("step", "/srv/app/train.py", 12), "step | train.py:12");
+        assert_eq!(label("step", r"C:\app\train.py", 0), "step | train.py");
+        assert_eq!(label("at::_ops::mm::call(at::Tensor)", "??", 0), "aten::mm | ");
+        assert_eq!(label("aten::mm", "operator", 0), "aten::mm | ");
+        assert_eq!(label("mlp.up · forward", "module", 0), "up | mlp · forward");
+    }
+
+    #[test]
+    fn what_belongs_together_has_one_colour() {
+        let same = |a: (&str, &str), b: (&str, &str)| family(a.0, a.1) == family(b.0, b.1);
+        assert!(same(("f", "/a/site-packages/transformers/x.py"), ("g", "/b/dist-packages/transformers/y/z.py")));
+        assert!(same(("layers.3.mlp · forward", "module"), ("layers.11.mlp · backward", "module")));
+        assert!(same(("f", "/srv/model.py"), ("g", r"C:\work\model.py")));
+        assert!(!same(("f", "model.py"), ("f", "train.py")));
+        assert!(same(("aten::mm", "??"), ("aten::add", "")));
+    }
+
+    #[test]
+    fn a_text_has_one_colour() {
+        assert_eq!(hue_of("model.py"), hue_of("model.py"));
+        let hues: std::collections::BTreeSet<u32> = (0..200).map(|i| hue_of(&format!("file{i}.py"))).collect();
+        assert_eq!(hues.len(), HUES, "all of them are used");
+    }
+}

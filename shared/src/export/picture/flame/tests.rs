@@ -1,0 +1,119 @@
+//! Still flame graphs, box by box.
+
+use super::super::tests::{check_inside, words};
+use super::*;
+use crate::analysis::naive;
+use crate::trace::text;
+
+const TRACE: &str = "
+    alloc a 30MiB @relu<step<main
+    alloc b 20MiB @load<main
+    alloc c 50MiB @mm<step<main
+    free_completed a
+";
+
+fn drawn(trace: &Trace, options: &MomentOptions) -> (Timeline, Drawing) {
+    let device = &trace.devices[0];
+    let timeline = Timeline::new(trace, device);
+    let drawing = flame_picture(trace, device, &timeline, options);
+    (timeline, drawing)
+}
+
+/// Bytes of the boxes that were drawn in a row, by the pixels they take.
+fn row_pixels(drawing: &Drawing, row: u32) -> f64 {
+    let top = ABOVE + f64::from(row) * ROW;
+    let boxes = drawing.shapes.iter().flat_map(|shape| match shape {
+        Shape::Boxes { boxes, .. } => boxes.as_slice(),
+        _ => &[],
+    });
+    boxes.filter(|[_, y, width, _]| (y - top).abs() < 0.01 && *width > 0.0).map(|[_, _, width, _]| width + GAP).sum()
+}
+
+#[test]
+fn boxes_are_named_and_the_title_has_all_bytes() {
+    let trace = text::parse(TRACE).unwrap();
+    let (_, drawing) = drawn(&trace, &MomentOptions { title: "run · GPU 0".to_owned(), ..MomentOptions::default() });
+    let words = words(&drawing);
+    let figures = "100 MiB live at the peak, after event 2, in 3 allocations";
+    for part in ["run · GPU 0 · live memory by stack", figures, "All", "100 MiB", "main", "step", "load", "relu", "mm"]
+    {
+        assert!(words.contains(&part), "{part} in {words:?}");
+    }
+    // `load` allocates itself, so that its part of the row below is empty.
+    let across = 1200.0 - 2.0 * MARGIN;
+    let shares = [1.0, 1.0, 1.0, 0.8].map(|share| share * across);
+    for (row, pixels) in shares.into_iter().enumerate() {
+        assert!((row_pixels(&drawing, row as u32) - pixels).abs() < 0.01, "row {row}");
+    }
+}
+
+#[test]
+fn another_moment_has_its_own_bytes() {
+    let trace = text::parse(TRACE).unwrap();
+    for (moment, figures) in
+        [(0, "0 B live before the first event in 0 allocations"), (4, "70.0 MiB live after event 3 in 2 allocations")]
+    {
+        let (_, drawing) = drawn(&trace, &MomentOptions { moment: Some(moment), ..MomentOptions::default() });
+        assert!(words(&drawing).contains(&figures), "{:?}", words(&drawing));
+    }
+}
+
+/// Children lie within their parents, and with what a parent holds itself they come to as much.
+#[test]
+fn parts_add_up_to_their_parents() {
+    for seed in 0..20 {
+        let trace = naive::random_trace(seed, 400);
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let moment = timeline.live_peak().0;
+        let tree = tree_at(&trace, &trace.devices[0], &timeline, moment);
+        let total = tree.nodes()[0].total.weight;
+        assert_eq!(total, timeline.allocations.alive_at(moment).map(|(_, bytes)| bytes).sum::<u64>());
+        let across = 1e12;
+        let cuts = cut(&tree, None, across);
+        let placed = Placed { cuts: &cuts, total, across, row: ROW, shown: u32::MAX };
+        for (index, parent) in cuts.iter().enumerate() {
+            let [left, _, width, _] = placed.place(parent);
+            let children: Vec<&Cut> =
+                cuts.iter().skip(1).filter(|cut| cut.parent as usize == index && cut.depth > parent.depth).collect();
+            let of_children: u64 = children.iter().map(|cut| cut.total.weight).sum();
+            assert_eq!(of_children + parent.own.weight, parent.total.weight, "seed {seed}, box {index}");
+            for child in children {
+                let [x, _, wide, _] = placed.place(child);
+                assert!(x >= left - 1e-3 && x + wide <= left + width + 1e-3, "seed {seed}, box {index}");
+            }
+        }
+    }
+}
+
+#[test]
+fn everything_lies_within_the_picture() {
+    for seed in 0..10 {
+        let trace = naive::random_trace(seed, 500);
+        for (width, height) in [(1200, None), (10, Some(10)), (400, Some(900)), (3000, Some(240))] {
+            let (_, drawing) = drawn(&trace, &MomentOptions { width, height, ..MomentOptions::default() });
+            assert_eq!(drawing.width, width.max(240));
+            assert!(height.is_none_or(|height| drawing.height == height.max(240)));
+            check_inside(&drawing);
+        }
+    }
+}
+
+#[test]
+fn rows_without_room_are_counted() {
+    let stack: Vec<String> = (0..30).map(|depth| format!("f{depth}")).collect();
+    let trace = text::parse(&format!("alloc a 1MiB @{}", stack.join("<"))).unwrap();
+    let (_, whole) = drawn(&trace, &MomentOptions::default());
+    assert_eq!(f64::from(whole.height), ABOVE + 31.0 * ROW + MARGIN);
+    let (_, small) = drawn(&trace, &MomentOptions { height: Some(240), ..MomentOptions::default() });
+    // (240 - 82 - 18) / 14 rows fit.
+    let missing = "1.00 MiB live at the peak, after event 0, in 1 allocation · no room for 21 deeper rows";
+    assert!(words(&small).contains(&missing), "{:?}", words(&small));
+}
+
+#[test]
+fn an_empty_trace_has_a_picture_too() {
+    let (_, drawing) = drawn(&text::parse("").unwrap(), &MomentOptions::default());
+    let figures = "0 B live at the peak, before the first event, in 0 allocations";
+    assert!(words(&drawing).contains(&figures), "{:?}", words(&drawing));
+    assert_eq!(drawing.height, 240);
+}

@@ -1,0 +1,104 @@
+//! Still maps of segments, box by box.
+
+use super::super::tests::{check_inside, words};
+use super::*;
+use crate::analysis::naive;
+use crate::trace::text;
+
+const TRACE: &str = "
+    segment_alloc 0x10000000 20MiB
+    alloc 0x10000000 2MiB @f<main
+    alloc 0x10200000 3MiB @g<main
+    segment_alloc 0x20000000 10MiB
+    free_requested 0x10000000
+    segment_free 0x20000000 10MiB
+    alloc 0x30000000 512
+    free 0x30000000
+    segment 0x10000000 20MiB
+    block 0x10000000 2MiB pending
+    block 0x10200000 3MiB
+";
+
+fn drawn(trace: &Trace, options: &MomentOptions) -> Drawing {
+    let device = &trace.devices[0];
+    segments_picture(trace, device, &Timeline::new(trace, device), options)
+}
+
+/// Pixels that boxes of some inks take below the legend, along their lines.
+fn pixels(drawing: &Drawing, is_meant: impl Fn(Ink) -> bool) -> f64 {
+    let of = |shape: &Shape| match shape {
+        Shape::Boxes { ink, boxes } if is_meant(*ink) => boxes
+            .iter()
+            .filter(|[_, top, _, height]| *top >= ABOVE && *height == LINE)
+            .map(|[_, _, width, _]| width)
+            .sum(),
+        _ => 0.0,
+    };
+    drawing.shapes.iter().map(of).sum()
+}
+
+#[test]
+fn segments_are_as_long_as_their_bytes() {
+    let trace = text::parse(TRACE).unwrap();
+    let options = MomentOptions { title: "run · GPU 0".to_owned(), ..MomentOptions::default() };
+    let drawing = drawn(&trace, &options);
+    let words = words(&drawing);
+    let figures =
+        "30.0 MiB reserved at the peak, after event 3, in 2 segments · 25.0 MiB free in them · a line is 2.00 MiB";
+    let group = "Large blocks · 30.0 MiB in 2 segments · 25.0 MiB free, longest 15.0 MiB";
+    for part in ["run · GPU 0 · segments", figures, group] {
+        assert!(words.contains(&part), "{part} in {words:?}");
+    }
+    let line = 1200.0 - 2.0 * MARGIN;
+    assert!((pixels(&drawing, |ink| ink == Ink::Free) - 15.0 * line).abs() < 0.01, "30 MiB on lines of 2");
+    // Two blocks on one line and on two, each a pixel shorter than its bytes.
+    let used = pixels(&drawing, |ink| matches!(ink, Ink::Band(_)));
+    assert!((used - (2.5 * line - 3.0)).abs() < 0.01, "{used}");
+}
+
+#[test]
+fn a_pending_block_is_marked_and_explained() {
+    let trace = text::parse(TRACE).unwrap();
+    let is_marked = |moment| {
+        let drawing = drawn(&trace, &MomentOptions { moment: Some(moment), ..MomentOptions::default() });
+        let mark = |shape: &Shape| match shape {
+            Shape::Boxes { ink: Ink::Reserved, boxes } => boxes.iter().any(|[_, top, _, _]| *top >= ABOVE),
+            _ => false,
+        };
+        (drawing.shapes.iter().any(mark), words(&drawing).contains(&"pending free"))
+    };
+    assert_eq!((is_marked(4), is_marked(99)), ((false, false), (true, true)));
+}
+
+#[test]
+fn everything_lies_within_the_picture() {
+    for seed in 0..10 {
+        let trace = naive::random_trace(seed, 500);
+        for (width, height) in [(1200, None), (10, Some(10)), (400, Some(900)), (3000, Some(240))] {
+            let drawing = drawn(&trace, &MomentOptions { width, height, ..MomentOptions::default() });
+            assert_eq!(drawing.width, width.max(240));
+            assert!(height.is_none_or(|height| drawing.height == height.max(240)));
+            check_inside(&drawing);
+        }
+    }
+}
+
+#[test]
+fn a_picture_of_a_height_has_the_finest_scale_that_fits() {
+    let trace = text::parse(TRACE).unwrap();
+    let scale = |height| {
+        let drawing = drawn(&trace, &MomentOptions { height: Some(height), ..MomentOptions::default() });
+        let words = words(&drawing).join(" ");
+        assert!(!words.contains("no room"), "{words}");
+        words.split_once("a line is ").map(|(_, rest)| rest.split(" M").next().unwrap().to_owned())
+    };
+    assert_eq!((scale(240), scale(900)), (Some("8.00".to_owned()), Some("2.00".to_owned())));
+}
+
+#[test]
+fn an_empty_trace_has_a_picture_too() {
+    let drawing = drawn(&text::parse("").unwrap(), &MomentOptions::default());
+    let figures =
+        "0 B reserved at the peak, before the first event, in 0 segments · 0 B free in them · a line is 2.00 MiB";
+    assert!(words(&drawing).contains(&figures), "{:?}", words(&drawing));
+}
