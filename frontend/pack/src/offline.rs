@@ -27,8 +27,10 @@ pub(crate) fn with_build<'a>(
     }
     // The pages of jobs are nothing without the server.
     let is_of_others = |asset: &str| {
-        let name = format!("/{}\"", asset.replace("_bg.wasm", ".js"));
-        by_others.contains(&name) && !by_index.contains(&name)
+        let module = asset.strip_suffix("_bg.wasm").or(asset.strip_suffix(".js")).unwrap_or(asset);
+        let names = [format!("/{asset}\""), format!("data-module=\"{module}\"")];
+        let is_in = |text: &str| names.iter().any(|name| text.contains(name));
+        is_in(&by_others) && !is_in(&by_index)
     };
     let kept = KEPT.iter().filter(|path| site.contains_key(**path)).map(|path| (*path).to_owned());
     let assets = assets.filter(|asset| !is_of_others(asset)).map(|asset| format!("{folder}/{asset}"));
@@ -46,12 +48,15 @@ mod tests {
     fn the_viewer_is_kept_and_the_jobs_are_not() {
         let files = [
             ("index.html", "<link href=\"assets/1/style.css\"><link href=\"assets/1/viewer.js\">"),
-            ("jobs.html", "<link href=\"assets/1/style.css\"><link href=\"assets/1/jobs.js\">"),
+            (
+                "jobs.html",
+                "<html data-module=\"jobs\"><link href=\"assets/1/style.css\"><link href=\"assets/1/jobs.css\">",
+            ),
             ("snapscope.webmanifest", "{\"src\": \"assets/1/icon.png\"}"),
             ("gallery/README.md", "for people"),
         ];
         let site = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).into();
-        let assets = ["engine_bg.wasm", "icon.png", "jobs.js", "jobs_bg.wasm", "style.css", "viewer.js"];
+        let assets = ["engine_bg.wasm", "icon.png", "jobs.css", "jobs.js", "jobs_bg.wasm", "style.css", "viewer.js"];
         let assets = assets.map(str::to_owned);
         let told = with_build(b"// the script\n", &site, "assets/1", assets.iter()).unwrap();
         assert_eq!(

@@ -11,13 +11,18 @@ use yew::prelude::*;
 pub struct NoticeListProps {
     /// The file.
     pub summary: Rc<FileSummary>,
+    /// Whether its worker has told all of them.
+    pub are_known: bool,
 }
 
-/// The notices, folded under one line where they are many.
+/// The notices, folded under one line where they are many; the line is there from the start, so that nothing shifts.
 #[component]
 pub fn NoticeList(props: &NoticeListProps) -> Html {
     let notices = &props.summary.notices;
-    let Some(worst) = notices.first() else { return Html::default() };
+    let Some(worst) = notices.first() else {
+        let text = if props.are_known { "Nothing is odd about this recording" } else { "Checking the recording…" };
+        return html! { <p class="notices notice quiet"><Icon name={IconName::Info} /><span>{ text }</span></p> };
+    };
     let lines = html! { <ul>{ for notices.iter().map(line) }</ul> };
     if !is_folded(notices) {
         return html! { <section class="notices" aria-label="Notices">{ lines }</section> };

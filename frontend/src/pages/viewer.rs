@@ -142,7 +142,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         <>
             <p class="visually-hidden" role="status">{ spoken(device) }</p>
             <FiguresRow device={device.clone()} />
-            <NoticeList summary={file.summary.clone()} />
+            <NoticeList summary={file.summary.clone()} are_known={file.are_notices_known} />
             <Toolbar axis={file.axis} has_times={device.has_times} can_go_back={seen.is_some_and(|seen| seen.can_go_back)}
                 {on_axis} on_command={on_command.clone()} />
             <div class="workspace">

@@ -204,6 +204,8 @@ pub struct ReadyFile {
     pub choices: Rc<Choices>,
     /// The card, where it was chosen.
     pub card: Option<ThisCard>,
+    /// Whether the worker has told what is odd about the recording.
+    pub are_notices_known: bool,
     /// What is to be said about the view.
     pub notice: Option<Rc<str>>,
     /// Counts the views that were asked for while the page is open: each begins anew.
@@ -325,6 +327,7 @@ impl OpenFile {
             }
             (Report::Figures(figures), FileStatus::Ready(ready)) => ready.hear(figures),
             (Report::Notices(notices), FileStatus::Ready(ready)) => {
+                ready.are_notices_known = true;
                 ready.summary = Rc::new(FileSummary { notices, ..FileSummary::clone(&ready.summary) });
             }
             // A worker that panics says why, and then its trap is reported too: the first one is the cause.
@@ -368,6 +371,7 @@ impl ReadyFile {
             color,
             card: choices.what_if.as_deref().and_then(ThisCard::of),
             choices,
+            are_notices_known: false,
             notice: start.notice.clone(),
             arrivals: 0,
         }

@@ -155,7 +155,7 @@ impl Watch {
     fn flush(&mut self) {
         let Some(first) = self.waiting.first().map(|event| event.row) else { return };
         let last = self.waiting[self.waiting.len() - 1].row;
-        if !self.tracks.last().is_some_and(|track| track.list.is_none()) {
+        if self.tracks.last().is_none_or(|track| track.list.is_some()) {
             self.tracks.push(Track::new(None, first));
         }
         self.claim(self.tracks.len() - 1, first..last + 1);

@@ -1,5 +1,7 @@
 //! The preview against a curve that is made event by event.
 
+#![expect(clippy::single_range_in_vec_init, reason = "lists of one range are what is tested")]
+
 use super::*;
 
 /// Highest live bytes by buckets, event by event, less those of the first moment.

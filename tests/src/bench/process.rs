@@ -99,6 +99,7 @@ pub(super) fn measure(command: &mut std::process::Command) -> Result<(f64, Optio
 mod tests {
     use super::*;
     use std::process::Command;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn a_process_is_measured_as_it_runs() {
@@ -116,6 +117,11 @@ mod tests {
         assert!(peak_memory_bytes(own).expect("Linux") > 1 << 20);
         assert_eq!(peak_memory_bytes(u32::MAX), None);
         let mut child = Command::new("sleep").args(["--", "60.25"]).spawn().expect("sleep");
+        // A process has the command line of the one that started it for a moment.
+        let started = Instant::now();
+        while descendants_with(own, "60.25").is_empty() && started.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let below = descendants_with(own, "60.25");
         let argument = argument_below(own, "60.");
         child.kill().expect("to be ours");

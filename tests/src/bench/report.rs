@@ -132,7 +132,10 @@ pub fn budgets(all: &[Measured]) -> Vec<Budget> {
     budgets
 }
 
-fn gestures() -> [(&'static str, fn(&Visit) -> Option<Frames>); 2] {
+/// The name of a gesture, and the frames of a visit in which it was made.
+type Gesture = (&'static str, fn(&Visit) -> Option<Frames>);
+
+fn gestures() -> [Gesture; 2] {
     [("zoom", |visit| visit.zoom), ("pan", |visit| visit.pan)]
 }
 

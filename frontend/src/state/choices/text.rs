@@ -94,8 +94,11 @@ fn selecting(selecting: &Selecting, has_weight: bool, out: &mut Writer<'_>) {
     }
 }
 
+/// A word of the address, and what it switches on.
+type Switch = (&'static str, fn(&mut Controls));
+
 /// The switches of stacks by their words.
-const SWITCHES: [(&str, fn(&mut Controls)); 6] = [
+const SWITCHES: [Switch; 6] = [
     ("table", |controls| controls.is_table = true),
     ("inverted", |controls| controls.is_inverted = true),
     ("flames", |controls| controls.rootward = Rootward::Down),

@@ -41,7 +41,7 @@ pub(super) fn Sum(props: &SumProps) -> Html {
     let diff = props.comparison.as_ref().map(|comparison| &comparison.diff);
     let size = |bytes: Option<u64>| bytes.map_or_else(|| "…".to_owned(), format::bytes);
     html! {
-        <section class="compare-sum" aria-label="Both sides">
+        <section class="compare-sum" aria-label="Both sides" tabindex="0">
             if let Some(Shown { frames }) = &props.stack {
                 if frames.is_empty() {
                     <p class="hint">{ "The other side has no stack for this memory" }</p>
