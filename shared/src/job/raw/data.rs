@@ -6,7 +6,7 @@ use super::super::document::Value;
 use super::super::reader::{FromValue, Reader};
 
 raw_table! {
-    /// What feeds the training of a [`RawJob`].
+    /// What feeds the training of a [`RawJob`](super::RawJob).
     RawData {
         /// How lengths vary: `fixed`, `uniform` or `long-tailed`.
         lengths: String,
@@ -38,7 +38,7 @@ raw_table! {
 }
 
 raw_table! {
-    /// The evaluation of a [`RawJob`].
+    /// The evaluation of a [`RawJob`](super::RawJob).
     RawEvaluation {
         /// After every so many steps.
         every: u64,

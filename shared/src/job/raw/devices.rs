@@ -7,7 +7,7 @@ use super::super::reader::{FromValue, Reader};
 use super::super::sweep::Values;
 
 raw_table! {
-    /// The several devices of a [`RawJob`].
+    /// The several devices of a [`RawJob`](super::RawJob).
     RawParallel {
         /// `data_parallel`, `ddp`, `zero1`, `fsdp`, `tensor` or `pipeline`.
         kind: String,
@@ -43,7 +43,7 @@ raw_table! {
 }
 
 raw_table! {
-    /// The ranges of a [`RawJob`].
+    /// The ranges of a [`RawJob`](super::RawJob).
     RawSweep {
         /// Virtual cards.
         card: Values<String>,

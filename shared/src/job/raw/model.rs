@@ -8,7 +8,7 @@ use super::super::experts::RawRouting;
 use super::super::reader::{FromValue, Reader};
 
 raw_table! {
-    /// The model of a [`RawJob`].
+    /// The model of a [`RawJob`](super::RawJob).
     RawModel {
         /// A model whose sizes are known; further keys override them.
         preset: String,

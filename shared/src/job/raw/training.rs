@@ -6,7 +6,7 @@ use super::super::document::Value;
 use super::super::reader::{FromValue, Reader};
 
 raw_table! {
-    /// The optimizer of a [`RawJob`].
+    /// The optimizer of a [`RawJob`](super::RawJob).
     RawOptimizer {
         /// `sgd`, `adam` or `adamw`.
         kind: String,
@@ -38,7 +38,7 @@ raw_table! {
 pub struct Betas(pub f64, pub f64);
 
 raw_table! {
-    /// The layers that a [`RawJob`] checkpoints.
+    /// The layers that a [`RawJob`](super::RawJob) checkpoints.
     RawSelected {
         /// Every so many layers.
         every: u64,
@@ -65,7 +65,7 @@ impl RawCheckpointing {
 }
 
 raw_table! {
-    /// The loss of a [`RawJob`].
+    /// The loss of a [`RawJob`](super::RawJob).
     RawLoss {
         /// Parts that the sequence is cut into.
         chunks: u64,
@@ -73,7 +73,7 @@ raw_table! {
 }
 
 raw_table! {
-    /// The adapters of a [`RawJob`].
+    /// The adapters of a [`RawJob`](super::RawJob).
     RawLora {
         /// Features between an adapter's two matrices.
         rank: u64,
