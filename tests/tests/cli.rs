@@ -232,7 +232,7 @@ fn pictures_of_a_moment_are_of_its_bytes() {
         assert!(segments.contains(part), "{part}");
     }
     // A snapshot without events has its blocks.
-    for file in [oom, file("torch2.1-no-trace.pickle")] {
+    for file in [oom, file("torch2.1-no-trace.pickle.gz")] {
         for picture in ["flame", "segments"] {
             let png = exported(&file, "png", &["--picture", picture, "--width", "900", "--height", "500"]);
             assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));

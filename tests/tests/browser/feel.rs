@@ -99,7 +99,7 @@ fn so_it_can_in_the_dark() {
 
 #[test]
 fn so_can_the_page_of_jobs() {
-    for path in ["/jobs?theme=light", "/jobs?theme=dark", "/jobs/new"] {
+    for path in ["/jobs?theme=light", "/jobs?theme=dark", "/jobs?new"] {
         let page = Journey::start(path);
         page.wait_for("document.querySelector('main h1') !== null");
         check_audit(&page, path);
