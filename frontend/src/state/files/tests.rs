@@ -1,8 +1,11 @@
 //! What happens to open files.
 
 use super::*;
+use crate::draw::camera::View;
 use crate::draw::span::Span;
-use crate::worker::{AllocationKey, DeviceOutline, WhatIfSetup};
+use crate::state::choices::Choices;
+use crate::state::view_state::PinKey;
+use crate::worker::{AllocationKey, DeviceFigures, DeviceOutline, Findings, Parts, WhatIfSetup};
 
 fn add(id: FileId) -> FileAction {
     add_at(id, Start::default())

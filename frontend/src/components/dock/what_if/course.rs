@@ -1,5 +1,6 @@
 //! Fragmentation and stalls over the events, with a part of them to choose and to read.
 
+use super::plot::tick;
 use crate::platform;
 use crate::view::what_if::{Course, HEIGHT, WIDTH, course, moved, reading};
 use crate::worker::ReplayData;
@@ -86,15 +87,6 @@ pub(super) fn CourseRows(props: &CourseRowsProps) -> Html {
 }
 
 fn fragmentation(rows: &Course, part: Option<&Range<usize>>, columns: usize) -> Html {
-    let share = |height: f64| format!("{:.2}%", height / HEIGHT * 100.0);
-    let tick = |(height, label): &(f64, String)| {
-        html! {
-            <>
-                <line class="what-if-grid" x1="0" x2="100%" y1={share(*height)} y2={share(*height)} />
-                <text x="4" y={share(*height)} dy="-3">{ label.clone() }</text>
-            </>
-        }
-    };
     html! {
         <>
             <span class="what-if-row-label">{ "Reserved beyond live" }</span>

@@ -28,15 +28,6 @@ pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
         let easel = easel.clone();
         move || easel.clear(0)
     });
-    let share = |height: f64| format!("{:.2}%", height / HEIGHT * 100.0);
-    let tick = |(height, label): &(f64, String)| {
-        html! {
-            <>
-                <line class="what-if-grid" x1="0" x2="100%" y1={share(*height)} y2={share(*height)} />
-                <text x="4" y={share(*height)} dy="-3">{ label.clone() }</text>
-            </>
-        }
-    };
     html! {
         <figure class="what-if-plot">
             <svg role="img" aria-label={summary(&props.data)}>
@@ -65,5 +56,16 @@ pub(super) fn ReplayPlot(props: &ReplayPlotProps) -> Html {
                 }
             </figcaption>
         </figure>
+    }
+}
+
+/// The line and the label of a height, in units of the plots' [`HEIGHT`] from the top.
+pub(super) fn tick((height, label): &(f64, String)) -> Html {
+    let y = format!("{:.2}%", height / HEIGHT * 100.0);
+    html! {
+        <>
+            <line class="what-if-grid" x1="0" x2="100%" y1={y.clone()} y2={y.clone()} />
+            <text x="4" {y} dy="-3">{ label.clone() }</text>
+        </>
     }
 }
