@@ -99,6 +99,7 @@ fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
     let on_close = props.on_close.reform(move |_: MouseEvent| id);
     let (status, word) = match &file.status {
         FileStatus::Loading(_) => ("loading", "loading"),
+        FileStatus::Choosing(_) => ("loading", "waits for a choice"),
         FileStatus::Failed(_) => ("failed", "could not be read"),
         FileStatus::Ready(_) => ("ready", ""),
     };

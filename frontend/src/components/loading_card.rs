@@ -13,6 +13,8 @@ pub struct LoadingCardProps {
     pub loading: Loading,
     /// Cancel was pressed.
     pub on_cancel: Callback<()>,
+    /// A part is to be chosen.
+    pub on_part: Callback<()>,
 }
 
 /// Name, bar, bytes and Cancel.
@@ -24,10 +26,15 @@ pub fn LoadingCard(props: &LoadingCardProps) -> Html {
     html! {
         <main class="state">
             <section class="card" aria-busy="true">
-                <h1 class="card-title">{ "Reading " }<span class="file-text">{ &props.name }</span></h1>
+                <h1 class="card-title">{ if props.loading.is_survey { "Looking through " } else { "Reading " } }<span class="file-text">{ &props.name }</span></h1>
                 <progress class="progress" max="1" {value} aria-label="Progress" />
                 <div class="card-foot">
                     <span class="numbers">{ progress.text }</span>
+                    if !props.loading.is_survey {
+                        <button type="button" class="button" onclick={props.on_part.reform(|_: MouseEvent| ())}>
+                            { "Open part…" }
+                        </button>
+                    }
                     <button type="button" class="button" onclick={on_cancel}>{ "Cancel" }</button>
                 </div>
                 <p class="visually-hidden" role="status">{ progress.spoken }</p>

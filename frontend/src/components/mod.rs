@@ -21,6 +21,10 @@ pub mod arrival_card;
 pub mod error_card;
 pub mod hero;
 pub mod loading_card;
+pub mod part_bar;
+pub mod part_card;
+pub mod preview_plot;
+pub mod preview_view;
 
 pub mod device_picker;
 pub mod dock;

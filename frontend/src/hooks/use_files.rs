@@ -1,9 +1,9 @@
 //! The open files and their workers.
 
 use super::use_arrival::start_of;
-use crate::platform::{Source, WorkerClient, asset_url, fragment, mark, now_ms};
+use crate::platform::{AskError, Source, WorkerClient, asset_url, fragment, mark, now_ms};
 use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, Origin, PinKey, ReadyFile, Start};
-use crate::worker::Report;
+use crate::worker::{PartOrder, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ impl Reducible for Model {
 #[derive(Default)]
 struct Workers {
     clients: RefCell<HashMap<FileId, WorkerClient>>,
-    /// Where a file that could not be read comes from, for another try.
+    /// Where files come from, for another try or a part of them.
     sources: RefCell<HashMap<FileId, Source>>,
     last_id: Cell<FileId>,
     /// Whether the address is about the next file that is opened.
@@ -125,6 +125,31 @@ impl FilesHandle {
             let hit = client.find(device, pin.allocation, pin.moment).await.ok();
             dispatcher.dispatch(FileAction::PinStart { id, hit });
         });
+    }
+
+    /// Lets the events of a file be chosen that are to be opened.
+    pub fn choose_part(&self, id: FileId) {
+        let is_ready = |file: &OpenFile| file.id == id && matches!(file.status, FileStatus::Ready(_));
+        if !self.files().all.iter().any(is_ready) {
+            // What a worker has read of the file so far would stay in its memory, which never shrinks.
+            let source = self.workers.sources.borrow().get(&id).cloned();
+            let client = self.workers.clients.borrow_mut().remove(&id);
+            client.inspect(WorkerClient::close);
+            source.into_iter().for_each(|source| self.start_worker(id, source));
+        }
+        self.reload(id, true, WorkerClient::survey);
+    }
+
+    /// Opens some events of a file, or all of it.
+    pub fn open_part(&self, id: FileId, part: Option<PartOrder>) {
+        self.reload(id, false, |client| client.open_part(part));
+    }
+
+    fn reload(&self, id: FileId, is_survey: bool, order: impl FnOnce(&WorkerClient) -> Result<(), AskError>) {
+        let Some(client) = self.client(id) else { return };
+        self.model.dispatch(FileAction::Reload { id, is_survey, now_ms: now_ms() });
+        // A worker that is gone has said so already.
+        let _ = order(&client);
     }
 
     /// Closes a file, or cancels it while it is being read: its worker ends at once.

@@ -11,6 +11,8 @@ use crate::components::help_dialog::HelpDialog;
 use crate::components::hero::Hero;
 use crate::components::links_dialog::LinksDialog;
 use crate::components::loading_card::LoadingCard;
+use crate::components::part_card::PartCard;
+use crate::components::preview_view::PreviewView;
 use crate::components::share::ShareDialog;
 use crate::hooks::{
     Arrival, Commands, FilesHandle, ViewLink, use_arrival, use_commands, use_drop, use_files, use_keys, use_scheme,
@@ -125,8 +127,20 @@ fn shown(
     let id = *id;
     let name = AttrValue::from(name.clone());
     let on_close = callback(files, move |files, ()| files.close(id));
+    let on_part = callback(files, move |files, ()| files.choose_part(id));
     match (status, files.client(id)) {
-        (FileStatus::Loading(loading), _) => html! { <LoadingCard {name} loading={*loading} on_cancel={on_close} /> },
+        (FileStatus::Loading(loading), _) => {
+            match loading.preview.clone().filter(|preview| !preview.devices.is_empty()) {
+                Some(preview) => {
+                    html! { <PreviewView {name} loading={loading.clone()} {preview} on_cancel={on_close} {on_part} /> }
+                }
+                None => html! { <LoadingCard {name} loading={loading.clone()} on_cancel={on_close} {on_part} /> },
+            }
+        }
+        (FileStatus::Choosing(overview), _) => {
+            let on_open = callback(files, move |files, part| files.open_part(id, part));
+            html! { <PartCard key={id} {name} overview={overview.clone()} on_cancel={on_close} {on_open} /> }
+        }
         (FileStatus::Failed(failure), _) => {
             let on_retry = callback(files, move |files, ()| files.retry(id));
             html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_retry} on_open={on_open.clone()} /> }
@@ -141,6 +155,7 @@ fn shown(
                     on_view={move |seen| view_link.see(seen)}
                     on_action={callback(files, |files, action| files.dispatch(action))}
                     on_command={move |command| commands.issue(command)}
+                    {on_part} on_all={callback(files, move |files, ()| files.open_part(id, None))}
                     on_files={callback(files, |files, chosen| files.open(chosen))} />
             }
         }

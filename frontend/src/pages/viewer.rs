@@ -6,6 +6,7 @@ use crate::components::figures_row::FiguresRow;
 use crate::components::notice_list::NoticeList;
 use crate::components::origin_bar::OriginBar;
 use crate::components::panel::Panel;
+use crate::components::part_bar::PartBar;
 use crate::components::timeline::Timeline;
 use crate::components::toolbar::Toolbar;
 use crate::hooks::{Peer, Seen, Shown, use_card, use_settled};
@@ -42,6 +43,10 @@ pub(super) struct ViewerProps {
     pub(super) on_action: Callback<FileAction>,
     /// A button moves the timeline.
     pub(super) on_command: Callback<TimelineCommand>,
+    /// Other events of the file are to be chosen.
+    pub(super) on_part: Callback<()>,
+    /// The whole file is to be opened.
+    pub(super) on_all: Callback<()>,
     /// Ranks are to be compared, or moments.
     pub(super) on_ranks: Callback<bool>,
     /// Another part of the timeline is in view.
@@ -65,6 +70,8 @@ pub(super) fn Viewer(props: &ViewerProps) -> Html {
             <h1 class="visually-hidden">{ &props.name }</h1>
             <OriginBar origin={props.origin.clone()} notice={file.notice.clone()}
                 on_dismiss={props.on_action.reform(|()| FileAction::DismissNotice)} />
+            <PartBar devices={file.summary.devices.clone()} on_choose={props.on_part.clone()}
+                on_all={props.on_all.clone()} />
             <DevicePicker file={file.clone()} on_choose={on_device} />
             { body }
         </main>

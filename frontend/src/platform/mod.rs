@@ -52,7 +52,8 @@ pub use scheme::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
 pub use site::{asset_url, has_server, site_url, start};
 pub use storage::{store, stored};
 pub use surface::{
-    Surface, place_tooltip, place_window, point_in, set_attribute, set_height, set_style, set_width, size_of_element,
+    Surface, place_tooltip, place_window, point_in, set_attribute, set_height, set_style, set_width, share_across,
+    size_of_element,
 };
 pub use upload::Upload;
 pub use worker_client::{AskError, WorkerClient};

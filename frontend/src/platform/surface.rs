@@ -92,3 +92,9 @@ pub fn set_style(element: &HtmlElement, name: &str, value: &str) {
     // Only an unknown property is an error, and these are known.
     let _ = element.style().set_property(name, value);
 }
+
+/// Where a pointer is across an element, `0.0..=1.0` from its left edge; outside it is below or above that.
+pub fn share_across(element: &web_sys::Element, event: &web_sys::PointerEvent) -> f64 {
+    let place = element.get_bounding_client_rect();
+    (f64::from(event.client_x()) - place.left()) / place.width().max(1.0)
+}

@@ -5,8 +5,8 @@ use super::reader::Source;
 use crate::worker::{
     AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CompareAnswer,
     CompareQuestion, CopyOptions, CopyPreview, Details, ExportOrder, Findings, FlameAnswer, FlameQuestion, Hit,
-    Instant, Marks, Order, PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View, WhatIfAnswer,
-    WhatIfQuestion, WhatIfSetup,
+    Instant, Marks, Order, PartOrder, PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View,
+    WhatIfAnswer, WhatIfQuestion, WhatIfSetup,
 };
 use futures_channel::oneshot;
 use std::cell::{Cell, RefCell};
@@ -99,6 +99,28 @@ impl WorkerClient {
         }
         let next = Cell::new(0);
         Ok(Self { inner: Rc::new(Inner { worker, pending, next, _on_message: on_message, _on_error: on_error }) })
+    }
+
+    /// Has the worker look at what the file holds, for a part of it; what it has open is given up.
+    ///
+    /// # Errors
+    /// If the file was closed.
+    pub fn survey(&self) -> Result<(), AskError> {
+        self.order(&Order::Survey)
+    }
+
+    /// Has the worker open some events of the file, or all of it; what it has open is given up.
+    ///
+    /// # Errors
+    /// If the file was closed.
+    pub fn open_part(&self, part: Option<PartOrder>) -> Result<(), AskError> {
+        self.order(&Order::Open(part))
+    }
+
+    fn order(&self, order: &Order) -> Result<(), AskError> {
+        // Whoever waits for an answer asked about what is given up now.
+        self.inner.pending.borrow_mut().clear();
+        self.inner.worker.post_message(&to_buffer(order)).map_err(|_| AskError::Closed)
     }
 
     /// Ends the worker at once; questions that still wait fail with [`AskError::Closed`].

@@ -4,12 +4,12 @@ use super::blob::blob;
 use super::messages::{from_buffer, to_buffer};
 use super::reader::{Reader, Source};
 use crate::worker::{
-    Answer, CopyOptions, Engine, ExportOrder, FirstPicture, Order, Question, Queue, Report, SheetOrder, WhatIfQuestion,
-    WhatIfSetup,
+    Answer, CopyOptions, Engine, ExportOrder, FirstPicture, Order, PartOrder, PreviewData, Question, Queue, Report,
+    SheetOrder, WhatIfQuestion, WhatIfSetup,
 };
 use gloo_timers::callback::Timeout;
 use js_sys::Array;
-use shared::import::{ImportError, Importer};
+use shared::import::{ImportError, Importer, Overview};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
@@ -21,6 +21,25 @@ const PROGRESS_MS: f64 = 60.0;
 
 /// How long the worker waits for the page to ask for its first picture, before it goes on with other things.
 const PATIENCE_MS: u32 = 1500;
+
+/// A file from this length on is previewed while it is read, and any file that takes this long.
+const PREVIEW_BYTES: u64 = 30_000_000;
+const PREVIEW_MS: f64 = 500.0;
+
+/// From this length on a file is not opened at once, but a part of it is to be chosen: a tab has room for about twice
+/// as much.
+const HUGE_BYTES: f64 = 2e9;
+
+/// What is to be made of a file.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    /// All of it is opened.
+    All,
+    /// It is looked at.
+    Survey,
+    /// A part of it is opened.
+    Part(PartOrder),
+}
 
 /// Takes over a worker's messages; `early` are those that came before the module was there.
 pub fn run(early: &Array) {
@@ -47,6 +66,12 @@ pub fn run(early: &Array) {
 
 struct FileWorker {
     scope: DedicatedWorkerGlobalScope,
+    /// The file, to be read again for a part of it.
+    source: RefCell<Option<Source>>,
+    /// What is in it, after a first pass.
+    overview: RefCell<Option<Overview>>,
+    /// Which reading of the file counts: an earlier one that still runs gives up.
+    reading: Cell<u32>,
     engine: RefCell<Option<Engine>>,
     queue: RefCell<Queue>,
     is_scheduled: Cell<bool>,
@@ -57,6 +82,9 @@ impl FileWorker {
     fn new() -> Self {
         Self {
             scope: js_sys::global().unchecked_into(),
+            source: RefCell::default(),
+            overview: RefCell::default(),
+            reading: Cell::new(0),
             engine: RefCell::default(),
             queue: RefCell::default(),
             is_scheduled: Cell::new(false),
@@ -66,10 +94,14 @@ impl FileWorker {
 
     fn hear(self: &Rc<Self>, message: &JsValue) {
         if let Some(file) = message.dyn_ref::<File>() {
-            return self.open(Source::File(file.clone()));
+            let wanted = if file.size() >= HUGE_BYTES { Wanted::Survey } else { Wanted::All };
+            return self.open(Source::File(file.clone()), wanted);
         }
         match from_buffer(message) {
-            Some(Order::Fetch(url)) => self.open(Source::Url(url)),
+            Some(Order::Fetch(url)) => self.open(Source::Url(url), Wanted::All),
+            Some(Order::Survey) => self.reopen(Wanted::Survey),
+            Some(Order::Open(None)) => self.reopen(Wanted::All),
+            Some(Order::Open(Some(part))) => self.reopen(Wanted::Part(part)),
             Some(Order::Ask(number, question)) => {
                 self.queue.borrow_mut().push(number, question);
                 self.schedule();
@@ -78,35 +110,109 @@ impl FileWorker {
         }
     }
 
-    fn open(self: &Rc<Self>, source: Source) {
+    fn reopen(self: &Rc<Self>, wanted: Wanted) {
+        let source = self.source.borrow().clone();
+        if let Some(source) = source {
+            self.open(source, wanted);
+        }
+    }
+
+    fn open(self: &Rc<Self>, source: Source, wanted: Wanted) {
         let worker = self.clone();
+        let reading = self.reading.get() + 1;
+        self.reading.set(reading);
+        *self.source.borrow_mut() = Some(source.clone());
+        *self.engine.borrow_mut() = None;
+        *self.queue.borrow_mut() = Queue::default();
+        self.first_picture.take();
+        if let (Wanted::Survey, Some(overview)) = (wanted, &*self.overview.borrow()) {
+            return self.post(&Report::Surveyed(Box::new(PreviewData::of_overview(overview))));
+        }
         spawn_local(async move {
-            match worker.load(&source).await {
-                Ok(engine) => {
+            let result = match wanted {
+                Wanted::Survey => worker.survey(&source, reading).await,
+                Wanted::All | Wanted::Part(_) => worker.load(&source, reading, wanted).await,
+            };
+            if worker.reading.get() != reading {
+                return;
+            }
+            match result {
+                Ok(Some(engine)) => {
                     worker.post(&Report::Opened(Box::new(engine.summary().clone())));
                     *worker.engine.borrow_mut() = Some(engine);
                     worker.schedule();
                 }
+                Ok(None) => (),
                 Err(failure) => worker.post(&failure),
             }
         });
     }
 
-    async fn load(&self, source: &Source) -> Result<Engine, Report> {
+    /// Looks at what a file holds; one without events, of which there is no part, is opened.
+    async fn survey(&self, source: &Source, reading: u32) -> Result<Option<Engine>, Report> {
+        self.post(&Report::Surveying);
+        let (importer, _) = self.read(source, reading, Importer::overview(), false).await?;
+        if self.reading.get() == reading {
+            let overview = importer.finish_overview().map_err(undecodable)?;
+            if overview.devices.is_empty() {
+                return self.load(source, reading, Wanted::All).await;
+            }
+            self.post(&Report::Surveyed(Box::new(PreviewData::of_overview(&overview))));
+            *self.overview.borrow_mut() = Some(overview);
+        }
+        Ok(None)
+    }
+
+    /// Opens a file, or a part of it.
+    async fn load(&self, source: &Source, reading: u32, wanted: Wanted) -> Result<Option<Engine>, Report> {
+        let importer = match wanted {
+            Wanted::Part(part) => self.part_importer(part).map_err(undecodable)?,
+            Wanted::All | Wanted::Survey => Importer::with_preview(),
+        };
+        let (importer, file_bytes) = self.read(source, reading, importer, true).await?;
+        let first_bytes = self.overview.borrow().as_ref().map(|overview| overview.file_bytes);
+        if matches!(wanted, Wanted::Part(_)) && first_bytes != Some(file_bytes) {
+            return Err(unreadable("The file changed between its first and its second reading".to_owned()));
+        }
+        if self.reading.get() != reading {
+            return Ok(None);
+        }
+        importer.finish().map(|trace| Some(Engine::new(trace))).map_err(undecodable)
+    }
+
+    fn part_importer(&self, part: PartOrder) -> Result<Importer, ImportError> {
+        let overview = self.overview.borrow();
+        let devices = overview.iter().flat_map(|overview| &overview.devices);
+        let device = devices.into_iter().find(|device| device.index == part.device).cloned().unwrap_or_default();
+        device.part(part.start..part.end).map(Importer::part)
+    }
+
+    /// Gives an importer the bytes of a file, and says now and then how far it is; it stops early for a newer reading.
+    async fn read(
+        &self,
+        source: &Source,
+        reading: u32,
+        mut importer: Importer,
+        is_previewed: bool,
+    ) -> Result<(Importer, u64), Report> {
         let mut reader = Reader::open(source, &self.scope).await.map_err(unreadable)?;
-        let mut importer = Importer::new();
+        let began_ms = js_sys::Date::now();
         let (mut slice, mut told_ms) = (Vec::new(), 0.0);
-        while reader.next(&mut slice).await.map_err(unreadable)?.is_some() {
+        while reader.next(&mut slice).await.map_err(unreadable)?.is_some() && self.reading.get() == reading {
             importer.push(&slice).map_err(undecodable)?;
             let now_ms = js_sys::Date::now();
             let (seen_bytes, total_bytes) = (importer.seen_bytes(), reader.total_bytes);
             if now_ms - told_ms >= PROGRESS_MS || seen_bytes >= total_bytes {
                 self.post(&Report::Progress { seen_bytes, total_bytes });
+                let is_slow = total_bytes >= PREVIEW_BYTES || now_ms - began_ms >= PREVIEW_MS;
+                if let Some(preview) = importer.preview().filter(|preview| is_previewed && is_slow && !preview.is_odd) {
+                    self.post(&Report::Preview(Box::new(PreviewData::of_preview(&preview))));
+                }
                 told_ms = now_ms;
             }
         }
-        drop(slice);
-        importer.finish().map(Engine::new).map_err(undecodable)
+        let seen_bytes = importer.seen_bytes();
+        Ok((importer, seen_bytes))
     }
 
     /// Lets the messages that already wait in the browser come first, so that the queue knows the newest question.

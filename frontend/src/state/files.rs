@@ -7,7 +7,7 @@ use super::card::ThisCard;
 use super::choices::Choice;
 use super::origin::Origin;
 use super::view_state::{DockTab, PanelTab, ViewState};
-use crate::worker::{AxisKind, ColorBy, FileSummary, Hit, Report};
+use crate::worker::{AxisKind, ColorBy, FileSummary, Hit, PreviewData, Report};
 use std::rc::Rc;
 
 /// A number for an open file, never used twice in one visit.
@@ -42,6 +42,15 @@ pub enum FileAction {
     Retry {
         /// The file.
         id: FileId,
+        /// Milliseconds on the page's clock.
+        now_ms: f64,
+    },
+    /// A file is read again, for a part of it or for all of it.
+    Reload {
+        /// The file.
+        id: FileId,
+        /// Whether it is only looked through, for a part of it to be chosen.
+        is_survey: bool,
         /// Milliseconds on the page's clock.
         now_ms: f64,
     },
@@ -131,6 +140,8 @@ pub struct OpenFile {
 pub enum FileStatus {
     /// Its bytes are being read and decoded.
     Loading(Loading),
+    /// Which of its events are opened is to be chosen.
+    Choosing(Rc<PreviewData>),
     /// It could not be read.
     Failed(Failure),
     /// Its model is there.
@@ -138,7 +149,7 @@ pub enum FileStatus {
 }
 
 /// The progress of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loading {
     /// Bytes decoded.
     pub seen_bytes: u64,
@@ -148,6 +159,10 @@ pub struct Loading {
     pub began_ms: f64,
     /// When the last progress came.
     pub now_ms: f64,
+    /// Whether it is only looked through, for a part of it to be chosen.
+    pub is_survey: bool,
+    /// What has been read so far, of a file that takes a while.
+    pub preview: Option<Rc<PreviewData>>,
 }
 
 /// Why a file could not be read.
@@ -197,6 +212,12 @@ impl Files {
                     file.status = FileStatus::begun(now_ms);
                 }
             }
+            FileAction::Reload { id, is_survey, now_ms } => {
+                if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
+                    file.status =
+                        FileStatus::Loading(Loading { began_ms: now_ms, now_ms, is_survey, ..Loading::default() });
+                }
+            }
             FileAction::Close(id) => files.close(id),
             FileAction::Show(id) => files.show(|file| file.id == id),
             FileAction::ShowNth(position) => {
@@ -237,7 +258,7 @@ impl Files {
         let shown = self.shown;
         let Some(file) = self.all.iter_mut().find(|file| Some(file.id) == shown) else { return };
         match &mut file.status {
-            FileStatus::Loading(_) => file.start = start,
+            FileStatus::Loading(_) | FileStatus::Choosing(_) => file.start = start,
             FileStatus::Failed(_) => (),
             FileStatus::Ready(ready) => {
                 if let Some(view) = &start.view {
@@ -283,10 +304,20 @@ impl OpenFile {
     fn hear(&mut self, report: Report, now_ms: f64) {
         match (report, &mut self.status) {
             (Report::Progress { seen_bytes, total_bytes }, FileStatus::Loading(loading)) => {
-                *loading = Loading { seen_bytes, total_bytes, now_ms, ..*loading };
+                *loading = Loading { seen_bytes, total_bytes, now_ms, ..loading.clone() };
+            }
+            (Report::Preview(preview), FileStatus::Loading(loading)) => loading.preview = Some(Rc::new(*preview)),
+            (Report::Surveying, FileStatus::Loading(loading)) => loading.is_survey = true,
+            (Report::Surveyed(overview), FileStatus::Loading(_)) => {
+                self.status = FileStatus::Choosing(Rc::new(*overview));
             }
             (Report::Opened(summary), FileStatus::Loading(_)) => {
-                self.status = FileStatus::Ready(ReadyFile::new(*summary, &self.start));
+                let mut start = self.start.clone();
+                if let Some(view) = start.view.as_mut().filter(|_| summary.is_part()) {
+                    // Moments of the whole file are others in a part of it.
+                    (view.range, view.pin) = (None, None);
+                }
+                self.status = FileStatus::Ready(ReadyFile::new(*summary, &start));
             }
             (Report::Figures(figures), FileStatus::Ready(ready)) => ready.hear(figures),
             (Report::Notices(notices), FileStatus::Ready(ready)) => {

@@ -11,6 +11,7 @@ pub mod flame;
 pub mod growth;
 pub mod keys;
 pub mod notices;
+pub mod preview;
 pub mod progress;
 pub mod ranks;
 pub mod scrolling;

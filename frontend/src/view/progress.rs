@@ -19,19 +19,23 @@ const SHORTEST_MS: f64 = 250.0;
 
 /// Words for the progress of a file.
 pub fn progress(loading: &Loading) -> Progress {
-    let Loading { seen_bytes, total_bytes, began_ms, now_ms } = *loading;
+    let Loading { seen_bytes, total_bytes, began_ms, now_ms, .. } = *loading;
     let share = (total_bytes > 0).then(|| (seen_bytes as f64 / total_bytes as f64).min(1.0));
     let seen = format::bytes(seen_bytes);
     let mut text = match total_bytes {
         0 if seen_bytes == 0 => "Loading the decoder".to_owned(),
         0 => seen,
-        _ if seen_bytes >= total_bytes => format!("{seen} read, pairing allocations"),
+        _ if seen_bytes >= total_bytes && !loading.is_survey => format!("{seen} read, pairing allocations"),
         _ => format!("{seen} of {}", format::bytes(total_bytes)),
     };
     let elapsed_ms = now_ms - began_ms;
     if elapsed_ms >= SHORTEST_MS && seen_bytes > 0 {
         let per_second = seen_bytes as f64 / elapsed_ms * 1000.0;
         text.push_str(&format!(", {}/s", format::bytes(per_second as u64)));
+        let left_s = total_bytes.saturating_sub(seen_bytes) as f64 / per_second;
+        if left_s >= 1.0 {
+            text.push_str(&format!(", {left_s:.0} s left"));
+        }
     }
     let spoken = match share {
         Some(share) => format!("{} % read", (share * 10.0).floor() * 10.0),
@@ -46,7 +50,8 @@ mod tests {
 
     #[track_caller]
     fn check(seen_bytes: u64, total_bytes: u64, elapsed_ms: f64, text: &str) {
-        let loading = Loading { seen_bytes, total_bytes, began_ms: 100.0, now_ms: 100.0 + elapsed_ms };
+        let loading =
+            Loading { seen_bytes, total_bytes, began_ms: 100.0, now_ms: 100.0 + elapsed_ms, ..Loading::default() };
         assert_eq!(progress(&loading).text, text);
     }
 
@@ -55,7 +60,7 @@ mod tests {
         check(0, 0, 0.0, "Loading the decoder");
         check(1 << 20, 0, 0.0, "1.00 MiB");
         check(1 << 20, 4 << 20, 100.0, "1.00 MiB of 4.00 MiB");
-        check(1 << 20, 4 << 20, 500.0, "1.00 MiB of 4.00 MiB, 2.00 MiB/s");
+        check(1 << 20, 4 << 20, 500.0, "1.00 MiB of 4.00 MiB, 2.00 MiB/s, 2 s left");
         check(4 << 20, 4 << 20, 1000.0, "4.00 MiB read, pairing allocations, 4.00 MiB/s");
     }
 

@@ -11,6 +11,7 @@ mod findings_data;
 mod first_picture;
 mod flame_data;
 mod name_mark;
+mod part_data;
 mod parts_data;
 mod picture_data;
 mod protocol;
@@ -45,6 +46,7 @@ pub use flame_data::{
     FlameTally, FlameTree, SiteKey, SiteRow, SiteText,
 };
 pub use name_mark::NameMark;
+pub use part_data::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use parts_data::{Part, Parts, PhaseName, PhasesBasis, StepsBasis};
 pub use picture_data::{OutlineStep, PictureData};
 pub use protocol::{

@@ -10,6 +10,7 @@ use super::copy::{CopyOptions, CopyPreview};
 use super::export_data::ExportOrder;
 use super::findings_data::Findings;
 use super::flame_data::{FlameAnswer, FlameQuestion};
+use super::part_data::{PartOrder, PreviewData};
 use super::parts_data::Parts;
 use super::picture_data::PictureData;
 use super::segments_data::{Instant, SegmentsData};
@@ -234,6 +235,10 @@ pub enum Answer {
 pub enum Order {
     /// Read the snapshot behind this address.
     Fetch(String),
+    /// Look at what the file holds without opening it; whatever is being read or open is given up.
+    Survey,
+    /// Open some events of the file, or all of it; whatever is open is given up.
+    Open(Option<PartOrder>),
     /// Answer a question, under this number.
     Ask(u32, Question),
 }
@@ -248,6 +253,12 @@ pub enum Report {
         /// Length of the file, 0 while it is not known.
         total_bytes: u64,
     },
+    /// The curves of what has been read so far, of a file that takes a while.
+    Preview(Box<PreviewData>),
+    /// The file is only looked through from now on, for a part of it to be chosen.
+    Surveying,
+    /// What the file holds, for whoever wants a part of it; nothing is open now.
+    Surveyed(Box<PreviewData>),
     /// The file is decoded, and what is in it.
     Opened(Box<FileSummary>),
     /// The figures of one device are ready; those of all devices follow [`Report::Opened`].

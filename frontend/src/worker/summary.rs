@@ -1,5 +1,6 @@
 //! What a worker says about a whole file and about each of its devices.
 
+use super::part_data::PartPlace;
 use serde::{Deserialize, Serialize};
 
 /// A decoded file in a few figures.
@@ -28,6 +29,11 @@ impl FileSummary {
         let largest = || (0..self.devices.len()).rev().max_by_key(|&position| self.devices[position].reserved_bytes);
         with_events.or_else(largest).unwrap_or(0) as u32
     }
+
+    /// Whether only some of the file's events are open.
+    pub fn is_part(&self) -> bool {
+        self.devices.iter().any(|device| device.part.is_some())
+    }
 }
 
 /// What is known of a device without looking at its lifetimes.
@@ -41,6 +47,8 @@ pub struct DeviceOutline {
     pub segments: u64,
     /// Its reserved bytes at the end.
     pub reserved_bytes: u64,
+    /// Where its events lie, if they are a part of a longer trace.
+    pub part: Option<PartPlace>,
 }
 
 /// The figures of one device; the timeline and the page's header line are made from them.

@@ -11,6 +11,7 @@ use shared::base::format::{bytes, count, counted, duration};
 use shared::trace::{Action, Container, Device, Encoding, Format};
 
 use super::open::Opened;
+use super::range::EventRange;
 use super::{peak, text};
 use crate::Failure;
 
@@ -19,6 +20,9 @@ use crate::Failure;
 pub struct InspectArgs {
     /// The snapshot: a pickle of `_dump_snapshot`, gzip'd or not, its JSON form, or a page of `trace_plot`
     file: PathBuf,
+
+    #[command(flatten)]
+    events: EventRange,
 
     /// Print one JSON document
     #[arg(long)]
@@ -32,7 +36,7 @@ impl InspectArgs {
     ///
     /// The file cannot be read, or is no snapshot.
     pub fn run(&self) -> Result<String, Failure> {
-        let opened = Opened::read(&self.file)?;
+        let opened = self.events.open(&self.file, None)?;
         if self.json {
             let document = serde_json::to_string_pretty(&document(&opened)).expect("plain data can be written");
             return Ok(document + "\n");

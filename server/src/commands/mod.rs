@@ -7,6 +7,7 @@ mod fit;
 mod inspect;
 pub(crate) mod open;
 mod peak;
+mod range;
 mod ranks;
 mod replay;
 mod repro;

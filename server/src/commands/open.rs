@@ -46,9 +46,12 @@ impl Opened {
         self.trace.devices.iter().zip(&self.timelines)
     }
 
-    /// The device with this index; without one, the device with the highest peak.
+    /// The device with this index; without one, the device of which a part is open, or else with the highest peak.
     pub(super) fn choose_device(&self, index: Option<i64>) -> Result<(&Device, &Timeline), Failure> {
         let Some(index) = index else {
+            if let Some(of_part) = self.devices().find(|(device, _)| device.part.is_some()) {
+                return Ok(of_part);
+            }
             let highest = self.devices().rev().max_by_key(|(_, timeline)| timeline.live_peak().1);
             return highest.ok_or_else(|| {
                 Failure::new(
@@ -69,22 +72,27 @@ impl Opened {
 
 /// Reads a snapshot file chunk by chunk; `file` is what messages call it.
 pub(crate) fn import(path: &Path, file: &str) -> Result<Trace, Failure> {
+    import_with(Importer::new(), path, file)?.finish().map_err(|error| foreign(file, &error))
+}
+
+/// Gives an importer all bytes of a file; `file` is what messages call it.
+pub(super) fn import_with(mut importer: Importer, path: &Path, file: &str) -> Result<Importer, Failure> {
     const CHUNK_BYTES: usize = 1 << 20;
     let unreadable = |error: std::io::Error| {
         Failure::new(format!("{file}: {error}"), "check the path and that you may read the file")
     };
     let mut source = File::open(path).map_err(unreadable)?;
-    let mut importer = Importer::new();
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let len = source.read(&mut chunk).map_err(unreadable)?;
         if len == 0 {
-            return importer.finish().map_err(|error| foreign(file, &error));
+            return Ok(importer);
         }
         importer.push(&chunk[..len]).map_err(|error| foreign(file, &error))?;
     }
 }
 
-fn foreign(file: &str, error: &ImportError) -> Failure {
+/// What is said of a file that is no snapshot.
+pub(super) fn foreign(file: &str, error: &ImportError) -> Failure {
     Failure::new(format!("{file}: {error}"), error.hint.clone())
 }

@@ -12,6 +12,7 @@ mod jobs;
 mod journey;
 mod offline;
 mod page;
+mod part;
 mod segments;
 mod share;
 mod static_folder;

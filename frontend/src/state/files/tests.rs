@@ -5,7 +5,7 @@ use crate::draw::camera::View;
 use crate::draw::span::Span;
 use crate::state::choices::Choices;
 use crate::state::view_state::PinKey;
-use crate::worker::{AllocationKey, DeviceFigures, DeviceOutline, Findings, Parts, WhatIfSetup};
+use crate::worker::{AllocationKey, DeviceFigures, DeviceOutline, Findings, Parts, PreviewData, PreviewDevice, WhatIfSetup};
 
 fn add(id: FileId) -> FileAction {
     add_at(id, Start::default())
@@ -184,6 +184,25 @@ fn a_found_pin_leaves_the_tab_and_newer_pins_alone() {
     assert_eq!(pinned(&late), Some(9));
     let elsewhere = started(1).after(FileAction::ChooseDevice(0));
     assert_eq!(pinned(&elsewhere.after(FileAction::PinStart { id: 1, hit: Some(hit(4)) })), None);
+}
+
+#[test]
+fn a_part_is_chosen_while_the_file_is_read() {
+    let preview = |events| PreviewData { devices: vec![PreviewDevice { events, ..PreviewDevice::default() }] };
+    let seen = |seen_bytes| hear(1, Report::Progress { seen_bytes, total_bytes: 9 });
+    let files = after([add(1), seen(3), hear(1, Report::Preview(Box::new(preview(4)))), seen(6)]);
+    let FileStatus::Loading(loading) = &files.all[0].status else { panic!("it is being read") };
+    assert_eq!((loading.seen_bytes, loading.preview.as_deref()), (6, Some(&preview(4))));
+
+    let of_huge = after([add(1), hear(1, Report::Surveying)]);
+    assert!(matches!(&of_huge.all[0].status, FileStatus::Loading(loading) if loading.is_survey));
+
+    let files = files.after(FileAction::Reload { id: 1, is_survey: true, now_ms: 30.0 });
+    let files = files.after(hear(1, Report::Surveyed(Box::new(preview(9)))));
+    assert_eq!(files.all[0].status, FileStatus::Choosing(Rc::new(preview(9))));
+
+    let files = files.after(FileAction::Reload { id: 1, is_survey: false, now_ms: 40.0 });
+    assert!(matches!(&files.all[0].status, FileStatus::Loading(loading) if loading.began_ms == 40.0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{Ready, marks, texts};
 use crate::worker::Details;
 use shared::analysis::{AllocationId, Origin, pool_of, stream_of};
-use shared::trace::{Device, EventContext, PoolId, Trace};
+use shared::trace::{Device, EventContext, PoolId, StackId, Trace};
 
 /// The details of an allocation, `None` if there is none at this position.
 pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
@@ -35,7 +35,9 @@ pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
         compile_context: context.map(|context| text(context.compile_context)).unwrap_or_default(),
         forward_frames: context.map(|context| lines(context.forward_frames)).unwrap_or_default(),
         frames: texts::frames(trace, allocation.stack),
-        is_free_stack: matches!(allocation.origin, Origin::UnmatchedFree(_)),
+        is_free_stack: matches!(allocation.origin, Origin::UnmatchedFree(_))
+            && timeline.allocations.allocation_stack(AllocationId::from_index(position as usize), device)
+                == StackId::NONE,
     })
 }
 

@@ -29,6 +29,7 @@ use super::categories_data::ColorBy;
 use super::copy::CopyOptions;
 use super::export_data::ExportOrder;
 use super::findings_data::Findings;
+use super::part_data::PartPlace;
 use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::sheet_data::SheetOrder;
@@ -297,6 +298,10 @@ fn summary_of(trace: &Trace) -> FileSummary {
         events: device.events.len() as u64,
         segments: device.segments.segments.len() as u64,
         reserved_bytes: device.segments.reserved_bytes(),
+        part: device
+            .part
+            .as_ref()
+            .map(|part| PartPlace { first_event: part.first_event.into(), total_events: part.total_events.into() }),
     };
     let distinct = DistinctStacks::of(trace);
     FileSummary {

@@ -9,6 +9,7 @@ use shared::api::{DiagnoseReport, EvidenceRow, FindingRow};
 use shared::base::Severity;
 
 use super::open::Opened;
+use super::range::EventRange;
 use super::{peak, stacks, units};
 use crate::Failure;
 
@@ -32,6 +33,9 @@ pub struct DiagnoseArgs {
     /// More growth than this in a step is an error
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     max_growth: Option<u64>,
+
+    #[command(flatten)]
+    events: EventRange,
 
     /// Print one JSON document
     #[arg(long)]
@@ -58,7 +62,7 @@ impl DiagnoseArgs {
         let mut page = String::new();
         let mut has_errors = false;
         for file in &self.files {
-            let opened = Opened::read(file)?;
+            let opened = self.events.open(file, None)?;
             let devices: Vec<_> = opened.devices().collect();
             let studies = studies(&opened.trace, &devices);
             let found = findings_of(&studies, &self.config());

@@ -12,6 +12,7 @@ use shared::trace::Device;
 
 pub(super) use self::groups::{Chosen, frame_rows, group_lines};
 use super::open::Opened;
+use super::range::EventRange;
 use crate::Failure;
 
 /// The options of `snapscope peak`.
@@ -55,6 +56,9 @@ pub struct PeakArgs {
     /// How many groups to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
+
+    #[command(flatten)]
+    events: EventRange,
 
     /// Print one JSON document
     #[arg(long)]
@@ -117,7 +121,7 @@ impl PeakArgs {
     ///
     /// The file cannot be read, is no snapshot, or has no such device or event; the filter is no regular expression.
     pub fn run(&self) -> Result<String, Failure> {
-        self.answer(&Opened::read(&self.file)?)
+        self.answer(&self.events.open(&self.file, self.device)?)
     }
 
     fn answer(&self, opened: &Opened) -> Result<String, Failure> {

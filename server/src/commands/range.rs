@@ -1,0 +1,115 @@
+//! `--events`: a part of a trace instead of all of it.
+
+use std::ops::Range;
+use std::path::Path;
+use std::str::FromStr;
+
+use clap::Args;
+use shared::import::{Importer, Overview, OverviewDevice};
+
+use super::open::{Opened, foreign, import_with};
+use crate::Failure;
+
+/// The option of commands that can look at a part of a trace.
+#[derive(Debug, Clone, Default, Args)]
+// Or the words above would stand in place of each command's own.
+#[command(about = None, long_about = None)]
+pub(super) struct EventRange {
+    /// Only some events: A..B (B is the first that is left out; either may be missing), last:N, or peak:N for N around
+    /// the peak; of the GPU of --device, or else of the one with the most events
+    #[arg(long = "events", value_name = "RANGE")]
+    wanted: Option<Wanted>,
+}
+
+/// A range as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wanted {
+    Between(Option<u64>, Option<u64>),
+    Last(u64),
+    Peak(u64),
+}
+
+impl FromStr for Wanted {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| {
+            let digits: String = text.chars().filter(|c| !matches!(c, ',' | '_')).collect();
+            digits.parse::<u64>().map_err(|_| format!("{text:?} is no number of events"))
+        };
+        let optional = |text: &str| if text.is_empty() { Ok(None) } else { number(text).map(Some) };
+        if let Some(count) = text.strip_prefix("last:") {
+            return Ok(Self::Last(number(count)?));
+        }
+        if let Some(count) = text.strip_prefix("peak:") {
+            return Ok(Self::Peak(number(count)?));
+        }
+        let (start, end) = text.split_once("..").ok_or("write A..B, last:N or peak:N")?;
+        Ok(Self::Between(optional(start)?, optional(end)?))
+    }
+}
+
+impl Wanted {
+    fn of(&self, device: &OverviewDevice) -> Range<u64> {
+        match *self {
+            Self::Between(start, end) => start.unwrap_or(0)..end.unwrap_or(device.trace.events),
+            Self::Last(count) => device.last(count),
+            Self::Peak(count) => device.around_peak(count),
+        }
+    }
+}
+
+impl EventRange {
+    /// Reads a snapshot file, or the part of it that was asked for; that takes two passes over the file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, is no snapshot, changes in between, or has no such device or events.
+    pub(super) fn open(&self, path: &Path, device: Option<i64>) -> Result<Opened, Failure> {
+        let Some(wanted) = &self.wanted else { return Opened::read(path) };
+        let file = path.display().to_string();
+        let overview = import_with(Importer::overview(), path, &file)?;
+        let file_bytes = overview.seen_bytes();
+        let overview = overview.finish_overview().map_err(|error| foreign(&file, &error))?;
+        let found = choose(&overview, device, &file)?;
+        let request = found.part(wanted.of(found)).map_err(|error| foreign(&file, &error))?;
+        let importer = import_with(Importer::part(request), path, &file)?;
+        if importer.seen_bytes() != file_bytes {
+            return Err(Failure::new(
+                format!("{file}: the file changed between its first and its second reading"),
+                "wait until nothing writes to it any more",
+            ));
+        }
+        Ok(Opened::of(file.clone(), importer.finish().map_err(|error| foreign(&file, &error))?))
+    }
+}
+
+fn choose<'a>(overview: &'a Overview, device: Option<i64>, file: &str) -> Result<&'a OverviewDevice, Failure> {
+    let with_most = || overview.devices.iter().rev().max_by_key(|device| device.trace.events);
+    let chosen = match device {
+        Some(index) => overview.devices.iter().find(|device| device.index == index),
+        None => with_most(),
+    };
+    chosen.ok_or_else(|| {
+        let of = device.map_or_else(String::new, |index| format!(" of GPU {index}"));
+        Failure::new(format!("{file}: there are no events{of} to choose from"), "leave out --events to see the rest")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read_as_they_are_typed() {
+        let read = |text: &str| text.parse::<Wanted>();
+        assert_eq!(read("10..20"), Ok(Wanted::Between(Some(10), Some(20))));
+        assert_eq!(read("1_000..2,000"), Ok(Wanted::Between(Some(1000), Some(2000))));
+        assert_eq!(read("..20"), Ok(Wanted::Between(None, Some(20))));
+        assert_eq!(read("10.."), Ok(Wanted::Between(Some(10), None)));
+        assert_eq!(read("last:5"), Ok(Wanted::Last(5)));
+        assert_eq!(read("peak:5"), Ok(Wanted::Peak(5)));
+        assert_eq!(read("ten..20"), Err("\"ten\" is no number of events".to_owned()));
+        assert_eq!(read("7"), Err("write A..B, last:N or peak:N".to_owned()));
+    }
+}

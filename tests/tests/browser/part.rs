@@ -1,0 +1,152 @@
+//! Large files: their curve while they are read, and some of their events opened.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use shared::base::format;
+use shared::pickle::Style;
+use testkit::browser::Spot;
+use testkit::generator::{Config, generate};
+use testkit::server::snapscope;
+
+use crate::journey::Journey;
+
+const EVENTS: u64 = 400_000;
+
+/// Selects what a field has, so that typing takes its place.
+const SELECT_ALL: &str = "\u{e009}a\u{e000}";
+const TAB: &str = "\u{e004}";
+const ENTER: &str = "\u{e007}";
+
+/// A file that is long enough for a preview.
+fn large(folder: &Path) -> PathBuf {
+    let path = folder.join("large.pickle");
+    let mut file = File::create(&path).unwrap();
+    generate(&Config { seed: 7, events: EVENTS as usize, style: Style::Python }, |piece| {
+        file.write_all(piece).unwrap()
+    });
+    assert!(fs::metadata(&path).unwrap().len() > 30_000_000);
+    path
+}
+
+/// Opens a file, and presses "Open part…" as soon as the curve of what has been read is there.
+///
+/// The page does that itself: a question from here takes longer than a fast machine needs for the file.
+#[track_caller]
+fn interrupt(page: &Journey, file: &Path) {
+    page.run(
+        "new MutationObserver((_, observer) => {
+            const curve = document.querySelector('.viewer[data-loading] [data-preview] path');
+            const button = [...document.querySelectorAll('button')].find(b => b.innerText === 'Open part…');
+            if (curve && button) {
+                window.seen = [curve.getAttribute('d').length, document.querySelector('.figures').innerText];
+                observer.disconnect();
+                button.click();
+            }
+        }).observe(document.body, { childList: true, subtree: true, attributes: true });",
+        Vec::new(),
+    );
+    page.attach(&[file]);
+    page.wait_for("document.querySelector('[data-part]') !== null");
+}
+
+/// What `snapscope inspect` says of some events.
+fn inspected(file: &Path, arguments: &[&str]) -> Value {
+    let output = Command::new(snapscope()).args(["inspect", "--json"]).args(arguments).arg(file).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice::<Value>(&output.stdout).unwrap()["devices"][0].take()
+}
+
+#[track_caller]
+fn check_figures(page: &Journey, expected: &Value) {
+    page.wait_for("document.querySelector('.viewer:not([data-loading]) .figures') !== null");
+    page.settle();
+    let figures = page.text(".figures");
+    for key in ["peak_live_bytes", "end_live_bytes", "initial_bytes", "peak_reserved_bytes"] {
+        let bytes = format::bytes(expected[key].as_u64().expect(key));
+        assert!(figures.contains(&bytes), "{key} {bytes} in {figures}");
+    }
+    let events = format::count(expected["events"].as_u64().unwrap());
+    assert!(figures.contains(&events), "{events} in {figures}");
+}
+
+#[test]
+fn a_part_is_chosen_by_keyboard_while_the_file_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = large(folder.path());
+    let page = Journey::start("/");
+    interrupt(&page, &file);
+    let seen = page.value("window.seen");
+    assert!(seen[0].as_u64().unwrap() > 100, "{seen}");
+    assert!(seen[1].as_str().unwrap().contains("Events so far"), "{seen}");
+
+    let is_field = "document.activeElement.matches('[data-part] input[type=number]')";
+    (0..30).find(|_| {
+        page.press(TAB);
+        page.value(is_field) == true
+    });
+    page.press(&format!("{SELECT_ALL}250000{TAB}{SELECT_ALL}240000"));
+    page.wait_for("document.querySelector('[data-part] [type=submit]').disabled");
+    assert!(page.text("[data-part] [role=status]").contains("before the last"), "{}", page.text("[data-part]"));
+    page.press(&format!("{SELECT_ALL}310000"));
+    page.wait_for("!document.querySelector('[data-part] [type=submit]').disabled");
+    assert!(page.text("[data-part] [role=status]").starts_with("60,000 of 400,000 events"));
+    page.screenshot("part-card");
+    page.press(ENTER);
+
+    page.wait_for("document.querySelector('[data-part-bar]') !== null");
+    check_figures(&page, &inspected(&file, &["--events", "250000..310000"]));
+    assert!(page.text("[data-part-bar]").contains("250,000"), "{}", page.text("[data-part-bar]"));
+    page.screenshot("part-opened");
+
+    // The first look at the file is still known: other events are chosen at once.
+    page.click_text("button", "Other events…");
+    page.wait_for("document.querySelector('[data-part]') !== null");
+    page.click_text("button", "Around the peak");
+    page.drag("[data-part] [data-preview]", Spot(0.75, 0.5), Spot(0.25, 0.5));
+    // To the pixel.
+    page.wait_for("/^(200|199),/.test(document.querySelector('[data-part] [role=status]').innerText)");
+    page.click_text("button", "Last 100,000 events");
+    page.wait_for("document.querySelector('[data-part] [role=status]').innerText.startsWith('100,000 of')");
+    page.click_text("button", "All");
+    page.press(ENTER);
+    page.wait_for("document.querySelector('[data-timeline]') !== null");
+    check_figures(&page, &inspected(&file, &[]));
+    assert_eq!(page.value("document.querySelector('[data-part-bar]')"), Value::Null);
+    page.check_console();
+}
+
+#[test]
+fn a_part_becomes_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = large(folder.path());
+    let page = Journey::start("/");
+    interrupt(&page, &file);
+    page.click_text("button", "Around the peak");
+    let fields = page.value("[...document.querySelectorAll('[data-part] input')].map(field => field.value).join('..')");
+    page.click("[data-part] [type=submit]");
+    page.wait_for("document.querySelector('[data-part-bar]') !== null");
+    check_figures(&page, &inspected(&file, &["--events", fields.as_str().unwrap()]));
+    page.click_text("button", "Open all");
+    page.wait_for(
+        "document.querySelector('.viewer:not([data-loading]) .figures') && !document.querySelector('[data-part-bar]')",
+    );
+    check_figures(&page, &inspected(&file, &[]));
+    page.check_console();
+}
+
+#[test]
+fn a_file_that_ends_too_early_says_so_in_place_of_its_curve() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = large(folder.path());
+    let length = fs::metadata(&file).unwrap().len();
+    File::options().write(true).open(&file).unwrap().set_len(length * 9 / 10).unwrap();
+    let page = Journey::start("/");
+    page.attach(&[&file]);
+    page.wait_for("document.querySelector('[role=alert]') !== null");
+    assert_eq!(page.value("document.querySelector('[data-preview]')"), Value::Null);
+    page.check_console();
+}
