@@ -1,8 +1,8 @@
 //! The open files and their workers.
 
 use super::use_arrival::start_of;
-use crate::platform::{AskError, Source, WorkerClient, asset_url, fragment, mark, now_ms};
-use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, Origin, PinKey, ReadyFile, Start};
+use crate::platform::{AskError, Source, WorkerClient, asset_url, fragment, mark, now_ms, processors};
+use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, Origin, PinKey, ReadyFile, Start, Turns};
 use crate::worker::{PartOrder, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -25,11 +25,14 @@ impl Reducible for Model {
     }
 }
 
-#[derive(Default)]
+/// So many files are decoded at a time at most: a browser doesn't tell how much memory there is.
+const MOST_AT_A_TIME: usize = 8;
+
 struct Workers {
     clients: RefCell<HashMap<FileId, WorkerClient>>,
-    /// Where files come from, for another try or a part of them.
+    /// Where files come from, for their turn, another try or a part of them.
     sources: RefCell<HashMap<FileId, Source>>,
+    turns: RefCell<Turns>,
     last_id: Cell<FileId>,
     /// Whether the address is about the next file that is opened.
     is_addressed: Cell<bool>,
@@ -105,7 +108,7 @@ impl FilesHandle {
         self.files().all.iter().filter_map(peer).collect()
     }
 
-    /// Opens files, each with a worker of its own.
+    /// Opens files, each with a worker of its own, as many at a time as there are processors.
     pub fn open(&self, files: Vec<web_sys::File>) {
         for file in files {
             self.open_source(Opening { name: file.name(), ..Opening::default() }, Source::File(file));
@@ -132,10 +135,9 @@ impl FilesHandle {
         let is_ready = |file: &OpenFile| file.id == id && matches!(file.status, FileStatus::Ready(_));
         if !self.files().all.iter().any(is_ready) {
             // What a worker has read of the file so far would stay in its memory, which never shrinks.
-            let source = self.workers.sources.borrow().get(&id).cloned();
             let client = self.workers.clients.borrow_mut().remove(&id);
             client.inspect(WorkerClient::close);
-            source.into_iter().for_each(|source| self.start_worker(id, source));
+            self.begin(id);
         }
         self.reload(id, true, WorkerClient::survey);
     }
@@ -159,16 +161,14 @@ impl FilesHandle {
         if let Some(client) = client {
             client.close();
         }
+        self.end_turn(id);
         self.model.dispatch(FileAction::Close(id));
     }
 
     /// Reads a file again that could not be read, in a new worker.
     pub fn retry(&self, id: FileId) {
-        let source = self.workers.sources.borrow().get(&id).cloned();
-        if let Some(source) = source {
-            self.model.dispatch(FileAction::Retry { id, now_ms: now_ms() });
-            self.start_worker(id, source);
-        }
+        self.model.dispatch(FileAction::Retry { id, now_ms: now_ms() });
+        self.begin_in_turn(id);
     }
 
     fn open_source(&self, opening: Opening, source: Source) {
@@ -180,21 +180,45 @@ impl FilesHandle {
         let addressed = || if is_addressed { start_of(&fragment().unwrap_or_default()) } else { Start::default() };
         let start = Box::new(start.unwrap_or_else(addressed));
         self.model.dispatch(FileAction::Add { id, name: name.into(), origin, start, now_ms: now_ms() });
-        self.start_worker(id, source);
+        self.workers.sources.borrow_mut().insert(id, source);
+        self.begin_in_turn(id);
     }
 
-    fn start_worker(&self, id: FileId, source: Source) {
-        let dispatcher = self.model.dispatcher();
+    /// Begins to read a file, now or when it is its turn.
+    fn begin_in_turn(&self, id: FileId) {
+        let may_begin = self.workers.turns.borrow_mut().ask(id);
+        if may_begin {
+            self.begin(id);
+        } else {
+            self.model.dispatch(FileAction::Wait(id));
+        }
+    }
+
+    /// Begins with the next file, if there is one, once a file is decoded, has failed or is closed.
+    fn end_turn(&self, id: FileId) {
+        let next = self.workers.turns.borrow_mut().end(id);
+        if let Some(next) = next {
+            self.model.dispatch(FileAction::Begin { id: next, now_ms: now_ms() });
+            self.begin(next);
+        }
+    }
+
+    fn begin(&self, id: FileId) {
+        let Some(source) = self.workers.sources.borrow().get(&id).cloned() else { return };
+        let handle = self.clone();
         let on_report = move |report: Report| {
             let is_opened = matches!(report, Report::Opened(_));
-            dispatcher.dispatch(FileAction::Hear { id, report: Box::new(report), now_ms: now_ms() });
+            let is_over =
+                is_opened || matches!(report, Report::Surveyed(_) | Report::Failed { .. } | Report::NoDecoder);
+            handle.model.dispatch(FileAction::Hear { id, report: Box::new(report), now_ms: now_ms() });
             if is_opened {
                 mark("snapshot-parsed");
             }
+            if is_over {
+                handle.end_turn(id);
+            }
         };
-        let opened = WorkerClient::open(&asset_url(WORKER_SCRIPT), &source, on_report.clone());
-        self.workers.sources.borrow_mut().insert(id, source);
-        match opened {
+        match WorkerClient::open(&asset_url(WORKER_SCRIPT), &source, on_report.clone()) {
             Ok(client) => drop(self.workers.clients.borrow_mut().insert(id, client)),
             Err(_) => on_report(Report::Failed {
                 message: "This browser can't start a worker, which is where files are decoded".to_owned(),
@@ -209,6 +233,12 @@ impl FilesHandle {
 #[hook]
 pub fn use_files() -> FilesHandle {
     let model = use_reducer_eq(Model::default);
-    let workers = use_memo((), |()| Workers::default());
+    let workers = use_memo((), |()| Workers {
+        clients: RefCell::default(),
+        sources: RefCell::default(),
+        turns: RefCell::new(Turns::new(processors().min(MOST_AT_A_TIME))),
+        last_id: Cell::default(),
+        is_addressed: Cell::default(),
+    });
     FilesHandle { model, workers }
 }

@@ -22,6 +22,11 @@ pub fn now_ms() -> f64 {
     window().performance().map_or(0.0, |performance| performance.now())
 }
 
+/// How many threads the machine runs at a time, as far as the browser tells.
+pub fn processors() -> usize {
+    window().navigator().hardware_concurrency() as usize
+}
+
 /// Sets a mark on the browser's performance timeline.
 ///
 /// Benchmarks and browser tests read it.

@@ -35,7 +35,7 @@ mod worker_scope;
 pub use address::{FragmentListener, fragment, page_path, replace_fragment, search_params};
 pub use api::{ApiError, ApiRequest, api_url, keep_token, token};
 pub use blob::{Blob, file_of, text_blob};
-pub use browser::{bring_into_view, copy_text, mark, now_ms, search_param, set_title, show_modal};
+pub use browser::{bring_into_view, copy_text, mark, now_ms, processors, search_param, set_title, show_modal};
 pub use canvas2d_minimap::paint_minimap;
 pub use canvas2d_overlay::paint_overlay;
 pub use dates::{day_text, unix_ms};

@@ -54,6 +54,15 @@ pub enum FileAction {
         /// Milliseconds on the page's clock.
         now_ms: f64,
     },
+    /// A file waits until others are read.
+    Wait(FileId),
+    /// It is the turn of a file that waited.
+    Begin {
+        /// The file.
+        id: FileId,
+        /// Milliseconds on the page's clock.
+        now_ms: f64,
+    },
     /// A tab was closed, a load cancelled or an error dismissed.
     Close(FileId),
     /// A tab was chosen.
@@ -155,6 +164,8 @@ pub struct Loading {
     pub seen_bytes: u64,
     /// Length of the file, 0 while it is not known.
     pub total_bytes: u64,
+    /// Whether it waits until others are read.
+    pub is_waiting: bool,
     /// When it began, on the page's clock.
     pub began_ms: f64,
     /// When the last progress came.
@@ -217,6 +228,12 @@ impl Files {
                     file.status =
                         FileStatus::Loading(Loading { began_ms: now_ms, now_ms, is_survey, ..Loading::default() });
                 }
+            }
+            FileAction::Wait(id) => files.with_loading(id, |loading| loading.is_waiting = true),
+            FileAction::Begin { id, now_ms } => {
+                files.with_loading(id, |loading| {
+                    *loading = Loading { began_ms: now_ms, now_ms, ..Loading::default() };
+                });
             }
             FileAction::Close(id) => files.close(id),
             FileAction::Show(id) => files.show(|file| file.id == id),
@@ -282,6 +299,13 @@ impl Files {
         if self.shown == Some(id) {
             let neighbour = self.all.get(position).or(self.all.last());
             self.shown = neighbour.map(|file| file.id);
+        }
+    }
+
+    fn with_loading(&mut self, id: FileId, change: impl FnOnce(&mut Loading)) {
+        let file = self.all.iter_mut().find(|file| file.id == id);
+        if let Some(OpenFile { status: FileStatus::Loading(loading), .. }) = file {
+            change(loading);
         }
     }
 

@@ -12,6 +12,7 @@ mod selecting;
 mod shared_view;
 mod sharing;
 mod timeline_command;
+mod turns;
 mod view_state;
 
 pub use card::ThisCard;
@@ -28,4 +29,5 @@ pub use selecting::{Meaning, Selecting, When};
 pub use shared_view::{cuts_text, shared_view_text};
 pub use sharing::{CopyStep, SendFailure, SendStep, ServerState, Sharing, SharingAction};
 pub use timeline_command::{Issued, TimelineCommand};
+pub use turns::Turns;
 pub use view_state::{DockTab, PanelTab, PinKey, ViewState, ViewStateError};

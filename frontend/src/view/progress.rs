@@ -19,7 +19,11 @@ const SHORTEST_MS: f64 = 250.0;
 
 /// Words for the progress of a file.
 pub fn progress(loading: &Loading) -> Progress {
-    let Loading { seen_bytes, total_bytes, began_ms, now_ms, .. } = *loading;
+    let Loading { seen_bytes, total_bytes, is_waiting, began_ms, now_ms, .. } = *loading;
+    if is_waiting {
+        let text = "Waits until another file is read".to_owned();
+        return Progress { share: Some(0.0), spoken: text.clone(), text };
+    }
     let share = (total_bytes > 0).then(|| (seen_bytes as f64 / total_bytes as f64).min(1.0));
     let seen = format::bytes(seen_bytes);
     let mut text = match total_bytes {
@@ -62,6 +66,12 @@ mod tests {
         check(1 << 20, 4 << 20, 100.0, "1.00 MiB of 4.00 MiB");
         check(1 << 20, 4 << 20, 500.0, "1.00 MiB of 4.00 MiB, 2.00 MiB/s, 2 s left");
         check(4 << 20, 4 << 20, 1000.0, "4.00 MiB read, pairing allocations, 4.00 MiB/s");
+    }
+
+    #[test]
+    fn a_file_that_waits_says_for_what() {
+        let loading = Loading { is_waiting: true, ..Loading::default() };
+        assert_eq!(progress(&loading).text, "Waits until another file is read");
     }
 
     #[test]

@@ -5,7 +5,9 @@ use crate::draw::camera::View;
 use crate::draw::span::Span;
 use crate::state::choices::Choices;
 use crate::state::view_state::PinKey;
-use crate::worker::{AllocationKey, DeviceFigures, DeviceOutline, Findings, Parts, PreviewData, PreviewDevice, WhatIfSetup};
+use crate::worker::{
+    AllocationKey, DeviceFigures, DeviceOutline, Findings, Parts, PreviewData, PreviewDevice, WhatIfSetup,
+};
 
 fn add(id: FileId) -> FileAction {
     add_at(id, Start::default())
@@ -52,6 +54,18 @@ fn a_broken_file_leaves_the_others_alone() {
     let files = after([add(1), hear(1, opened(&[5])), add(2), hear(2, failed), FileAction::ShowNth(0)]);
     assert_eq!(ready(&files).summary.devices.len(), 1);
     assert!(matches!(&files.all[1].status, FileStatus::Failed(failure) if failure.offset == Some(3)));
+}
+
+#[test]
+fn a_file_that_waited_begins_when_it_is_its_turn() {
+    let waiting = after([add(1), FileAction::Wait(1)]);
+    let loading = |files: &Files| match &files.all[0].status {
+        FileStatus::Loading(loading) => loading.clone(),
+        other => panic!("{other:?} is not loading"),
+    };
+    assert!(loading(&waiting).is_waiting);
+    let begun = loading(&waiting.after(FileAction::Begin { id: 1, now_ms: 50.0 }));
+    assert_eq!((begun.is_waiting, begun.began_ms), (false, 50.0));
 }
 
 #[test]

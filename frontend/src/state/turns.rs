@@ -1,0 +1,67 @@
+//! Whose turn it is to be decoded, where more files are opened than there are processors.
+
+use super::FileId;
+use std::collections::VecDeque;
+
+/// The files that are being decoded, and those that wait until one of them is.
+///
+/// A folder of 64 ranks would otherwise start 64 workers at once, all of which crawl, and each of which needs the most
+/// memory while it decodes; so the first ones are there soon and the others follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turns {
+    limit: usize,
+    busy: Vec<FileId>,
+    waiting: VecDeque<FileId>,
+}
+
+impl Turns {
+    /// Turns for so many files at a time, at least one.
+    pub fn new(limit: usize) -> Self {
+        Self { limit: limit.max(1), busy: Vec::new(), waiting: VecDeque::new() }
+    }
+
+    /// Asks for a file's turn: true if it may begin at once, or else it waits.
+    pub fn ask(&mut self, id: FileId) -> bool {
+        let may_begin = self.busy.len() < self.limit;
+        if may_begin {
+            self.busy.push(id);
+        } else {
+            self.waiting.push_back(id);
+        }
+        may_begin
+    }
+
+    /// Ends the turn of a file that was decoded, failed or was closed, and returns the one whose turn it is now.
+    pub fn end(&mut self, id: FileId) -> Option<FileId> {
+        self.waiting.retain(|&waiting| waiting != id);
+        let position = self.busy.iter().position(|&busy| busy == id)?;
+        self.busy.remove(position);
+        let next = self.waiting.pop_front()?;
+        self.busy.push(next);
+        Some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_begin_in_their_order() {
+        let mut turns = Turns::new(2);
+        assert_eq!([1, 2, 3, 4].map(|id| turns.ask(id)), [true, true, false, false]);
+        assert_eq!(turns.end(2), Some(3));
+        assert_eq!(turns.end(2), None, "it ended before");
+        assert_eq!(turns.end(1), Some(4));
+        assert_eq!((turns.end(3), turns.end(4)), (None, None));
+        assert!(turns.ask(5));
+    }
+
+    #[test]
+    fn a_file_that_waits_can_be_closed() {
+        let mut turns = Turns::new(0);
+        assert_eq!([1, 2, 3].map(|id| turns.ask(id)), [true, false, false]);
+        assert_eq!(turns.end(2), None);
+        assert_eq!(turns.end(1), Some(3));
+    }
+}
