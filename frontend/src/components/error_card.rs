@@ -1,7 +1,7 @@
 //! A file that could not be read.
 
 use super::icon::{Icon, IconName};
-use crate::state::Failure;
+use crate::state::{Failure, Remedy};
 use shared::base::format;
 use yew::prelude::*;
 
@@ -16,6 +16,8 @@ pub struct ErrorCardProps {
     pub on_close: Callback<()>,
     /// Try again was pressed.
     pub on_retry: Callback<()>,
+    /// A part is to be chosen.
+    pub on_part: Callback<()>,
     /// Open was pressed.
     pub on_open: Callback<()>,
 }
@@ -23,10 +25,14 @@ pub struct ErrorCardProps {
 /// What is wrong, where, and what to do.
 #[component]
 pub fn ErrorCard(props: &ErrorCardProps) -> Html {
-    let Failure { message, offset, hint, can_retry } = &props.failure;
+    let Failure { message, offset, hint, remedy } = &props.failure;
     let on_close = props.on_close.reform(|_: MouseEvent| ());
-    let on_retry = props.on_retry.reform(|_: MouseEvent| ());
-    let on_open = props.on_open.reform(|_: MouseEvent| ());
+    let (what, on_remedy) = match remedy {
+        Remedy::OtherFile => ("Open another file", &props.on_open),
+        Remedy::Retry => ("Try again", &props.on_retry),
+        Remedy::Part => ("Open part…", &props.on_part),
+    };
+    let on_remedy = on_remedy.reform(|_: MouseEvent| ());
     html! {
         <main class="state">
             <section class="card error" role="alert">
@@ -39,11 +45,7 @@ pub fn ErrorCard(props: &ErrorCardProps) -> Html {
                 }
                 <p class="hint">{ hint }</p>
                 <div class="card-foot">
-                    if *can_retry {
-                        <button type="button" class="button primary" onclick={on_retry}>{ "Try again" }</button>
-                    } else {
-                        <button type="button" class="button primary" onclick={on_open}>{ "Open another file" }</button>
-                    }
+                    <button type="button" class="button primary" onclick={on_remedy}>{ what }</button>
                     <button type="button" class="button" onclick={on_close}>{ "Close" }</button>
                 </div>
             </section>

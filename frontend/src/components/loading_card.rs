@@ -23,10 +23,11 @@ pub fn LoadingCard(props: &LoadingCardProps) -> Html {
     let progress = progress(&props.loading);
     let on_cancel = props.on_cancel.reform(|_: MouseEvent| ());
     let value = progress.share.map(|share| share.to_string());
+    let doing = if props.loading.is_survey { "Looking through " } else { "Reading " };
     html! {
         <main class="state">
             <section class="card" aria-busy="true">
-                <h1 class="card-title">{ if props.loading.is_survey { "Looking through " } else { "Reading " } }<span class="file-text">{ &props.name }</span></h1>
+                <h1 class="card-title">{ doing }<span class="file-text">{ &props.name }</span></h1>
                 <progress class="progress" max="1" {value} aria-label="Progress" />
                 <div class="card-foot">
                     <span class="numbers">{ progress.text }</span>

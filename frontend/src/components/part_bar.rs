@@ -23,7 +23,8 @@ pub fn PartBar(props: &PartBarProps) -> Html {
     let Some((device, part)) = open else { return Html::default() };
     let end = part.first_event + device.events;
     let text = format!(
-        "Events {} to {} of {} on GPU {} are open, counted from 0 here",
+        "Events {} to {} of {} on GPU {} are open, counted from 0 here; what was in use before them is one band at the \
+         bottom",
         format::count(part.first_event),
         format::count(end),
         format::count(part.total_events),
@@ -31,7 +32,7 @@ pub fn PartBar(props: &PartBarProps) -> Html {
     );
     html! {
         <p class="origin part-bar" data-part-bar="">
-            <Icon name={IconName::Warning} /><span>{ text }</span>
+            <Icon name={IconName::Info} /><span>{ text }</span>
             <button type="button" class="button" onclick={props.on_choose.reform(|_: MouseEvent| ())}>
                 { "Other events…" }
             </button>

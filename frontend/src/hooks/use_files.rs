@@ -81,8 +81,16 @@ impl FilesHandle {
         &self.model.0
     }
 
-    /// Dispatches an action that concerns no worker.
+    /// Dispatches an action that starts and ends no worker.
     pub fn dispatch(&self, action: FileAction) {
+        let shown = match action {
+            FileAction::Show(id) => Some(id),
+            FileAction::ShowNth(position) => self.files().all.get(position).map(|file| file.id),
+            _ => None,
+        };
+        if let Some(id) = shown {
+            self.workers.turns.borrow_mut().prefer(id);
+        }
         self.model.dispatch(action);
     }
 
@@ -113,6 +121,8 @@ impl FilesHandle {
         for file in files {
             self.open_source(Opening { name: file.name(), ..Opening::default() }, Source::File(file));
         }
+        // The last one is shown.
+        self.workers.turns.borrow_mut().prefer(self.workers.last_id.get());
     }
 
     /// Opens a snapshot of this site.
@@ -208,13 +218,12 @@ impl FilesHandle {
         let handle = self.clone();
         let on_report = move |report: Report| {
             let is_opened = matches!(report, Report::Opened(_));
-            let is_over =
-                is_opened || matches!(report, Report::Surveyed(_) | Report::Failed { .. } | Report::NoDecoder);
+            let is_read = report.is_read();
             handle.model.dispatch(FileAction::Hear { id, report: Box::new(report), now_ms: now_ms() });
             if is_opened {
                 mark("snapshot-parsed");
             }
-            if is_over {
+            if is_read {
                 handle.end_turn(id);
             }
         };

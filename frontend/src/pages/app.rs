@@ -143,7 +143,8 @@ fn shown(
         }
         (FileStatus::Failed(failure), _) => {
             let on_retry = callback(files, move |files, ()| files.retry(id));
-            html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_retry} on_open={on_open.clone()} /> }
+            html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_retry} {on_part}
+            on_open={on_open.clone()} /> }
         }
         (FileStatus::Ready(file), Some(client)) => {
             let (commands, view_link) = (commands.clone(), view_link.clone());

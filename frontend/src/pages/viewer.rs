@@ -101,6 +101,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                 on_command,
                 on_view,
                 on_files,
+                on_part,
                 ..
             },
         device,
@@ -164,7 +165,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                         on_action={on_action.clone()} on_command={on_command.clone()} on_files={on_files.clone()} />
                 </div>
                 <Panel client={client.clone()} file={file.clone()} {name} device={device.clone()}
-                    hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} {on_card} />
+                    hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} {on_card}
+                    on_part={on_part.clone()} />
             </div>
         </>
     }

@@ -413,13 +413,5 @@ fn refusal(answer: Answer) -> AskError {
 /// A script that could not be loaded is an event without words, and one that failed has them.
 fn crash_report(event: &JsValue) -> Report {
     let detail = js_sys::Reflect::get(event, &"message".into()).ok().and_then(|message| message.as_string());
-    let Some(detail) = detail else { return Report::NoDecoder };
-    let message = if detail.is_empty() {
-        "The decoder stopped unexpectedly".to_owned()
-    } else {
-        format!("The decoder stopped unexpectedly: {detail}")
-    };
-    let hint =
-        "The tab may have run out of memory: close other files and try again, or use the command line.".to_owned();
-    Report::Failed { message, offset: None, hint }
+    detail.map_or(Report::NoDecoder, Report::Stopped)
 }

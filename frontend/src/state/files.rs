@@ -185,8 +185,20 @@ pub struct Failure {
     pub offset: Option<u64>,
     /// What to do.
     pub hint: String,
-    /// Whether the file itself may be fine, so that another try is worth it.
-    pub can_retry: bool,
+    /// What the page offers to do.
+    pub remedy: Remedy,
+}
+
+/// What is offered for a file that could not be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Remedy {
+    /// Another file.
+    #[default]
+    OtherFile,
+    /// Another try, since the file itself may be fine.
+    Retry,
+    /// A part of the file, since all of it may be too much for the browser.
+    Part,
 }
 
 impl Failure {
@@ -196,7 +208,20 @@ impl Failure {
             message: "The part of Snapscope that decodes files could not be loaded".to_owned(),
             offset: None,
             hint: "Check the connection and try again; if Snapscope was updated meanwhile, reload the page.".to_owned(),
-            can_retry: true,
+            remedy: Remedy::Retry,
+        }
+    }
+
+    /// The worker ended without a word, as it does where the browser gives it no more memory.
+    fn stopped(detail: &str) -> Self {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self {
+            message: format!("The decoder stopped unexpectedly{detail}"),
+            offset: None,
+            hint: "The tab may have run out of memory: open a part of the file, or close other files first, or use \
+                   the command line."
+                .to_owned(),
+            remedy: Remedy::Part,
         }
     }
 }
@@ -349,10 +374,12 @@ impl OpenFile {
                 ready.summary = Rc::new(FileSummary { notices, ..FileSummary::clone(&ready.summary) });
             }
             // A worker that panics says why, and then its trap is reported too: the first one is the cause.
-            (Report::Failed { .. } | Report::NoDecoder, FileStatus::Failed(_)) => (),
+            (Report::Failed { .. } | Report::NoDecoder | Report::Stopped(_), FileStatus::Failed(_)) => (),
             (Report::Failed { message, offset, hint }, _) => {
-                self.status = FileStatus::Failed(Failure { message, offset, hint, can_retry: false });
+                let remedy = Remedy::default();
+                self.status = FileStatus::Failed(Failure { message, offset, hint, remedy });
             }
+            (Report::Stopped(detail), _) => self.status = FileStatus::Failed(Failure::stopped(&detail)),
             (Report::NoDecoder, _) => self.status = FileStatus::Failed(Failure::without_decoder()),
             (Report::Parts(parts), FileStatus::Ready(ready)) => {
                 if let Some(place) = ready.parts.get_mut(parts.device as usize) {

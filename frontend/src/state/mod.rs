@@ -20,7 +20,7 @@ pub use choices::{
     Against, Choice, Choices, CompareChoice, Controls, DifferencesChoice, RowsChoice, SegmentsChoice, StacksChoice,
     Zoom,
 };
-pub use files::{Failure, FileAction, FileId, FileStatus, Files, Loading, OpenFile, ReadyFile, Start};
+pub use files::{Failure, FileAction, FileId, FileStatus, Files, Loading, OpenFile, ReadyFile, Remedy, Start};
 pub use keys::{KeyAction, KeyPress, action_of, tab_after};
 pub use links::{LINKS_DIALOG, Link, Links, Unreadable};
 pub use origin::{Address, LinkFacts, Origin};

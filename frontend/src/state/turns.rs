@@ -31,6 +31,14 @@ impl Turns {
         may_begin
     }
 
+    /// Lets a file be the next one, if it waits: the one that is looked at.
+    pub fn prefer(&mut self, id: FileId) {
+        if let Some(position) = self.waiting.iter().position(|&waiting| waiting == id) {
+            self.waiting.remove(position);
+            self.waiting.push_front(id);
+        }
+    }
+
     /// Ends the turn of a file that was decoded, failed or was closed, and returns the one whose turn it is now.
     pub fn end(&mut self, id: FileId) -> Option<FileId> {
         self.waiting.retain(|&waiting| waiting != id);
@@ -55,6 +63,14 @@ mod tests {
         assert_eq!(turns.end(1), Some(4));
         assert_eq!((turns.end(3), turns.end(4)), (None, None));
         assert!(turns.ask(5));
+    }
+
+    #[test]
+    fn the_file_that_is_looked_at_is_next() {
+        let mut turns = Turns::new(1);
+        let _ = [1, 2, 3, 4].map(|id| turns.ask(id));
+        [4, 1, 9].into_iter().for_each(|id| turns.prefer(id));
+        assert_eq!([1, 4, 2, 3].map(|id| turns.end(id)), [Some(4), Some(2), Some(3), None]);
     }
 
     #[test]

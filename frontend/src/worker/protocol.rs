@@ -280,10 +280,19 @@ pub enum Report {
         /// What to do: one sentence.
         hint: String,
     },
+    /// The worker ended without a word; what the browser says of it.
+    Stopped(String),
     /// An answer to the question with this number.
     Answer(u32, Answer),
     /// Which share is done of the copy that the question with this number asks for.
     Copying(u32, f64),
+}
+
+impl Report {
+    /// Whether nothing more is read of the file, for better or worse.
+    pub fn is_read(&self) -> bool {
+        matches!(self, Self::Opened(_) | Self::Surveyed(_) | Self::Failed { .. } | Self::NoDecoder | Self::Stopped(_))
+    }
 }
 
 /// What lies under a point of the timeline.

@@ -112,7 +112,7 @@ fn a_part_is_chosen_by_keyboard_while_the_file_is_read() {
     page.click_text("button", "Last 100,000 events");
     page.wait_for("document.querySelector('[data-part] [role=status]').innerText.startsWith('100,000 of')");
     page.click_text("button", "All");
-    page.press(ENTER);
+    page.click("[data-part] [type=submit]");
     page.wait_for("document.querySelector('[data-timeline]') !== null");
     check_figures(&page, &inspected(&file, &[]));
     assert_eq!(page.value("document.querySelector('[data-part-bar]')"), Value::Null);
@@ -148,5 +148,29 @@ fn a_file_that_ends_too_early_says_so_in_place_of_its_curve() {
     page.attach(&[&file]);
     page.wait_for("document.querySelector('[role=alert]') !== null");
     assert_eq!(page.value("document.querySelector('[data-preview]')"), Value::Null);
+    page.check_console();
+}
+
+#[test]
+fn more_files_than_processors_wait_for_their_turn_and_the_shown_one_is_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = large(folder.path());
+    let page = Journey::start("/");
+    let processors = page.value("Math.min(navigator.hardwareConcurrency, 8)").as_u64().unwrap() as usize;
+    let names: Vec<_> = (0..processors + 3).map(|rank| folder.path().join(format!("rank-{rank}.pickle"))).collect();
+    names.iter().for_each(|name| fs::hard_link(&file, name).unwrap());
+    page.run(
+        "window.waited = false;
+        new MutationObserver(() => {
+            window.waited ||= document.body.innerText.includes('Waits until another file is read');
+        }).observe(document.body, { childList: true, subtree: true, characterData: true });",
+        Vec::new(),
+    );
+    page.attach(&names.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+    page.wait_for("document.querySelector('.viewer:not([data-loading]) .figures') !== null");
+    assert_eq!(page.value("window.waited"), true, "the last one of {} files had to wait", names.len());
+    let dots = |state: &str| page.value(&format!("document.querySelectorAll('.file-tab.{state}').length"));
+    assert_ne!(dots("ready"), names.len(), "it was there before those that had come earlier");
+    page.wait_for(&format!("document.querySelectorAll('.file-tab.ready').length === {}", names.len()));
     page.check_console();
 }

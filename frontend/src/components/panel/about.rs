@@ -12,6 +12,8 @@ pub(super) struct AboutProps {
     pub(super) summary: Rc<FileSummary>,
     /// The shown device.
     pub(super) device: Rc<DeviceFigures>,
+    /// A part of the file is to be chosen.
+    pub(super) on_part: Callback<()>,
 }
 
 /// Facts about the file, the events of the shown device, and the allocator's settings.
@@ -37,6 +39,13 @@ pub(super) fn About(props: &AboutProps) -> Html {
             if !device.actions.is_empty() {
                 <h2>{ "Events" }</h2>
                 <dl class="facts code">{ for actions }</dl>
+            }
+            if device.events > 0 && !props.summary.is_part() {
+                <p class="about-part">
+                    <button type="button" class="button" onclick={props.on_part.reform(|_: MouseEvent| ())}>
+                        { "Open part…" }
+                    </button>
+                </p>
             }
             <h2>{ "Allocator settings" }</h2>
             if settings.is_empty() {

@@ -47,6 +47,8 @@ pub struct PanelProps {
     pub on_device: Callback<u32>,
     /// A card was chosen, or none.
     pub on_card: Callback<Option<ThisCard>>,
+    /// A part of the file is to be chosen.
+    pub on_part: Callback<()>,
 }
 
 fn id(tab: PanelTab) -> &'static str {
@@ -106,7 +108,10 @@ pub fn Panel(props: &PanelProps) -> Html {
                     PanelTab::Stacks => html! {
                         <TopStacks client={props.client.clone()} device={props.device.device} {moment} />
                     },
-                    PanelTab::File => html! { <About summary={props.file.summary.clone()} device={props.device.clone()} /> },
+                    PanelTab::File => html! {
+                        <About summary={props.file.summary.clone()} device={props.device.clone()}
+                            on_part={props.on_part.clone()} />
+                    },
                 } }
             </div>
         </aside>

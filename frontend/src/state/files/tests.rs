@@ -220,10 +220,18 @@ fn a_part_is_chosen_while_the_file_is_read() {
 }
 
 #[test]
+fn a_part_is_offered_where_the_worker_ended_without_a_word() {
+    let files = after([add(1), hear(1, Report::Stopped("unreachable".into())), hear(1, Report::Stopped("".into()))]);
+    let FileStatus::Failed(failure) = &files.all[0].status else { panic!("it has failed") };
+    assert_eq!(failure.remedy, Remedy::Part);
+    assert_eq!(failure.message, "The decoder stopped unexpectedly: unreachable");
+}
+
+#[test]
 fn a_file_is_read_again_once_its_decoder_can_be_had() {
     let files = after([add(1), hear(1, Report::NoDecoder)]);
     let FileStatus::Failed(failure) = &files.all[0].status else { panic!("{files:?}") };
-    assert!(failure.can_retry && failure.message.contains("could not be loaded"), "{failure:?}");
+    assert!(failure.remedy == Remedy::Retry && failure.message.contains("could not be loaded"), "{failure:?}");
     let files = files.after(FileAction::Retry { id: 1, now_ms: 30.0 });
     assert!(matches!(&files.all[0].status, FileStatus::Loading(loading) if loading.began_ms == 30.0));
     assert_eq!(ready(&files.after(hear(1, opened(&[5])))).summary.devices.len(), 1);

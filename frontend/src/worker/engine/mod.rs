@@ -164,6 +164,8 @@ impl Engine {
         let timelines = self.timelines.iter().flatten();
         let devices: Vec<_> = self.trace.devices.iter().zip(timelines).collect();
         let mut diagnostics = recording_diagnostics(&self.trace, &devices);
+        // The page says all the time that a part is open.
+        diagnostics.retain(|diagnostic| diagnostic.code != "part-of-trace");
         diagnostics.extend(self.trace.diagnostics.iter().cloned());
         texts::notices(&diagnostics)
     }
