@@ -248,6 +248,8 @@ impl FileWorker {
             self.note(|first| first.answered(&question));
         } else if self.first_picture.get() == FirstPicture::Awaited {
             return;
+        } else if engine.prepare() {
+            // The next question comes first.
         } else if let Some(report) = engine.next_report() {
             self.post(&report);
             if self.note(|first| first.told(&report)) {

@@ -1,5 +1,6 @@
 //! The commands that read and make snapshots at the terminal.
 
+mod abreast;
 mod diagnose;
 mod diff;
 mod export;

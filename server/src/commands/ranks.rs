@@ -9,7 +9,7 @@ use shared::api::{RankOutlier, RankRow, RanksReport};
 use shared::base::format::{bytes, count, counted, percent};
 
 use super::open::Opened;
-use super::text;
+use super::{abreast, text};
 use crate::Failure;
 
 /// The options of `snapscope ranks`.
@@ -88,12 +88,10 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The ranks of all files in their order; each file is forgotten before the next one is read.
+/// The ranks of all files in their order; of each file only the figures are kept.
 fn ranks(files: &[PathBuf]) -> Result<Vec<Rank>, Failure> {
-    let mut of_files = Vec::new();
-    for file in files {
-        of_files.push(of_file(&Opened::read(file)?));
-    }
+    let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    let of_files = abreast::each(&paths, |position| Ok(of_file(&Opened::read(paths[position])?)))?;
     let mut ranks: Vec<Rank> = if of_files.iter().all(|of_file| of_file.len() == 1) {
         let names: Vec<String> = files.iter().map(|file| name_of(file)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -87,7 +87,13 @@ impl Category {
 ///
 /// What is from before the trace has a category where its stack tells one, or the size of gradients.
 pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -> Vec<Category> {
-    let mut categories: Vec<Category> = allocations.ids().map(|id| category(id, device, allocations, phases)).collect();
+    let mut run = 0;
+    let told = allocations.ids().map(|id| {
+        // Births are in order, and so are the runs that they are in.
+        run = phases.run_from(run, allocations.born_at(id.0));
+        category(id, run, device, allocations, phases)
+    });
+    let mut categories: Vec<Category> = told.collect();
     mark_workspaces(device, allocations, &mut categories);
     if phases.basis() != PhaseBasis::Functions {
         flat_buffers::mark(allocations, phases, &mut categories);
@@ -104,11 +110,9 @@ pub fn categories(device: &Device, allocations: &Allocations, phases: &Phases) -
 fn mark_workspaces(device: &Device, allocations: &Allocations, categories: &mut [Category]) {
     for size_bytes in WORKSPACES_BYTES {
         let mut found: Vec<(Option<u64>, Category)> = Vec::new();
-        for id in allocations.ids() {
-            let index = id.index();
-            if allocations.size_bytes[index] != size_bytes || allocations.died[index] != NEVER {
-                continue;
-            }
+        let of_size = allocations.size_bytes.iter().enumerate().filter(|row| *row.1 == size_bytes);
+        for (index, _) in of_size.filter(|row| allocations.died[row.0] == NEVER) {
+            let id = AllocationId::from_index(index);
             let is_first = match categories[index] {
                 Category::Activation => true,
                 Category::Gradient => found.iter().any(|&(_, category)| category == Category::Activation),
@@ -147,7 +151,8 @@ pub(super) fn most_gradients(allocations: &Allocations, categories: &[Category])
     most
 }
 
-fn category(id: AllocationId, device: &Device, allocations: &Allocations, phases: &Phases) -> Category {
+/// The category of an allocation that was born in a run.
+fn category(id: AllocationId, run: usize, device: &Device, allocations: &Allocations, phases: &Phases) -> Category {
     let born = allocations.born_at(id.0);
     let died = allocations.died[id.index()];
     let stack = allocations.allocation_stack(id, device);
@@ -161,17 +166,17 @@ fn category(id: AllocationId, device: &Device, allocations: &Allocations, phases
     match phases.sharing(stack) {
         Some(Sharing::Weights) => return Category::Parameter,
         // A scattered gradient is a part of the buffer that it came in.
-        Some(Sharing::Buffer) if is_gradient(phases, born, died, stack) => return Category::Gradient,
+        Some(Sharing::Buffer) if is_gradient(phases, run, died, stack) => return Category::Gradient,
         Some(Sharing::Buffer) => return Category::Collective,
         None => {}
     }
-    let leaves = || phases.leaves(born, died);
-    match phases.of_birth(born, stack) {
+    let leaves = || phases.leaves(run, died);
+    match phases.of_birth_in(run, stack) {
         Phase::Setup if leaves() => Category::Parameter,
         Phase::Setup => Category::Temporary,
         Phase::Data => Category::Input,
         Phase::Forward | Phase::Recompute if leaves() => Category::Activation,
-        Phase::Backward if phases.leaves_backward(born, died) => Category::Gradient,
+        Phase::Backward if phases.leaves_backward(run, died) => Category::Gradient,
         Phase::Optimizer if leaves() => Category::OptimizerState,
         Phase::Forward | Phase::Recompute | Phase::Backward | Phase::Optimizer => Category::Temporary,
         Phase::Evaluation => Category::Evaluation,
@@ -180,8 +185,8 @@ fn category(id: AllocationId, device: &Device, allocations: &Allocations, phases
     }
 }
 
-fn is_gradient(phases: &Phases, born: u32, died: u32, stack: StackId) -> bool {
-    phases.of_birth(born, stack) == Phase::Backward && phases.leaves_backward(born, died)
+fn is_gradient(phases: &Phases, run: usize, died: u32, stack: StackId) -> bool {
+    phases.of_birth_in(run, stack) == Phase::Backward && phases.leaves_backward(run, died)
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentM
 pub use segments_at::SegmentAt;
 pub use selection::{
     Filter, Group, GroupBy, GroupKey, Groups, Label, Part, PatternError, Population, Scope, TextFilter, Totals,
-    Weigher, Weight, group, label, pool_of, select, stream_of,
+    Weigher, Weight, group, label, pool_of, select, stream_of, streams_and_pools,
 };
 pub use spans::{Span, spans};
 pub use stack_title::{own_place, place, stack_callers, stack_title};

@@ -57,6 +57,18 @@ pub(super) fn is_of_segment(action: Action) -> bool {
     matches!(action, Action::SegmentAlloc | Action::SegmentFree | Action::SegmentMap | Action::SegmentUnmap)
 }
 
+/// The indices of the events of segments, ascending.
+pub(super) fn changes_of(device: &Device) -> Vec<u32> {
+    let mut changes = Vec::new();
+    // `for_each` is a loop over each chunk of the column, where an iterator would look for the next chunk at each row.
+    device.events.actions().iter().enumerate().for_each(|(index, action)| {
+        if is_of_segment(action) {
+            changes.push(index as u32);
+        }
+    });
+    changes
+}
+
 /// The segments at a moment, by address.
 pub(super) fn segments_at(trace: &Trace, device: &Device, moment: u32) -> Vec<SegmentAt> {
     let mut winder = Winder::of_end(device);

@@ -1,7 +1,9 @@
 //! Tables of allocations and of groups: sorted once, and then told by the page.
 
+mod order;
 mod sheet;
 
+use self::order::Order;
 pub(super) use self::sheet::{Whole, pool, stream};
 use super::selection::{Selected, facts, group_by, group_key_data, population, scope};
 use super::{Ready, found_hit};
@@ -9,13 +11,9 @@ use crate::worker::{
     AllocationRow, AllocationsAnswer, AllocationsQuestion, Column, Found, GroupKeyData, GroupKind, GroupMark, GroupRow,
     NameMark, ScopeData, SelectionData, Sort, TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
-use shared::analysis::{
-    AllocationId, Filter, Group, Groups, Label, Scope, Totals, group, label, select, stack_callers, stack_title,
-};
+use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
 use shared::trace::{StackId, Trace};
 use std::cell::RefCell;
-use std::cmp::Ordering;
-use std::collections::HashMap;
 
 /// The last table of a device: scrolling asks for page after page of it.
 pub(super) type Cache = RefCell<Option<Table>>;
@@ -37,8 +35,19 @@ pub(super) struct Table {
 
 #[derive(Debug)]
 enum Rows {
-    Allocations(Vec<AllocationId>),
+    Allocations(Order, Key),
     Groups(Groups),
+}
+
+/// A number for each allocation that sorts as a column does.
+#[derive(Debug)]
+enum Key {
+    Bytes,
+    Born,
+    Lifetime,
+    Category,
+    /// The place of each stack's title among all titles, by the stack's index.
+    Title(Vec<u32>),
 }
 
 pub(super) fn answer(ready: Ready<'_>, question: &AllocationsQuestion) -> AllocationsAnswer {
@@ -54,10 +63,10 @@ pub(super) fn answer(ready: Ready<'_>, question: &AllocationsQuestion) -> Alloca
 fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
     let mut cache = ready.kept.table.borrow_mut();
     let is_same = |table: &Table| table.selection == request.selection && table.by == request.by;
-    let table = match cache.take().filter(is_same) {
+    let mut table = match cache.take().filter(is_same) {
         Some(table) if table.sort == request.sort => table,
-        Some(table) => sorted(ready, table, request.sort),
-        None => sorted(ready, Table::new(ready, request)?, request.sort),
+        Some(table) => table.sorted(ready, request.sort),
+        None => Table::new(ready, request)?,
     };
     let page = table.page(ready, request);
     *cache = Some(table);
@@ -67,18 +76,16 @@ fn page(ready: Ready<'_>, request: &TableRequest) -> Result<TablePage, String> {
 impl Table {
     fn new(ready: Ready<'_>, request: &TableRequest) -> Result<Self, String> {
         let selected = Selected::new(ready, &request.selection)?;
-        let all_count = select(&selected.population, &selected.scope, &Filter::default()).len() as u64;
-        let weigher = selected.weigher();
-        let totals = Totals::of(&selected.population, &selected.ids, &weigher);
+        let all_count = selected.scope.count(ready.timeline) as u64;
+        let size = |id: &AllocationId| ready.timeline.allocations.size_bytes_of(*id);
+        let sizes = || selected.ids.iter().map(size);
+        let bytes = sizes().fold(0, u64::saturating_add);
         let (rows, most_bytes) = match request.by {
-            None => {
-                let sizes = selected.ids.iter().map(|&id| ready.timeline.allocations.size_bytes_of(id));
-                let most_bytes = sizes.max();
-                (Rows::Allocations(selected.ids.clone()), most_bytes)
-            }
+            None => (rows(ready, &selected.ids, request.sort), sizes().max()),
             Some(kind) => {
                 let population = population(ready, kind == GroupKind::Category);
-                let groups = group(&population, &selected.ids, &weigher, group_by(kind));
+                let mut groups = group(&population, &selected.ids, &selected.weigher(), group_by(kind));
+                sort_groups(ready.trace, &mut groups, request.sort);
                 let most_bytes = groups.rows.iter().map(|group| group.totals.bytes).max();
                 (Rows::Groups(groups), most_bytes)
             }
@@ -88,18 +95,29 @@ impl Table {
             by: request.by,
             sort: request.sort,
             ids: selected.ids,
-            bytes: totals.bytes,
+            bytes,
             all_count,
             most_bytes: most_bytes.unwrap_or(0),
             rows,
         })
     }
 
-    fn page(&self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
-        let (rows, row_count) = match &self.rows {
-            Rows::Allocations(ids) => {
-                let rows = window(ids, request).iter().map(|&id| allocation_row(ready, id)).collect();
-                (TableRows::Allocations(rows), ids.len())
+    /// The table in another order; equal rows keep the order of their births or of their keys.
+    fn sorted(mut self, ready: Ready<'_>, sort: Sort) -> Self {
+        match &mut self.rows {
+            Rows::Allocations(..) => self.rows = rows(ready, &self.ids, sort),
+            Rows::Groups(groups) => sort_groups(ready.trace, groups, sort),
+        }
+        self.sort = sort;
+        self
+    }
+
+    fn page(&mut self, ready: Ready<'_>, request: &TableRequest) -> TablePage {
+        let (rows, row_count) = match &mut self.rows {
+            Rows::Allocations(order, key) => {
+                let ids = order.window(request.first as usize, request.count as usize, |id| key.of(ready, id));
+                let rows = ids.iter().map(|&id| allocation_row(ready, id)).collect();
+                (TableRows::Allocations(rows), order.len())
             }
             Rows::Groups(groups) => {
                 let all = &groups.rows;
@@ -119,7 +137,13 @@ impl Table {
     }
 }
 
-fn window<'a, T>(rows: &'a [T], request: &TableRequest) -> &'a [T] {
+/// The rows of allocations in an order.
+fn rows(ready: Ready<'_>, ids: &[AllocationId], sort: Sort) -> Rows {
+    let key = Key::new(ready, ids, sort.column);
+    Rows::Allocations(Order::new(ids, sort.is_rising, |id| key.of(ready, id)), key)
+}
+
+fn window<'a>(rows: &'a [Group], request: &TableRequest) -> &'a [Group] {
     let first = (request.first as usize).min(rows.len());
     &rows[first..(first + request.count as usize).min(rows.len())]
 }
@@ -168,22 +192,6 @@ impl GroupRow {
     }
 }
 
-/// The table in another order; equal rows keep the order of their births or of their keys.
-fn sorted(ready: Ready<'_>, mut table: Table, sort: Sort) -> Table {
-    match &mut table.rows {
-        Rows::Allocations(ids) => {
-            let key = allocation_key(ready, ids, sort.column);
-            let mut keyed: Vec<(u64, AllocationId)> = ids.iter().map(|&id| (key(id), id)).collect();
-            let by_key = |rising: Ordering| if sort.is_rising { rising } else { rising.reverse() };
-            keyed.sort_unstable_by(|a, b| by_key(a.0.cmp(&b.0)).then(a.1.cmp(&b.1)));
-            *ids = keyed.into_iter().map(|(_, id)| id).collect();
-        }
-        Rows::Groups(groups) => sort_groups(ready.trace, groups, sort),
-    }
-    table.sort = sort;
-    table
-}
-
 fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
     let mut rows = std::mem::take(&mut groups.rows);
     match sort.column {
@@ -197,38 +205,48 @@ fn sort_groups(trace: &Trace, groups: &mut Groups, sort: Sort) {
     groups.rows = rows;
 }
 
-/// A number for each allocation that sorts as the column does.
-fn allocation_key<'a>(ready: Ready<'a>, ids: &[AllocationId], column: Column) -> Box<dyn Fn(AllocationId) -> u64 + 'a> {
-    let allocations = &ready.timeline.allocations;
-    match column {
-        Column::Bytes | Column::Count => Box::new(|id| allocations.size_bytes_of(id)),
-        // Handles go by births.
-        Column::Born => Box::new(|id| id.index() as u64),
-        Column::Lifetime => Box::new(move |id| {
-            let row = allocations.get(id, ready.device);
-            u64::from(row.died.min(ready.timeline.events() + 1) - row.born)
-        }),
-        Column::Category => Box::new(move |id| ready.categories()[id.index()] as u64),
-        Column::Title => {
-            let ranks = title_ranks(ready, ids);
-            Box::new(move |id| ranks[&allocations.allocation_stack(id, ready.device)])
+impl Key {
+    fn new(ready: Ready<'_>, ids: &[AllocationId], column: Column) -> Self {
+        match column {
+            Column::Bytes | Column::Count => Self::Bytes,
+            Column::Born => Self::Born,
+            Column::Lifetime => Self::Lifetime,
+            Column::Category => Self::Category,
+            Column::Title => Self::Title(title_ranks(ready, ids)),
+        }
+    }
+
+    fn of(&self, ready: Ready<'_>, id: AllocationId) -> u64 {
+        let allocations = &ready.timeline.allocations;
+        match self {
+            Self::Bytes => allocations.size_bytes_of(id),
+            // Handles go by births.
+            Self::Born => id.index() as u64,
+            Self::Lifetime => {
+                let row = allocations.get(id, ready.device);
+                u64::from(row.died.min(ready.timeline.events() + 1) - row.born)
+            }
+            Self::Category => ready.categories()[id.index()] as u64,
+            Self::Title(ranks) => u64::from(ranks[allocations.allocation_stack(id, ready.device).index()]),
         }
     }
 }
 
-/// The place of each stack's title among all titles: there are far fewer stacks than allocations.
-fn title_ranks(ready: Ready<'_>, ids: &[AllocationId]) -> HashMap<StackId, u64> {
-    let mut ranks: HashMap<StackId, u64> = HashMap::new();
+/// The place of each stack's title among those of all allocations: there are far fewer stacks than allocations.
+fn title_ranks(ready: Ready<'_>, ids: &[AllocationId]) -> Vec<u32> {
+    let mut is_used = vec![false; ready.trace.stacks.len()];
     for &id in ids {
-        ranks.insert(ready.timeline.allocations.allocation_stack(id, ready.device), 0);
+        is_used[ready.timeline.allocations.allocation_stack(id, ready.device).index()] = true;
     }
-    let mut titles: Vec<(String, StackId)> =
-        ranks.keys().map(|&stack| (title(ready.trace, stack).to_lowercase(), stack)).collect();
+    let used = (0..is_used.len()).filter(|&stack| is_used[stack]);
+    let mut titles: Vec<(String, usize)> =
+        used.map(|stack| (title(ready.trace, StackId::from_index(stack)).to_lowercase(), stack)).collect();
     titles.sort_unstable();
+    let mut ranks = vec![0; is_used.len()];
     let mut rank = 0;
     for (position, (title, stack)) in titles.iter().enumerate() {
-        rank += u64::from(position > 0 && titles[position - 1].0 != *title);
-        ranks.insert(*stack, rank);
+        rank += u32::from(position > 0 && titles[position - 1].0 != *title);
+        ranks[*stack] = rank;
     }
     ranks
 }

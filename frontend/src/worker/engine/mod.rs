@@ -143,20 +143,28 @@ impl Engine {
     /// These are the figures of each device, of the one that is shown first before the others, then the notices, the
     /// steps and phases of each GPU, and what was found: each so short that questions in between hardly wait.
     pub fn next_report(&mut self) -> Option<Report> {
-        loop {
-            return match self.untold.pop()? {
-                Untold::Device(device) => Some(Report::Figures(figures::figures(device, self.ready(device)?))),
-                Untold::Pictures(device, axis) => {
-                    if let Some(ready) = self.ready(device) {
-                        ready.timeline.prepare(ready.device, axis_of(axis));
-                    }
-                    continue;
-                }
-                Untold::Notices => Some(Report::Notices(self.notices())),
-                Untold::Parts(device) => Some(Report::Parts(parts::parts(device, self.ready(device)?))),
-                Untold::Findings => Some(Report::Findings(findings::findings(self))),
-            };
+        while self.prepare() {}
+        match self.untold.pop()? {
+            Untold::Device(device) => Some(Report::Figures(figures::figures(device, self.ready(device)?))),
+            Untold::Notices => Some(Report::Notices(self.notices())),
+            Untold::Parts(device) => Some(Report::Parts(parts::parts(device, self.ready(device)?))),
+            Untold::Findings => Some(Report::Findings(findings::findings(self))),
+            Untold::Pictures(..) => None,
         }
+    }
+
+    /// Does the next thing, if it is one that the page is not told about, and says whether it was.
+    ///
+    /// By itself, since a question that came meanwhile should not wait for the report after it as well.
+    pub fn prepare(&mut self) -> bool {
+        let Some(Untold::Pictures(device, axis)) = self.untold.pop_if(|next| matches!(next, Untold::Pictures(..)))
+        else {
+            return false;
+        };
+        if let Some(ready) = self.ready(device) {
+            ready.timeline.prepare(ready.device, axis_of(axis));
+        }
+        true
     }
 
     /// The timelines must have been built: the figures of all devices come first.

@@ -5,12 +5,11 @@ use crate::worker::{
     FilterData, GroupKeyData, GroupKind, PartKind, ScopeData, SelectionData, SelectionFacts, WeightKind,
 };
 use shared::analysis::{
-    AllocationId, Category, Filter, GroupBy, GroupKey, Part, Population, Scope, TextFilter, Weigher, Weight, pool_of,
-    select, stream_of,
+    AllocationId, Category, Filter, GroupBy, GroupKey, Part, Population, Scope, TextFilter, Weigher, Weight, select,
+    streams_and_pools,
 };
 use shared::base::StringId;
 use shared::trace::{FrameId, PoolId, StackId};
-use std::collections::BTreeSet;
 
 /// The allocations of a selection, and what they are weighed with.
 pub(super) struct Selected<'a> {
@@ -140,9 +139,7 @@ pub(super) fn group_key_data(key: GroupKey) -> GroupKeyData {
 /// What the allocations of a device can be filtered by.
 pub(super) fn facts(ready: Ready<'_>) -> SelectionFacts {
     let Ready { trace, device, timeline, .. } = ready;
-    let origins = || timeline.allocations.ids().map(|id| timeline.allocations.origin(id));
-    let streams: BTreeSet<u64> = origins().filter_map(|origin| stream_of(trace, device, origin)).collect();
-    let pools: BTreeSet<PoolId> = origins().filter_map(|origin| pool_of(trace, device, origin)).collect();
+    let (streams, pools) = streams_and_pools(trace, device, &timeline.allocations);
     SelectionFacts {
         streams: streams.into_iter().collect(),
         pools: pools.into_iter().map(|PoolId(capture, handle)| (capture, handle)).collect(),

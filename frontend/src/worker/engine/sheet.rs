@@ -21,7 +21,7 @@ pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, Stri
     let out = Out { order, ready };
     match &order.of {
         SheetOf::Allocations(request) => {
-            let whole = Whole::new(ready, request)?;
+            let mut whole = Whole::new(ready, request)?;
             Ok(out.write(whole.sheet(), |row| whole.fill(ready, row)))
         }
         SheetOf::Sites { source, order: sorted, search } => {

@@ -11,7 +11,7 @@ use shared::api::DiffSide;
 use shared::trace::Device;
 
 use super::open::Opened;
-use super::peak;
+use super::{abreast, peak};
 use crate::Failure;
 
 /// The options of `snapscope diff`.
@@ -80,14 +80,27 @@ impl DiffArgs {
     ///
     /// A file cannot be read, is no snapshot, or has no such device, event or step.
     pub fn run(&self) -> Result<String, Failure> {
-        let a = self.choose(&Opened::read(&self.a)?, self.at_a, self.step_a)?;
-        let b = self.choose(&Opened::read(&self.b)?, self.at_b, self.step_b)?;
+        let (a, b) = self.sides()?;
         let found = diff(&a.profile, &b.profile);
         if self.json {
             let document = serde_json::to_string_pretty(&report::report((&a, &b), &found, self.top));
             return Ok(document.expect("plain data can be written") + "\n");
         }
         Ok(page::page((&a, &b), &found, self.by, self.top))
+    }
+
+    /// Both sides; two files are read at the same time, and one is read once.
+    fn sides(&self) -> Result<(Chosen, Chosen), Failure> {
+        let moments = [(self.at_a, self.step_a), (self.at_b, self.step_b)];
+        let choose = |opened: &Opened, side: usize| self.choose(opened, moments[side].0, moments[side].1);
+        if self.a == self.b {
+            let opened = Opened::read(&self.a)?;
+            return Ok((choose(&opened, 0)?, choose(&opened, 1)?));
+        }
+        let files = [self.a.as_path(), &self.b];
+        let mut sides = abreast::each(&files, |side| choose(&Opened::read(files[side])?, side))?.into_iter();
+        let [a, b] = std::array::from_fn(|_| sides.next().expect("as many sides as files"));
+        Ok((a, b))
     }
 
     fn choose(&self, opened: &Opened, at: Option<i64>, step: Option<usize>) -> Result<Chosen, Failure> {

@@ -183,13 +183,17 @@ struct Survivor {
 }
 
 fn survivors<'a>(allocations: &'a Allocations, steps: &'a Steps) -> impl Iterator<Item = Survivor> + 'a {
-    let first = steps.steps.first().map_or(u32::MAX, |step| step.start);
-    let step_of_end = |moment: u32| steps.steps.partition_point(|step| step.end < moment) as u32;
+    let steps = &steps.steps;
+    let first = steps.first().map_or(u32::MAX, |step| step.start);
+    let mut born = 0;
     let rows = allocations.ids().filter(move |&id| allocations.born_at(id.0) > first);
     rows.filter_map(move |id| {
-        let born = step_of_end(allocations.born_at(id.0));
-        let gone = step_of_end(allocations.died[id.index()]);
-        (born < gone).then(|| Survivor { id, size_bytes: allocations.size_bytes[id.index()], born, gone })
+        // Births are in order, and so are the steps that they are in.
+        born += steps[born..].iter().take_while(|step| step.end < allocations.born_at(id.0)).count();
+        let died = allocations.died[id.index()];
+        steps.get(born).filter(|step| step.end < died)?;
+        let gone = steps.partition_point(|step| step.end < died) as u32;
+        Some(Survivor { id, size_bytes: allocations.size_bytes[id.index()], born: born as u32, gone })
     })
 }
 

@@ -120,6 +120,14 @@ impl Phases {
         }
     }
 
+    /// The same of an allocation whose [run](Self::run_of) is known.
+    pub(super) fn of_birth_in(&self, run: usize, stack: StackId) -> Phase {
+        match self.of_stack(stack) {
+            Phase::Unknown => self.runs.get(run).map_or(Phase::Unknown, |&(_, phase)| phase),
+            phase => phase,
+        }
+    }
+
     /// Where steps end, told by the updates of the weights; the first is where the first step begins.
     ///
     /// A run of backward ends a step where an optimizer allocates after it, or where gradients go before the next one.
@@ -138,13 +146,12 @@ impl Phases {
     }
 
     /// Whether a lifetime goes on after the run that it began in.
-    pub(super) fn leaves(&self, born: u32, died: u32) -> bool {
-        died > self.end_of(self.run_of(born))
+    pub(super) fn leaves(&self, run: usize, died: u32) -> bool {
+        died > self.end_of(run)
     }
 
-    /// Whether a lifetime that began in backward goes on after it, recomputation being a part of it.
-    pub(super) fn leaves_backward(&self, born: u32, died: u32) -> bool {
-        let first = self.run_of(born);
+    /// Whether a lifetime that began in a run of backward goes on after it, recomputation being a part of it.
+    pub(super) fn leaves_backward(&self, first: usize, died: u32) -> bool {
         let is_backward = |run: &&(u32, Phase)| matches!(run.1, Phase::Backward | Phase::Recompute | Phase::Collective);
         let count = self.runs[first.min(self.runs.len())..].iter().take_while(is_backward).count();
         count == 0 || died > self.end_of(first + count - 1)
@@ -157,8 +164,14 @@ impl Phases {
         next.is_some_and(|index| died > self.runs[from + index].0)
     }
 
-    fn run_of(&self, moment: u32) -> usize {
+    /// The position of the run that a moment belongs to, the number of runs after the last one.
+    pub(super) fn run_of(&self, moment: u32) -> usize {
         self.runs.partition_point(|&(end, _)| end < moment)
+    }
+
+    /// The same of a moment that is not before this run, which a few steps lead to where moments are asked for in order.
+    pub(super) fn run_from(&self, run: usize, moment: u32) -> usize {
+        run + self.runs[run..].iter().take_while(|&&(end, _)| end < moment).count()
     }
 
     /// Where a run is over for what it has allocated.

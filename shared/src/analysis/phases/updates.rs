@@ -47,10 +47,12 @@ fn is_forward(phase: Phase) -> bool {
 /// How many tensors there are at each moment that backward has allocated, and left.
 fn gradients(phases: &Phases, device: &Device, allocations: &Allocations) -> Vec<u64> {
     let mut changes = vec![0_i64; device.events.len() + 1];
+    let mut run = 0;
     for id in allocations.ids().skip(allocations.initial_count()) {
         let (born, died) = (allocations.born_at(id.0), allocations.died[id.index()]);
-        let is_gradient = phases.of_birth(born, allocations.allocation_stack(id, device)) == Phase::Backward;
-        if is_gradient && phases.leaves_backward(born, died) {
+        run = phases.run_from(run, born);
+        let is_gradient = phases.of_birth_in(run, allocations.allocation_stack(id, device)) == Phase::Backward;
+        if is_gradient && phases.leaves_backward(run, died) {
             changes[born as usize] += 1;
             if let Some(change) = changes.get_mut(died as usize) {
                 *change -= 1;

@@ -15,7 +15,7 @@
 
 use super::lasting::Lasting;
 use crate::allocator::Settings;
-use crate::analysis::segments_at::{SegmentAt, segments_at};
+use crate::analysis::segments_at::{SegmentAt, changes_of, segments_at};
 use crate::analysis::{AllocationId, Allocations};
 use crate::trace::{BlockState, Device, Trace};
 use std::ops::Range;
@@ -97,7 +97,7 @@ impl SegmentMap {
     /// The segments of one moment; whoever looks at several keeps a [`SegmentHistory`](super::SegmentHistory).
     pub fn at(trace: &Trace, device: &Device, allocations: &Allocations, moment: u32) -> Self {
         let moment = moment.min(device.events.len() as u32);
-        let lasting = Lasting::of(trace, device, allocations);
+        let lasting = Lasting::of(trace, device, allocations, &changes_of(device));
         let alive = allocations.alive_at(moment).map(|(id, _)| id);
         Self::of(&lasting, device, allocations, &segments_at(trace, device, moment), alive, moment)
     }

@@ -15,7 +15,7 @@
 
 use super::at::SegmentMap;
 use super::lasting::Lasting;
-use crate::analysis::segments_at::{SegmentAt, Winder, is_of_segment};
+use crate::analysis::segments_at::{SegmentAt, Winder, changes_of};
 use crate::analysis::{AllocationId, Allocations};
 use crate::trace::{Device, Trace};
 
@@ -39,13 +39,11 @@ pub struct SegmentHistory {
 impl SegmentHistory {
     /// Goes through a device once; `allocations` are its lifetimes.
     pub fn new(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
-        let rows = device.events.actions().iter().enumerate();
-        let changes: Vec<u32> =
-            rows.filter(|&(_, action)| is_of_segment(action)).map(|(index, _)| index as u32).collect();
+        let changes = changes_of(device);
         Self {
-            lasting: Lasting::of(trace, device, allocations),
+            lasting: Lasting::of(trace, device, allocations, &changes),
             segments: kept_segments(trace, device, &changes),
-            alive: kept_alive(device, allocations),
+            alive: kept_alive(allocations),
             changes,
         }
     }
@@ -102,20 +100,30 @@ fn kept_segments(trace: &Trace, device: &Device, changes: &[u32]) -> Vec<(usize,
     kept
 }
 
-fn kept_alive(device: &Device, allocations: &Allocations) -> Vec<(u32, Vec<AllocationId>)> {
+fn kept_alive(allocations: &Allocations) -> Vec<(u32, Vec<AllocationId>)> {
     let mut alive = Alive::at_start(allocations);
     let mut kept = vec![(0, alive.ids.clone())];
     let mut since = 0;
-    let (mut births, mut deaths) = (allocations.births().peekable(), allocations.deaths().peekable());
-    for moment in 1..=device.events.len() as u32 {
-        let (born, died) = (births.next_if(|birth| birth.0 == moment), deaths.next_if(|death| death.0 == moment));
-        since += usize::from(born.is_some() || died.is_some());
-        born.into_iter().for_each(|(_, id)| alive.insert(id));
-        died.into_iter().for_each(|(_, id)| alive.remove(id));
+    let mut births = allocations.births().peekable();
+    let mut keep = |alive: &Alive, moment| {
+        since += 1;
         if since >= alive.ids.len().max(LEAST_CHANGES) {
             kept.push((moment, alive.ids.clone()));
             since = 0;
         }
+    };
+    // An event is a birth or a death, never both.
+    for (died, dead) in allocations.deaths() {
+        while let Some((born, id)) = births.next_if(|birth| birth.0 < died) {
+            alive.insert(id);
+            keep(&alive, born);
+        }
+        alive.remove(dead);
+        keep(&alive, died);
+    }
+    for (born, id) in births {
+        alive.insert(id);
+        keep(&alive, born);
     }
     kept
 }

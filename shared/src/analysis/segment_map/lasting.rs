@@ -24,18 +24,19 @@ pub(super) struct Lasting {
 }
 
 impl Lasting {
-    pub(super) fn of(trace: &Trace, device: &Device, allocations: &Allocations) -> Self {
+    /// What there is of a device; `changes` are the indices of its segment events.
+    pub(super) fn of(trace: &Trace, device: &Device, allocations: &Allocations, changes: &[u32]) -> Self {
         let used = device.segments.blocks.iter().filter(|block| block.state != BlockState::Inactive);
         let mut final_blocks: Vec<_> = used.map(|block| (block.addr, block.size_bytes)).collect();
         final_blocks.sort_unstable();
         let settings = recorded_settings(trace).unwrap_or_default();
         Self {
-            rests: Rests::of(trace, device, allocations, &settings),
+            rests: Rests::of(trace, device, allocations, &settings, changes),
             settings,
             waits: Waits::of(device, allocations),
             limit: SizeLimit::of(device),
             final_blocks,
-            homes: homes(device),
+            homes: homes(device, changes),
         }
     }
 
@@ -62,13 +63,13 @@ impl Lasting {
     }
 }
 
-fn homes(device: &Device) -> Vec<Range<u64>> {
+fn homes(device: &Device, changes: &[u32]) -> Vec<Range<u64>> {
     let is_expandable = |segment: &&crate::trace::Segment| segment.is_expandable == Some(true);
     let at_end = device.segments.segments.iter().filter(is_expandable);
     let mut ranges: Vec<_> = at_end.map(|segment| (segment.addr, segment.size_bytes)).collect();
     let is_map = |action| matches!(action, Action::SegmentMap | Action::SegmentUnmap);
-    let moved = device.events.actions().iter().enumerate().filter(|&(_, action)| is_map(action));
-    ranges.extend(moved.map(|(index, _)| (device.events.addrs().at(index), device.events.sizes_bytes().at(index))));
+    let moved = changes.iter().map(|&change| device.events.at(change as usize)).filter(|event| is_map(event.action));
+    ranges.extend(moved.map(|event| (event.addr, event.size_bytes)));
     ranges.sort_unstable();
     let mut homes: Vec<Range<u64>> = Vec::new();
     for (start, size_bytes) in ranges {
@@ -84,6 +85,7 @@ fn homes(device: &Device) -> Vec<Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::segments_at::changes_of;
     use crate::trace::text;
 
     #[test]
@@ -91,6 +93,7 @@ mod tests {
         let trace = text::parse(
             "segment_map 0x1000 4096\nsegment_map 0x2000 4096\nsegment_unmap 0x1000 8192\nsegment_map 0x9000 4096",
         );
-        assert_eq!(homes(&trace.unwrap().devices[0]), [0x1000..0x3000, 0x9000..0xa000]);
+        let device = &trace.unwrap().devices[0];
+        assert_eq!(homes(device, &changes_of(device)), [0x1000..0x3000, 0x9000..0xa000]);
     }
 }

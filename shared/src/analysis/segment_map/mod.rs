@@ -4,6 +4,7 @@ mod at;
 mod held;
 mod history;
 mod lasting;
+mod places;
 mod rests;
 mod rooms;
 #[cfg(test)]

@@ -8,13 +8,18 @@
 //! later     │ a 3.5 MiB    │ free     b is freed: a stays as long as it is
 //! ```
 //!
-//! Cost: a step of a search tree for each large request and its free.
+//! Idea: the addresses that large blocks ever begin at are known from the start, so that a bit for each tells the next
+//! block of a moment.
+//!
+//! Cost: a look-up of its address for each large allocation, and some words of bits for its birth and its death.
 
+use super::places::Places;
 use crate::allocator::Settings;
-use crate::analysis::segments_at::{is_of_segment, segments_at};
+use crate::analysis::segments_at::segments_at;
 use crate::analysis::size_limit::SizeLimit;
 use crate::analysis::{AllocationId, Allocations};
 use crate::trace::{Action, Device, Trace};
+use hashbrown::HashMap;
 use std::collections::BTreeMap;
 
 /// What blocks have beyond their rounded requests, where it is anything.
@@ -25,22 +30,36 @@ pub(super) struct Rests {
 }
 
 impl Rests {
-    /// The rests of a device under its settings.
-    pub(super) fn of(trace: &Trace, device: &Device, allocations: &Allocations, settings: &Settings) -> Self {
+    /// The rests of a device under its settings; `changes` are the indices of its segment events.
+    pub(super) fn of(
+        trace: &Trace,
+        device: &Device,
+        allocations: &Allocations,
+        settings: &Settings,
+        changes: &[u32],
+    ) -> Self {
         // Then every block is split, whatever is left.
         if settings.expandable_segments {
             return Self::default();
         }
         let mut walk = Walk::at_start(trace, device, allocations, settings);
-        let (mut births, mut deaths) = (allocations.births().peekable(), allocations.deaths().peekable());
-        for (moment, action) in (1..).zip(device.events.actions().iter()) {
-            if let Some((_, id)) = births.next_if(|birth| birth.0 == moment) {
-                walk.insert(id, device.events.addrs().at(moment as usize - 1));
-                walk.measure(id, device.events.addrs().at(moment as usize - 1));
-            } else if let Some((_, id)) = deaths.next_if(|death| death.0 == moment) {
-                walk.remove(id, device.events.addrs().at(moment as usize - 1));
-            } else if is_of_segment(action) {
-                walk.change_segments(moment as usize - 1);
+        let is_large = |&(_, id): &(u32, AllocationId)| !Settings::is_small(allocations.size_bytes(id));
+        let mut births = allocations.births().filter(is_large).peekable();
+        let mut deaths = allocations.deaths().filter(is_large).peekable();
+        let mut changes = changes.iter().peekable();
+        loop {
+            let born = births.peek().map_or(u32::MAX, |birth| birth.0);
+            let died = deaths.peek().map_or(u32::MAX, |death| death.0);
+            let changed = changes.peek().map_or(u32::MAX, |&&change| change + 1);
+            // An event is one of them.
+            match born.min(died).min(changed) {
+                u32::MAX => break,
+                moment if moment == born => births.next().into_iter().for_each(|(_, id)| walk.begin(id)),
+                moment if moment == died => deaths.next().into_iter().for_each(|(_, id)| walk.remove(id)),
+                moment => {
+                    changes.next();
+                    walk.change_segments(moment as usize - 1);
+                }
             }
         }
         walk.rows.sort_unstable();
@@ -61,8 +80,11 @@ struct Walk<'a> {
     limit: SizeLimit,
     /// Where segments that don't grow begin and end.
     segments: BTreeMap<u64, u64>,
-    /// Where blocks of the large pool begin, and whose they are.
-    blocks: BTreeMap<u64, AllocationId>,
+    addresses: Addresses,
+    /// Where blocks of the large pool begin, as places among the addresses.
+    blocks: Places,
+    /// Whose block begins at each address, as long as one does.
+    owners: Vec<AllocationId>,
     rows: Vec<(AllocationId, u64)>,
 }
 
@@ -70,46 +92,51 @@ impl<'a> Walk<'a> {
     fn at_start(trace: &Trace, device: &'a Device, allocations: &'a Allocations, settings: &'a Settings) -> Self {
         let segments = segments_at(trace, device, 0);
         let segments = segments.iter().filter(|segment| !segment.is_expandable);
+        let addresses = Addresses::of(device, allocations);
         let mut walk = Self {
             device,
             allocations,
             settings,
             limit: SizeLimit::of(device),
             segments: segments.map(|segment| (segment.addr, segment.end())).collect(),
-            blocks: BTreeMap::new(),
+            blocks: Places::new(addresses.sorted.len()),
+            owners: vec![AllocationId::from_index(0); addresses.sorted.len()],
+            addresses,
             rows: Vec::new(),
         };
         let initial = || allocations.ids().take(allocations.initial_count());
-        initial().for_each(|id| walk.insert(id, allocations.get(id, device).addr));
-        initial().for_each(|id| walk.measure(id, allocations.get(id, device).addr));
+        initial().for_each(|id| walk.insert(id));
+        initial().for_each(|id| walk.measure(id));
         walk
     }
 
-    /// The rounded request, if the block is of the large pool.
-    fn large_bytes(&self, id: AllocationId) -> Option<u64> {
-        let rounded = self.settings.block_bytes(self.allocations.size_bytes(id));
-        (!Settings::is_small(rounded)).then_some(rounded)
+    fn begin(&mut self, id: AllocationId) {
+        self.insert(id);
+        self.measure(id);
     }
 
-    fn insert(&mut self, id: AllocationId, addr: u64) {
-        if self.large_bytes(id).is_some() {
-            self.blocks.insert(addr, id);
+    fn insert(&mut self, id: AllocationId) {
+        if let Some(place) = self.addresses.place(id) {
+            self.blocks.insert(place);
+            self.owners[place as usize] = id;
         }
     }
 
-    fn remove(&mut self, id: AllocationId, addr: u64) {
+    fn remove(&mut self, id: AllocationId) {
         // An address may have been handed out again without a free in the trace.
-        if self.large_bytes(id).is_some() && self.blocks.get(&addr) == Some(&id) {
-            self.blocks.remove(&addr);
+        if let Some(place) = self.addresses.place(id).filter(|&place| self.owners[place as usize] == id) {
+            self.blocks.remove(place);
         }
     }
 
     /// Looks how much room a block has that was just handed out.
-    fn measure(&mut self, id: AllocationId, addr: u64) {
-        let Some(rounded) = self.large_bytes(id) else { return };
+    fn measure(&mut self, id: AllocationId) {
+        let Some(place) = self.addresses.place(id) else { return };
+        let rounded = self.settings.block_bytes(self.allocations.size_bytes(id));
+        let addr = self.addresses.sorted[place as usize];
         let segment_end = self.segments.range(..=addr).next_back().map_or(0, |(_, &end)| end);
-        let next = addr.checked_add(1).and_then(|after| self.blocks.range(after..).next());
-        let end = next.map_or(segment_end, |(&next, _)| next.min(segment_end));
+        let next = self.blocks.after(place).map(|next| self.addresses.sorted[next as usize]);
+        let end = next.map_or(segment_end, |next| next.min(segment_end));
         let rest = end.saturating_sub(addr).saturating_sub(rounded);
         if rest > 0 && self.settings.keeps_rest(rounded, rest) {
             self.rows.push((id, rest));
@@ -129,17 +156,138 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// The addresses that blocks of the large pool ever begin at.
+struct Addresses {
+    sorted: Vec<u64>,
+    /// By allocation the position of its address, [`SMALL`] for blocks of the small pool.
+    places: Vec<u32>,
+}
+
+/// The place of what is in the small pool.
+const SMALL: u32 = u32::MAX;
+
+impl Addresses {
+    fn of(device: &Device, allocations: &Allocations) -> Self {
+        let mut seen: HashMap<u64, u32> = HashMap::new();
+        let found = allocations.ids().map(|id| {
+            // A request is rounded to more than what small blocks have only if it is larger itself.
+            if Settings::is_small(allocations.size_bytes(id)) {
+                return SMALL;
+            }
+            let count = seen.len() as u32;
+            *seen.entry(allocations.get(id, device).addr).or_insert(count)
+        });
+        let mut places: Vec<u32> = found.collect();
+        let mut sorted: Vec<(u64, u32)> = seen.into_iter().collect();
+        sorted.sort_unstable();
+        let mut moved = vec![0; sorted.len()];
+        (0..).zip(&sorted).for_each(|(place, &(_, seen))| moved[seen as usize] = place);
+        places.iter_mut().filter(|place| **place != SMALL).for_each(|place| *place = moved[*place as usize]);
+        Self { sorted: sorted.into_iter().map(|(addr, _)| addr).collect(), places }
+    }
+
+    fn place(&self, id: AllocationId) -> Option<u32> {
+        Some(self.places[id.index()]).filter(|&place| place != SMALL)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::naive::{Random, random_trace};
+    use crate::analysis::segments_at::{changes_of, is_of_segment};
     use crate::trace::text;
+
+    /// Event by event, with a search tree of the blocks of the large pool.
+    fn naive(
+        trace: &Trace,
+        device: &Device,
+        allocations: &Allocations,
+        settings: &Settings,
+    ) -> Vec<(AllocationId, u64)> {
+        let segments = segments_at(trace, device, 0);
+        let segments = segments.iter().filter(|segment| !segment.is_expandable);
+        let mut segments: BTreeMap<u64, u64> = segments.map(|segment| (segment.addr, segment.end())).collect();
+        let mut rows = Vec::new();
+        let addr = |id| allocations.get(id, device).addr;
+        let rounded = |id| settings.block_bytes(allocations.size_bytes(id));
+        let is_large = |id: &AllocationId| !Settings::is_small(rounded(*id));
+        let initial = || allocations.ids().take(allocations.initial_count()).filter(is_large);
+        let mut blocks: BTreeMap<u64, AllocationId> = initial().map(|id| (addr(id), id)).collect();
+        let mut measure = |id, segments: &BTreeMap<u64, u64>, blocks: &BTreeMap<u64, AllocationId>| {
+            let end = segments.range(..=addr(id)).next_back().map_or(0, |(_, &end)| end);
+            let next = addr(id).checked_add(1).and_then(|after| blocks.range(after..).next());
+            let end = next.map_or(end, |(&next, _)| next.min(end));
+            let rest = end.saturating_sub(addr(id)).saturating_sub(rounded(id));
+            if rest > 0 && settings.keeps_rest(rounded(id), rest) {
+                rows.push((id, rest));
+            }
+        };
+        initial().for_each(|id| measure(id, &segments, &blocks));
+        for (moment, action) in (1..).zip(device.events.actions().iter()) {
+            let event = device.events.at(moment as usize - 1);
+            for (_, id) in allocations.births().filter(|birth| birth.0 == moment && is_large(&birth.1)) {
+                blocks.insert(addr(id), id);
+                measure(id, &segments, &blocks);
+            }
+            for (_, id) in allocations.deaths().filter(|death| death.0 == moment && is_large(&death.1)) {
+                if blocks.get(&addr(id)) == Some(&id) {
+                    blocks.remove(&addr(id));
+                }
+            }
+            match action {
+                Action::SegmentAlloc => drop(segments.insert(event.addr, event.addr + event.size_bytes)),
+                Action::SegmentFree => drop(segments.remove(&event.addr)),
+                _ => assert!(!is_of_segment(action) || action >= Action::SegmentMap),
+            }
+        }
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Checks a device of a trace against the naive way.
+    #[track_caller]
+    fn check_naively(trace: &Trace, settings: &Settings) -> usize {
+        let device = &trace.devices[0];
+        let allocations = Allocations::pair(device);
+        let found = Rests::of(trace, device, &allocations, settings, &changes_of(device)).rows;
+        assert_eq!(found, naive(trace, device, &allocations, settings));
+        found.len()
+    }
+
+    #[test]
+    fn rests_agree_with_a_search_tree() {
+        let mut count = 0;
+        for seed in 0..60 {
+            check_naively(&random_trace(seed, 200), &Settings::default());
+            let mut random = Random::new(seed);
+            let mut lines = String::new();
+            for index in 0..200 {
+                // Blocks of 1 to 6 MiB in segments of 20 MiB that come and go: addresses are taken again and overlap.
+                let (segment, place) = (random.below(4) << 32, random.below(38) << 19);
+                let addr = 0x1000_0000 + segment + place;
+                lines += &match random.below(12) {
+                    0 => format!("segment_alloc {:#x} 20MiB\n", addr - place),
+                    1 => format!("segment_free {:#x} 20MiB\n", addr - place),
+                    2..8 => format!("alloc {addr:#x} {}KiB\n", 512 * (1 + random.below(12)) - index % 2),
+                    _ => format!("free_completed {addr:#x} 1MiB\n"),
+                };
+            }
+            let trace = text::parse(&lines).unwrap();
+            count += check_naively(&trace, &Settings::default());
+            let divided = Settings { roundup_power2_divisions: [4; 16], ..Settings::default() };
+            count += check_naively(&trace, &divided);
+        }
+        assert!(count > 100, "{count} rests are too few to tell");
+    }
 
     /// Checks the rests in KiB of all allocations that have one, by their order.
     #[track_caller]
     fn check(trace: &str, expected: &[(usize, u64)]) {
         let trace = text::parse(trace).unwrap();
         let device = &trace.devices[0];
-        let rests = Rests::of(&trace, device, &Allocations::pair(device), &Settings::default());
+        let allocations = Allocations::pair(device);
+        let rests = Rests::of(&trace, device, &allocations, &Settings::default(), &changes_of(device));
         let rows: Vec<_> = rests.rows.iter().map(|(id, bytes)| (id.index(), bytes >> 10)).collect();
         assert_eq!(rows, expected);
     }

@@ -1,7 +1,8 @@
 //! What events and segments tell about an allocation beside its lifetime.
 
-use crate::analysis::Origin;
+use crate::analysis::{Allocations, Origin};
 use crate::trace::{Device, EventContext, PoolId, Segment, Trace};
+use std::collections::BTreeSet;
 
 /// The raw handle of the stream that an allocation is for, where the file tells it.
 pub fn stream_of(trace: &Trace, device: &Device, origin: Origin) -> Option<u64> {
@@ -13,6 +14,30 @@ pub fn stream_of(trace: &Trace, device: &Device, origin: Origin) -> Option<u64> 
 pub fn pool_of(trace: &Trace, device: &Device, origin: Origin) -> Option<PoolId> {
     let of_event = context_of(trace, device, origin).and_then(|context| context.pool);
     of_event.or_else(|| segment_of(device, origin).and_then(|segment| segment.pool))
+}
+
+/// The streams and pools of all allocations of a device, each once.
+///
+/// Events share their contexts, so that each of these is looked at once.
+pub fn streams_and_pools(
+    trace: &Trace,
+    device: &Device,
+    allocations: &Allocations,
+) -> (BTreeSet<u64>, BTreeSet<PoolId>) {
+    let contexts = device.events.contexts();
+    let mut is_seen = vec![false; trace.contexts.len()];
+    let (mut streams, mut pools) = (BTreeSet::new(), BTreeSet::new());
+    for origin in allocations.ids().map(|id| allocations.origin(id)) {
+        let context = match origin {
+            Origin::Event(event) | Origin::UnmatchedFree(event) => Some(contexts.at(event).index()),
+            Origin::Block(_) => None,
+        };
+        if context.is_none_or(|context| !std::mem::replace(&mut is_seen[context], true)) {
+            streams.extend(stream_of(trace, device, origin));
+            pools.extend(pool_of(trace, device, origin));
+        }
+    }
+    (streams, pools)
 }
 
 /// The context of the event that tells about an allocation; a block has none.

@@ -63,6 +63,8 @@ struct TextMatches {
     categories: [bool; Category::ALL.len()],
     /// Moments of birth within spans, ascending and apart.
     births: Vec<Range<u32>>,
+    /// Whether it is in a context or in the name of a span at all.
+    is_in_events: bool,
 }
 
 impl<'a> Matcher<'a> {
@@ -106,6 +108,9 @@ impl<'a> Matcher<'a> {
         if text.stacks[self.stack(id).index()] || text.categories[self.population.category(id) as usize] {
             return true;
         }
+        if !text.is_in_events {
+            return false;
+        }
         let Origin::Event(event) = timeline.allocations.origin(id) else { return false };
         let born = event as u32 + 1;
         let after = text.births.partition_point(|births| births.end <= born);
@@ -128,9 +133,11 @@ impl TextMatches {
             let is_framed = trace.stacks.frames(stack).iter().any(|frame| frames[frame.index()]);
             stacks[stack.index()] = is_framed || text.is_in(modules.name(modules.of_stack(stack.index())));
         }
-        let contexts = trace.contexts.iter().map(|context| is_in_context(trace, context, text)).collect();
+        let contexts: Vec<bool> = trace.contexts.iter().map(|context| is_in_context(trace, context, text)).collect();
+        let births = births(population, text);
+        let is_in_events = contexts.contains(&true) || !births.is_empty();
         let categories = Category::ALL.map(|category| !population.categories.is_empty() && text.is_in(category.name()));
-        Self { stacks, contexts, categories, births: births(population, text) }
+        Self { stacks, contexts, categories, births, is_in_events }
     }
 }
 

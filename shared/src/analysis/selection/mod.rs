@@ -14,7 +14,7 @@ mod weight;
 #[cfg(test)]
 mod tests;
 
-pub use facts::{pool_of, stream_of};
+pub use facts::{pool_of, stream_of, streams_and_pools};
 pub use filter::Filter;
 pub use group::{Group, GroupBy, GroupKey, Groups, Totals, group};
 pub use label::{Label, label};
@@ -54,6 +54,9 @@ impl Population<'_> {
 ///
 /// Texts are matched once for each frame, span and context of the trace, and not for each allocation.
 pub fn select(population: &Population<'_>, scope: &Scope, filter: &Filter) -> Vec<AllocationId> {
+    if *filter == Filter::default() {
+        return scope.select(population.timeline, |_| true);
+    }
     let matcher = Matcher::new(population, filter);
-    scope.ids(population.timeline).filter(|&id| matcher.matches(id)).collect()
+    scope.select(population.timeline, |id| matcher.matches(id))
 }

@@ -63,13 +63,26 @@ impl Scope {
         Self::Within { moments: 0..timeline.events() + 1, part: Part::Any }
     }
 
-    /// The allocations of the scope, in the order of their handles.
-    pub(super) fn ids<'a>(&self, timeline: &'a Timeline) -> Box<dyn Iterator<Item = AllocationId> + 'a> {
+    /// The allocations of the scope that pass a test, in the order of their handles.
+    pub(super) fn select(&self, timeline: &Timeline, is_meant: impl Fn(AllocationId) -> bool) -> Vec<AllocationId> {
         let allocations = &timeline.allocations;
+        let meant = |id: &AllocationId| is_meant(*id);
         match self {
-            Self::At(moment) => Box::new(allocations.alive_at(*moment).map(|(id, _)| id)),
-            Self::Within { moments, .. } if moments.is_empty() => Box::new(std::iter::empty()),
-            Self::Within { moments, part } => Box::new(within(allocations, moments.clone(), *part)),
+            Self::At(moment) => allocations.alive_at(*moment).map(|(id, _)| id).filter(meant).collect(),
+            Self::Within { moments, .. } if moments.is_empty() => Vec::new(),
+            Self::Within { moments, part } => within(allocations, moments.clone(), *part).filter(meant).collect(),
+        }
+    }
+
+    /// The number of its allocations; where all parts count it takes no look at any of them.
+    pub fn count(&self, timeline: &Timeline) -> usize {
+        let allocations = &timeline.allocations;
+        let alive_in = |start: u32, last: u32| allocations.born_by(last) as usize - allocations.died_by(start);
+        match self {
+            Self::At(moment) => alive_in(*moment, *moment),
+            Self::Within { moments, .. } if moments.is_empty() => 0,
+            Self::Within { moments, part: Part::Any } => alive_in(moments.start, moments.end - 1),
+            Self::Within { moments, part } => within(allocations, moments.clone(), *part).count(),
         }
     }
 

@@ -79,7 +79,19 @@ fn scopes_agree_with_the_obvious_ones() {
             let found = select(&sample.population(), &scope, &Filter::default());
             let expected: Vec<_> = sample.rows().into_iter().filter(|(_, row)| is_of_scope(row, &scope)).collect();
             assert_eq!(found, expected.iter().map(|(id, _)| *id).collect::<Vec<_>>(), "{scope:?}");
+            assert_eq!(scope.count(&sample.timeline), expected.len(), "{scope:?}");
         }
+    }
+}
+
+#[test]
+fn streams_and_pools_are_those_of_each_allocation() {
+    for (_, sample) in samples() {
+        let (trace, device, allocations) = (&sample.trace, &sample.trace.devices[0], &sample.timeline.allocations);
+        let origins = || allocations.ids().map(|id| allocations.origin(id));
+        let streams = origins().filter_map(|origin| stream_of(trace, device, origin)).collect();
+        let pools = origins().filter_map(|origin| pool_of(trace, device, origin)).collect();
+        assert_eq!(streams_and_pools(trace, device, allocations), (streams, pools));
     }
 }
 

@@ -1,6 +1,6 @@
 //! All rows of a table of allocations, in their order, for a file.
 
-use super::{Rows, Table, sorted};
+use super::{Rows, Table};
 use crate::worker::TableRequest;
 use crate::worker::engine::Ready;
 use shared::analysis::{Category, pool_of, stack_callers, stream_of};
@@ -37,43 +37,45 @@ impl Whole {
     /// # Errors
     /// A sentence about the text of the filter.
     pub(in crate::worker::engine) fn new(ready: Ready<'_>, request: &TableRequest) -> Result<Self, String> {
-        Ok(Self(sorted(ready, Table::new(ready, request)?, request.sort)))
+        Ok(Self(Table::new(ready, request)?))
     }
 
     /// Its columns.
     pub(in crate::worker::engine) fn sheet(&self) -> Sheet<'static> {
         match self.0.rows {
-            Rows::Allocations(_) => ALLOCATIONS,
+            Rows::Allocations(..) => ALLOCATIONS,
             Rows::Groups(_) => GROUPS,
         }
     }
 
     /// Tells its rows.
-    pub(in crate::worker::engine) fn fill(&self, ready: Ready<'_>, out: &mut Out<'_>) {
+    pub(in crate::worker::engine) fn fill(&mut self, ready: Ready<'_>, out: &mut Out<'_>) {
         let device = Cell::number(ready.device.index);
-        match &self.0.rows {
-            Rows::Allocations(ids) => ids.iter().for_each(|&id| {
-                let Ready { trace, device: of, timeline, .. } = ready;
-                let allocations = &timeline.allocations;
-                let (allocation, stack) = (allocations.get(id, of), allocations.allocation_stack(id, of));
-                let died = (allocation.died != u32::MAX).then_some(allocation.died);
-                let event = |moment: u32| i64::from(moment) - 1;
-                let origin = allocations.origin(id);
-                out(&[
-                    device.clone(),
-                    Cell::number(allocation.size_bytes),
-                    if allocations.is_initial(id) { Cell::Nothing } else { Cell::number(event(allocation.born)) },
-                    died.map(event).into(),
-                    Cell::number(died.unwrap_or(timeline.events() + 1) - allocation.born),
-                    Cell::text(Category::name(ready.categories()[id.index()])),
-                    Cell::Address(allocation.addr),
-                    stream_of(trace, of, origin).map_or(Cell::Nothing, stream),
-                    pool_of(trace, of, origin).map_or(Cell::Nothing, pool),
-                    Cell::stack(stack),
-                    Cell::text(super::title(trace, stack)),
-                    Cell::text(stack_callers(trace, stack)),
-                ]);
-            }),
+        match &mut self.0.rows {
+            Rows::Allocations(order, key) => {
+                order.window(0, usize::MAX, |id| key.of(ready, id)).iter().for_each(|&id| {
+                    let Ready { trace, device: of, timeline, .. } = ready;
+                    let allocations = &timeline.allocations;
+                    let (allocation, stack) = (allocations.get(id, of), allocations.allocation_stack(id, of));
+                    let died = (allocation.died != u32::MAX).then_some(allocation.died);
+                    let event = |moment: u32| i64::from(moment) - 1;
+                    let origin = allocations.origin(id);
+                    out(&[
+                        device.clone(),
+                        Cell::number(allocation.size_bytes),
+                        if allocations.is_initial(id) { Cell::Nothing } else { Cell::number(event(allocation.born)) },
+                        died.map(event).into(),
+                        Cell::number(died.unwrap_or(timeline.events() + 1) - allocation.born),
+                        Cell::text(Category::name(ready.categories()[id.index()])),
+                        Cell::Address(allocation.addr),
+                        stream_of(trace, of, origin).map_or(Cell::Nothing, stream),
+                        pool_of(trace, of, origin).map_or(Cell::Nothing, pool),
+                        Cell::stack(stack),
+                        Cell::text(super::title(trace, stack)),
+                        Cell::text(stack_callers(trace, stack)),
+                    ]);
+                })
+            }
             Rows::Groups(groups) => groups.rows.iter().for_each(|group| {
                 let row = super::group_row(ready.trace, groups, group);
                 out(&[
