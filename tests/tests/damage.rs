@@ -3,6 +3,7 @@
 use shared::analysis::{Summary, Timeline};
 use shared::import::import;
 use testkit::corpus::samples;
+use testkit::generator::Random;
 use testkit::server::root;
 
 /// Decodes damaged bytes, and checks the model if there is one.
@@ -15,18 +16,6 @@ fn survive(bytes: &[u8]) -> bool {
         assert!(summary.peak_live_bytes >= summary.end_live_bytes);
     }
     true
-}
-
-/// A xorshift generator: the same damage in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
 }
 
 #[test]
@@ -43,7 +32,7 @@ fn every_truncation_is_an_error() {
 #[test]
 fn flipped_bytes_never_panic() {
     const FLIPS_PER_FILE: usize = 100;
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(1);
     let (mut read, mut refused) = (0, 0);
     // Large files only make this slow: damage is local.
     for snapshot in samples().into_iter().filter(|snapshot| snapshot.unpacked().len() < 1_000_000) {

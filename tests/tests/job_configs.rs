@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use shared::job::{Format, Import, Job, Overrides, Problem, RawJob, Source};
+use testkit::generator::Random;
 use testkit::server::root;
 
 fn folder(name: &str) -> PathBuf {
@@ -92,18 +93,6 @@ fn a_model_and_its_training_arguments_are_one_job() {
     assert_eq!(why("flash_mode"), Some("not known"));
 }
 
-/// A small generator of its own: the texts below must be the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound.max(1) as u64) as usize
-    }
-}
-
 /// Pieces that break readers.
 const PIECES: &[&str] = &[
     "{",
@@ -151,7 +140,7 @@ fn damaged_configs_are_errors_or_jobs_that_survive() {
     let mut texts = texts("jobs");
     texts.extend(self::texts("jobs/bad"));
     let texts = texts.into_values().collect::<Vec<_>>();
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut random = Random::new(1);
     let start = Instant::now();
     let mut jobs = 0;
     for round in 0..6000 {
@@ -184,8 +173,8 @@ fn damage(text: &mut String, texts: &[String], random: &mut Random) {
     let (start, end) = (a.min(b), a.max(b));
     match random.below(5) {
         0 => text.replace_range(start..end, ""),
-        1 => text.insert_str(start, PIECES[random.below(PIECES.len())]),
-        2 => text.insert_str(start, &PIECES[random.below(PIECES.len())].repeat(random.below(200))),
+        1 => text.insert_str(start, random.one_of(PIECES)),
+        2 => text.insert_str(start, &random.one_of(PIECES).repeat(random.below(200))),
         3 => {
             let piece = text[start..end].to_owned();
             text.insert_str(start, &piece);

@@ -6,7 +6,7 @@ use shared::pickle::Style;
 use shared::trace::{Device, Trace, text};
 use std::fmt::Write as _;
 use testkit::corpus::{decode, samples};
-use testkit::generator::{Config, generate_vec};
+use testkit::generator::{Config, Random, generate_vec};
 
 fn import(mut importer: Importer, bytes: &[u8], chunk_bytes: usize) -> Importer {
     bytes.chunks(chunk_bytes).for_each(|chunk| importer.push(chunk).unwrap());
@@ -23,21 +23,9 @@ fn part(bytes: &[u8], request: &PartRequest, chunk_bytes: usize) -> Trace {
     trace
 }
 
-/// A small generator of numbers (xorshift64*), so that a failure comes back with its seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end
-    }
-}
-
 /// A pickled snapshot in which most things happen, sensible or not; where `is_whole`, frees name their allocs' sizes.
 fn random_snapshot(seed: u64, is_whole: bool) -> Vec<u8> {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Random::new(seed);
     let mut source = String::new();
     for device in 0..1 + random.below(3) {
         writeln!(source, "device {device}").unwrap();
@@ -60,7 +48,7 @@ fn random_snapshot(seed: u64, is_whole: bool) -> Vec<u8> {
         }
         writeln!(source, "segment s{device} 1MiB").unwrap();
         for _ in 0..random.below(12) {
-            let state = ["", "pending", "inactive"][random.below(3) as usize];
+            let state = random.one_of(&["", "pending", "inactive"]);
             writeln!(source, "block n{} {} {state}", random.below(names * 2), 1 + random.below(5000)).unwrap();
         }
     }
@@ -115,16 +103,17 @@ fn check(name: &str, whole: &Trace, part: &Trace, request: &PartRequest, are_seg
 /// Some ranges of a trace with so many events.
 fn ranges(total: u64, random: &mut Random) -> Vec<std::ops::Range<u64>> {
     let mut ranges = vec![0..total, total - 1..total, 0..1, total / 3..total, 0..total.div_ceil(2)];
+    let mut below = |end: u64| random.below(end as usize) as u64;
     for _ in 0..4 {
-        let start = random.below(total);
-        ranges.push(start..start + 1 + random.below(total - start));
+        let start = below(total);
+        ranges.push(start..start + 1 + below(total - start));
     }
     ranges
 }
 
 #[test]
 fn parts_of_random_traces_are_the_whole_restricted() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for seed in 0..150 {
         let bytes = random_snapshot(seed, false);
         let whole = decode("random", &bytes, bytes.len());
@@ -140,7 +129,7 @@ fn parts_of_random_traces_are_the_whole_restricted() {
 
 #[test]
 fn parts_of_recordings_are_the_whole_restricted() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let generated = ("generated".to_owned(), generate_vec(&Config { seed: 3, events: 8000, style: Style::Python }));
     let stored = samples().into_iter().map(|sample| (sample.name, sample.bytes));
     for (name, bytes) in stored.chain([generated]) {
@@ -205,7 +194,7 @@ fn a_preview_is_the_curve_of_what_has_been_read() {
 
 #[test]
 fn chunks_make_no_difference_to_a_part() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for seed in 0..12 {
         let bytes = random_snapshot(seed, true);
         let whole = overview(&bytes, bytes.len());

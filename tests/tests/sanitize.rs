@@ -8,7 +8,7 @@ use shared::trace::{Device, Frame, StackId, Trace};
 use testkit::corpus::{Sample, decode, samples};
 use testkit::cpython;
 use testkit::equal::assert_same;
-use testkit::generator::{Config, generate_vec};
+use testkit::generator::{Config, Random, generate_vec};
 
 /// People whose snapshots are stored.
 const PEOPLE: [&str; 2] = ["brian", "zidong"];
@@ -146,23 +146,6 @@ fn cpython_would_write_a_copy_byte_for_byte() {
     assert_eq!(cpython::lines("repickle.py", all_samples().into_iter().map(write)), [""; 0]);
 }
 
-/// Numbers from a seed (SplitMix64), so that a failure can be had again.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % end as u64) as usize
-    }
-
-    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.below(words.len())]
-    }
-}
-
 /// A path that somebody could have, and many that nobody has.
 fn hostile_path(random: &mut Random) -> String {
     const TOPS: [&str; 14] = [
@@ -202,20 +185,20 @@ fn hostile_path(random: &mut Random) -> String {
         "my_secretname.py",
     ];
     const FILES: [&str; 7] = ["train.py", "a.cpp", "libx.so.1", "x", "kernel.cu", "SECRETNAME.py", "é.py"];
-    let slash = random.of(&["/", "/", "\\", "//"]);
-    let mut path = random.of(&TOPS).to_owned();
+    let slash = random.one_of(&["/", "/", "\\", "//"]);
+    let mut path = random.one_of(&TOPS).to_owned();
     for _ in 0..random.below(5) {
-        path.push_str(random.of(&PARTS));
+        path.push_str(random.one_of(&PARTS));
         path.push_str(slash);
     }
-    path + random.of(&FILES)
+    path + random.one_of(&FILES)
 }
 
 #[test]
 fn no_path_keeps_a_name_or_becomes_longer() {
     let mut straight = 0;
     for seed in 0..3000 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut trace = Trace::default();
         let files: Vec<String> = (0..1 + random.below(6)).map(|_| hostile_path(&mut random)).collect();
         let name = trace.strings.intern("f");

@@ -2,28 +2,21 @@
 
 use super::{
     camera::Camera,
-    layout::Layout,
+    labels::Places,
+    layout::{Layout, Rect},
     overlay::{Align, Font, Op},
     theme::Theme,
 };
 use shared::base::format;
 
 /// A dashed line at the card's memory; where that lies above the view, a word about it.
-pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
+pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Places) -> Vec<Op> {
     let (plot, view) = (layout.plot, camera.view().y);
     let bytes = capacity_bytes as f64;
-    // At the left: the peak and out-of-memory errors have their labels mostly at the right.
-    let label = |text: String, y: f64| Op::Text {
-        x: plot.x + 6.0,
-        y,
-        text,
-        align: Align::Left,
-        font: Font::Strong,
-        color: theme.oom,
-        halo: Some(theme.background),
-    };
+    let name = format!("card {}", format::bytes(capacity_bytes));
     if bytes > view.end {
-        return vec![label(format!("card {} above", format::bytes(capacity_bytes)), plot.y + 9.0)];
+        let text = format!("{name} above");
+        return places.take_text(labels(&text, &[plot.y + 9.0], plot, theme)).into_iter().collect();
     }
     if bytes < view.start {
         return Vec::new();
@@ -31,8 +24,16 @@ pub fn capacity(capacity_bytes: u64, camera: &Camera, layout: &Layout, theme: &T
     let y = plot.y + camera.y_from_bytes(bytes);
     let line = Op::Line { from: (plot.x, y), to: (plot.right(), y), width: 1.5, color: theme.oom, dashed: true };
     // Above the line, or below it where there is no room.
-    let text_y = if y - plot.y > 18.0 { y - 9.0 } else { y + 9.0 };
-    vec![line, label(format!("card {}", format::bytes(capacity_bytes)), text_y)]
+    let text = places.take_text(labels(&name, &[y - 9.0, y + 9.0], plot, theme));
+    [line].into_iter().chain(text).collect()
+}
+
+/// A text at each of these heights; at the left before the right, where the peak and errors have theirs mostly.
+fn labels(text: &str, heights: &[f64], plot: Rect, theme: &Theme) -> Vec<Op> {
+    let (font, color, halo) = (Font::Strong, theme.oom, Some(theme.background));
+    let ends = [(plot.x + 6.0, Align::Left), (plot.right() - 6.0, Align::Right)];
+    let at = |&(x, align): &(f64, Align), &y: &f64| Op::Text { x, y, text: text.to_owned(), align, font, color, halo };
+    ends.iter().flat_map(|end| heights.iter().map(move |y| at(end, y))).collect()
 }
 
 #[cfg(test)]
@@ -49,7 +50,8 @@ mod tests {
         let content = Content { x_end: 100.0, min_len: 2.0, max_bytes: (20 * GIB) as f64 };
         let mut camera = Camera::new(content, layout.plot_size());
         camera.set_view(View { x: Span::new(0.0, 100.0), y: Span::new((y0 * GIB) as f64, (y1 * GIB) as f64) });
-        let ops = capacity(card_gib * GIB, &camera, &layout, &Theme::light());
+        let mut places = Places::new(layout.plot);
+        let ops = capacity(card_gib * GIB, &camera, &layout, &Theme::light(), &mut places);
         let line = ops.iter().find_map(|op| match op {
             Op::Line { from, to, .. } => (from.1 == to.1).then_some(from.1 - layout.plot.y),
             _ => None,

@@ -3,6 +3,7 @@
 use super::{
     bands::{Band, bands},
     camera::{Camera, View},
+    labels::Places,
     layout::Layout,
     overlay::{Align, Font, Op},
     span::Span,
@@ -28,21 +29,30 @@ impl InitialBands {
         Self { all: bands(&picture.bands).filter(|band| band.owner == PictureData::INITIAL).collect() }
     }
 
-    /// The label, at the left end of the longest stretch in view on which it fits.
+    /// The label, at the left end of the longest stretch in view on which it fits; where that is taken, at the right.
     ///
     /// Neighbouring bands make one stretch: the label lies low enough to be on all of them.
-    pub fn label(&self, asked: &Asked, text: String, camera: &Camera, layout: &Layout, theme: &Theme) -> Option<Op> {
-        let stretch = self.stretches(asked, camera, layout).max_by(|a, b| a.x.len().total_cmp(&b.x.len()))?;
-        let fits = stretch.x.len() >= Font::Strong.width(&text) + 2.0 * PADDING;
-        fits.then(|| Op::Text {
-            x: stretch.x.start + PADDING,
-            y: stretch.y.center(),
-            text,
-            align: Align::Left,
+    pub fn label(
+        &self,
+        asked: &Asked,
+        text: &str,
+        camera: &Camera,
+        layout: &Layout,
+        theme: &Theme,
+        places: &mut Places,
+    ) -> Option<Op> {
+        let View { x, y } = self.stretches(asked, camera, layout).max_by(|a, b| a.x.len().total_cmp(&b.x.len()))?;
+        let fits = x.len() >= Font::Strong.width(text) + 2.0 * PADDING;
+        let ends = [(x.start + PADDING, Align::Left), (x.end - PADDING, Align::Right)];
+        places.take_text(ends.into_iter().filter(|_| fits).map(|(x, align)| Op::Text {
+            x,
+            y: y.center(),
+            text: text.to_owned(),
+            align,
             font: Font::Strong,
             color: theme.text,
             halo: Some(theme.initial),
-        })
+        }))
     }
 
     /// Runs of neighbouring bands that are high enough, in CSS pixels of the element.
@@ -103,8 +113,8 @@ mod tests {
     #[track_caller]
     fn check(all: Vec<Band>, x: Option<f64>) {
         let (camera, layout, asked) = stage();
-        let label =
-            InitialBands { all }.label(&asked, "2 GiB from before".to_owned(), &camera, &layout, &Theme::light());
+        let (bands, mut places) = (InitialBands { all }, Places::new(layout.plot));
+        let label = bands.label(&asked, "2 GiB from before", &camera, &layout, &Theme::light(), &mut places);
         let found = label.map(|op| match op {
             Op::Text { x, .. } => x.round(),
             other => panic!("{other:?} is no text"),

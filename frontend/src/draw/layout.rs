@@ -30,6 +30,16 @@ impl Rect {
     pub fn contains(self, x: f64, y: f64) -> bool {
         (self.x..self.right()).contains(&x) && (self.y..self.bottom()).contains(&y)
     }
+
+    /// Whether it holds all of another one.
+    pub fn covers(self, other: Self) -> bool {
+        self.x <= other.x && self.y <= other.y && self.right() >= other.right() && self.bottom() >= other.bottom()
+    }
+
+    /// Whether the two have more than an edge in common.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.x < other.right() && other.x < self.right() && self.y < other.bottom() && other.y < self.bottom()
+    }
 }
 
 /// Height of one row of spans, its gap included.

@@ -18,7 +18,9 @@ pub mod scene;
 pub mod axes;
 pub mod capacity;
 pub mod initial;
+pub mod labels;
 pub mod lane;
+pub mod markers;
 pub mod minimap;
 
 pub mod curves;

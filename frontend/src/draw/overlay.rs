@@ -100,6 +100,25 @@ pub enum Op {
     Unclip,
 }
 
+impl Op {
+    /// The place of a text by [`Font::width`]; `None` for whatever else.
+    pub fn text_rect(&self) -> Option<Rect> {
+        let Self::Text { x, y, text, align, font, .. } = self else { return None };
+        let (width, height) = (font.width(text), font.size());
+        let left = match align {
+            Align::Left => *x,
+            Align::Center => x - width / 2.0,
+            Align::Right => x - width,
+        };
+        Some(Rect { x: left, y: y - height / 2.0, width, height })
+    }
+}
+
+/// The middle of a pixel: a line of one pixel there is not smeared over two.
+pub fn crisp(at: f64) -> f64 {
+    at.floor() + 0.5
+}
+
 /// A text shortened with an ellipsis to a width in CSS pixels; empty if not even three letters fit.
 pub fn fitted(text: &str, font: Font, width: f64) -> String {
     if font.width(text) <= width {

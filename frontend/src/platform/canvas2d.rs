@@ -15,7 +15,7 @@ use crate::{
     worker::PictureData,
 };
 use shared::draw::pixels::color_top_down;
-use std::rc::Rc;
+use std::{ops::Range, rc::Rc};
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
@@ -104,14 +104,20 @@ impl CanvasPainter {
     }
 
     fn paint_marks(&self, frame: &Frame<'_>, layer: &Painted, target: &Target) {
-        for (owner, color, share) in [
-            (frame.hovered, frame.theme.hover, shade::HOVER_SHARE),
-            (frame.pinned, frame.theme.accent, shade::PIN_SHARE),
-        ] {
+        let (theme, edge) = (frame.theme, 2.0 * frame.layout.pixel_ratio);
+        let hovered = frame.hovered.filter(|_| frame.hovered != frame.pinned);
+        for (owner, color, share, edge) in
+            [(frame.pinned, theme.accent, shade::PIN_SHARE, edge), (hovered, theme.hover, shade::HOVER_SHARE, 0.0)]
+        {
             let Some(owner) = owner else { continue };
+            let owned = bands(&layer.picture.bands).filter(|band| band.owner == owner);
+            let boxes: Vec<MarkedBox> = owned.filter_map(|band| MarkedBox::new(&band, target, edge)).collect();
             self.context.set_fill_style_str(&color.with_alpha(share).css());
-            for band in bands(&layer.picture.bands).filter(|band| band.owner == owner) {
-                fill_band(&self.context, &band, target);
+            boxes.iter().for_each(|marked| marked.fill(&self.context, marked.inner.clone()));
+            self.context.set_fill_style_str(&color.css());
+            for marked in &boxes {
+                marked.fill(&self.context, marked.rows.start..marked.inner.start);
+                marked.fill(&self.context, marked.inner.end..marked.rows.end);
             }
         }
     }
@@ -121,12 +127,14 @@ impl CanvasPainter {
         const LEVELS: f32 = 4.0;
         let level_of = |piece: &Piece| (piece.strength * LEVELS).round() as u32;
         let half = thickness / 2.0;
+        // Halves are rounded up, as where y counts upwards: a line along the bottom of the plot is in it.
+        let snapped = |y: f64| (y - half - 0.5).ceil();
         for level in 1..=LEVELS as u32 {
             self.context.set_fill_style_str(&color.with_alpha(level as f32 / LEVELS).css());
             self.context.begin_path();
             for piece in all.iter().filter(|piece| level_of(piece) == level) {
-                let (x, y) = ((target.x(piece.x0) - half).round(), (target.y(piece.y1) - half).round());
-                let (right, low) = ((target.x(piece.x1) - half).round(), (target.y(piece.y0) - half).round());
+                let (x, y) = ((target.x(piece.x0) - half).round(), snapped(target.y(piece.y1)));
+                let (right, low) = ((target.x(piece.x1) - half).round(), snapped(target.y(piece.y0)));
                 self.context.rect(x, y, right - x + thickness, low - y + thickness);
             }
             self.context.fill();
@@ -185,11 +193,28 @@ fn fill(canvas: &HtmlCanvasElement, picture: &PictureData, theme: &Theme, colore
     context_of(canvas, true)?.put_image_data(&image, 0.0, 0.0).ok()
 }
 
-/// Edges are rounded, so that neighbours meet without a seam.
-fn fill_band(context: &CanvasRenderingContext2d, band: &Band, target: &Target) {
-    let (x0, x1) = (target.x(band.x0).round(), target.x(band.x1).round());
-    let (top, low) = (target.y(band.y1).round(), target.y(band.y0).round());
-    if x1 > x0 && low > top {
-        context.fill_rect(x0, top, x1 - x0, low - top);
+/// A band that is marked, in device pixels of the canvas, rounded so that neighbours meet without a seam.
+struct MarkedBox {
+    x: f64,
+    width: f64,
+    rows: Range<f64>,
+    /// What is left of it between its upper and lower edge.
+    inner: Range<f64>,
+}
+
+impl MarkedBox {
+    /// The box of a band with edges of this thickness; `None` if it has no pixels.
+    fn new(band: &Band, target: &Target, edge_px: f64) -> Option<Self> {
+        let (x, right) = (target.x(band.x0).round(), target.x(band.x1).round());
+        let (top, low) = (target.y(band.y1).round(), target.y(band.y0).round());
+        let start = (top + edge_px).min(low);
+        let inner = start..(low - edge_px).max(start);
+        (right > x && low > top).then_some(Self { x, width: right - x, rows: top..low, inner })
+    }
+
+    fn fill(&self, context: &CanvasRenderingContext2d, rows: Range<f64>) {
+        if rows.end > rows.start {
+            context.fill_rect(self.x, rows.start, self.width, rows.end - rows.start);
+        }
     }
 }

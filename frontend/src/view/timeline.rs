@@ -2,8 +2,9 @@
 
 use crate::{
     draw::{
-        axes::{Marker, MarkerKind, position_label},
+        axes::position_label,
         camera::Content,
+        markers::{Marker, MarkerKind},
         span::Span,
     },
     worker::{AxisKind, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks},

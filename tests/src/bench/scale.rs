@@ -70,17 +70,12 @@ pub fn page(programs: &Programs, size_mb: u32) -> Table {
     show(&browser, &file);
     let mut table = Table::new(&format!("The page's views over {size_mb} MB"), &["what", "time"]);
     let mut row = |what: &str, time_s: f64| table.row(&[what.to_owned(), seconds(Some(time_s))]);
-    const ROWS: &str = "document.querySelectorAll('.dock-view [role=gridcell]').length > 0";
-    row("table of allocations, opened", until(&browser, "document.querySelector('#dock-allocations').click()", ROWS));
-    // Each text has another number of matches, so that the answer to it can be told from the one before.
+    let open = "document.querySelector('#dock-allocations').click()";
+    row("table of allocations, opened", until(&browser, open, &rows_of("")));
     for text in ["adam", "block1", "block12", ""] {
-        let before = browser.value(MATCHES);
-        row(
-            &format!("search, {text:?} typed, to its rows"),
-            until(&browser, &typed(text), &format!("{MATCHES} !== {before}")),
-        );
+        row(&format!("search, {text:?} typed, to its rows"), until(&browser, &typed(text), &rows_of(text)));
     }
-    const BOXES: &str = "Number(document.querySelector('[data-flame]')?.dataset.boxes) > 3";
+    const BOXES: &str = "Number(document.querySelector('[data-flame][aria-busy=false]')?.dataset.boxes) > 3";
     row("flame graph, opened", until(&browser, "document.querySelector('#dock-flame').click()", BOXES));
     const MAP: &str = "document.querySelector('.segments-scroll')";
     let moment = |condition: &str| format!("(moment => {condition})(Number({MAP}?.dataset.moment))");
@@ -94,8 +89,14 @@ pub fn page(programs: &Programs, size_mb: u32) -> Table {
     table
 }
 
-/// How many allocations the text in the search field is in, as the page says it.
-const MATCHES: &str = "document.querySelector('.scope-matches [role=status]').innerText";
+/// Whether the table shows rows, all of them those that a text is in, as the page says it.
+fn rows_of(text: &str) -> String {
+    format!(
+        "document.querySelector('.table-totals')?.dataset.found === '{text}' \
+         && document.querySelector('.table-row') !== null \
+         && document.querySelector('.table-row[aria-busy]') === null"
+    )
+}
 
 fn typed(text: &str) -> String {
     format!(

@@ -24,6 +24,11 @@ impl Random {
         (self.bits() % bound as u64) as usize
     }
 
+    /// One of these, which are not none.
+    pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+
     /// Whether something with this chance in percent happens.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent

@@ -37,23 +37,35 @@ fn choose(page: &Journey, label: &str, text: &str) {
     page.run(script, vec![json!(label), json!(text)]);
 }
 
+/// Waits until an element has a text, as after a reload.
+#[track_caller]
+fn wait_for_text(page: &Journey, selector: &str, text: &str) {
+    page.wait_for(&format!("document.querySelector('{selector}')?.innerText === {}", json!(text)));
+}
+
+/// Opens the table of allocations, in groups by their stacks.
+#[track_caller]
+fn open_stacks(page: &Journey) {
+    page.click("#dock-allocations");
+    choose(page, "Rows", "By stack");
+    page.wait_for_element("[data-column=Count] .table-sort");
+}
+
 #[test]
 fn the_table_of_allocations_is_the_same_after_a_reload() {
     let page = sample();
-    page.click("#dock-allocations");
-    page.wait_for("document.querySelector('.table-row') !== null");
+    open_stacks(&page);
     choose(&page, "Scope", "In view: all");
-    choose(&page, "Rows", "By stack");
     page.click("#dock-search");
     page.press("a");
-    page.wait_for("document.querySelector('.table-head [data-column=Count]') !== null");
+    page.wait_for_element("[data-found=a]");
     page.click("[data-column=Count] .table-sort");
     wait_for_address(&page, "rows=stack;sort=count-");
     wait_for_address(&page, "when=view;find=a");
     let totals = page.text(".table-totals");
     let first = page.text(".table-row .table-title");
     reload(&page);
-    page.wait_for(&format!("document.querySelector('.table-totals')?.innerText === {}", json!(totals)));
+    wait_for_text(&page, ".table-totals", &totals);
     assert_eq!(page.text(".table-row .table-title"), first);
     assert_eq!(page.value("document.querySelector('#dock-search').value"), "a");
     page.check_console();
@@ -62,18 +74,16 @@ fn the_table_of_allocations_is_the_same_after_a_reload() {
 #[test]
 fn a_group_is_found_again() {
     let page = sample();
-    page.click("#dock-allocations");
-    choose(&page, "Rows", "By stack");
-    page.wait_for("document.querySelector('.table-head [data-column=Count]') !== null");
-    page.wait_for("document.querySelector('.table-row[aria-selected]') !== null");
+    open_stacks(&page);
+    page.wait_for_element(".table-row[aria-selected]");
     page.click(".table-row");
-    page.wait_for("document.querySelector('.scope-group') !== null");
+    page.wait_for_element(".scope-group");
     wait_for_address(&page, "group=stack:");
     page.wait_for("document.querySelector('.table-totals').innerText.includes(' of ')");
     let (group, totals) = (page.text(".scope-group"), page.text(".table-totals"));
     reload(&page);
-    page.wait_for(&format!("document.querySelector('.scope-group')?.innerText === {}", json!(group)));
-    page.wait_for(&format!("document.querySelector('.table-totals')?.innerText === {}", json!(totals)));
+    wait_for_text(&page, ".scope-group", &group);
+    wait_for_text(&page, ".table-totals", &totals);
     page.check_console();
 }
 
@@ -103,11 +113,11 @@ fn a_sandwich_is_the_same_after_a_reload() {
     page.click_text("button", "Table");
     page.wait_for("Number(document.querySelector('[data-sites]')?.dataset.sites) > 3");
     page.run("document.querySelector('.flame-table tbody tr:not(.spacer)').click()", Vec::new());
-    page.wait_for("document.querySelector('.flame-table tr.chosen') !== null");
+    page.wait_for_element(".flame-table tr.chosen");
     wait_for_address(&page, "stacks=table;function=");
     let chosen = page.text(".flame-table tr.chosen");
     reload(&page);
-    page.wait_for("document.querySelector('.flame-table tr.chosen') !== null");
+    page.wait_for_element(".flame-table tr.chosen");
     assert_eq!(page.text(".flame-table tr.chosen"), chosen);
     page.wait_for(&format!("document.querySelectorAll('{GRAPH}').length === 2"));
     page.check_console();
@@ -117,17 +127,17 @@ fn a_sandwich_is_the_same_after_a_reload() {
 fn segments_settings_and_sides_are_the_same_after_a_reload() {
     let page = sample();
     page.click("#dock-segments");
-    page.wait_for("document.querySelector('.segments-controls') !== null");
+    page.wait_for_element(".segments-controls");
     page.click(".segments-controls [title='After the last event']");
     page.click(".segments-controls [title='In use, pending or free']");
     wait_for_address(&page, "at=end;blocks=state");
     reload(&page);
-    page.wait_for("document.querySelector('.segments-controls') !== null");
+    page.wait_for_element(".segments-controls");
     let pressed = page.text(".segments-controls [aria-pressed=true]");
     assert!(pressed.contains("End") && pressed.contains("State"), "{pressed}");
 
     page.click("#dock-what-if");
-    page.wait_for("document.querySelector('#what-if-conf') !== null");
+    page.wait_for_element("#what-if-conf");
     page.click("#what-if-expandable_segments");
     wait_for_address(&page, "conf=expandable_segments:True");
     reload(&page);

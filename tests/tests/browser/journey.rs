@@ -79,6 +79,12 @@ impl Journey {
         self.wait_for("document.querySelector('header') !== null");
     }
 
+    /// Waits until there is an element that a selector finds.
+    #[track_caller]
+    pub(crate) fn wait_for_element(&self, selector: &str) {
+        self.wait_for(&format!("document.querySelector(`{selector}`) !== null"));
+    }
+
     /// Waits until the page is kept for visits without a network.
     #[track_caller]
     pub(crate) fn wait_until_kept(&self) {

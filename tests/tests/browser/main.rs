@@ -13,6 +13,7 @@ mod journey;
 mod offline;
 mod page;
 mod part;
+mod renderers;
 mod segments;
 mod share;
 mod static_folder;

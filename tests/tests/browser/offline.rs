@@ -1,7 +1,7 @@
 //! Visits without a network, and new builds after old ones.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -11,6 +11,9 @@ use testkit::static_folder::StaticFolder;
 use crate::journey::{Journey, snapshot};
 
 const SNAPSHOT: &str = "virtual-py-resnet50-h100.pickle.gz";
+
+/// The folder of assets of a build that comes later.
+const NEXT_BUILD: &str = "0123456789abcdef";
 
 /// The names of what the browser keeps for the page.
 const CACHES: &str = "caches.keys()";
@@ -84,8 +87,22 @@ impl Copy {
         self.folder.path()
     }
 
-    fn asset(&self, name: &str) -> std::path::PathBuf {
+    /// A page that comes from the copy, and what sends it.
+    #[track_caller]
+    fn open(&self) -> (Journey, StaticFolder) {
+        let server = StaticFolder::serve(self.path(), "/");
+        (Journey::at(&server.url(""), "/"), server)
+    }
+
+    fn asset(&self, name: &str) -> PathBuf {
         self.path().join("assets").join(&self.build).join(name)
+    }
+
+    /// Takes an asset away, as a network that breaks off does; the answer brings it back.
+    fn lose(&self, name: &str) -> impl FnOnce() + use<> {
+        let (asset, away) = (self.asset(name), self.asset(&format!("{name}.away")));
+        fs::rename(&asset, &away).unwrap();
+        move || fs::rename(away, asset).unwrap()
     }
 
     /// Makes it another build: its assets lie elsewhere, and whatever names them is changed, as the packer does.
@@ -108,19 +125,25 @@ fn build_of(page: &Journey) -> String {
     source.as_str().expect("a script").to_owned()
 }
 
+/// Waits until the build of a page is kept, puts [`NEXT_BUILD`] into its place, and names the old one.
+#[track_caller]
+fn replaced_build(page: &Journey, copy: &mut Copy) -> String {
+    page.wait_until_kept();
+    let old = build_of(page);
+    copy.rebuild(NEXT_BUILD);
+    old
+}
+
 #[test]
 fn a_new_build_takes_the_place_of_the_old_one() {
     let mut copy = Copy::make();
-    let server = StaticFolder::serve(copy.path(), "/");
-    let page = Journey::at(&server.url(""), "/");
-    page.wait_until_kept();
-    let old = build_of(&page);
-    copy.rebuild("0123456789abcdef");
+    let (page, server) = copy.open();
+    let old = replaced_build(&page, &mut copy);
 
     page.visit("/");
     page.wait_for_page();
     assert_ne!(build_of(&page), old);
-    page.wait_for(&format!("{CACHES}.then(names => names.length === 1 && names[0].endsWith('0123456789abcdef'))"));
+    page.wait_for(&format!("{CACHES}.then(names => names.length === 1 && names[0].endsWith('{NEXT_BUILD}'))"));
     drop(server);
     page.visit("/?sample");
     page.wait_for_page();
@@ -131,13 +154,10 @@ fn a_new_build_takes_the_place_of_the_old_one() {
 #[test]
 fn an_open_page_keeps_its_build() {
     let mut copy = Copy::make();
-    let server = StaticFolder::serve(copy.path(), "/");
-    let page = Journey::at(&server.url(""), "/");
-    page.wait_until_kept();
-    let old = build_of(&page);
-    copy.rebuild("0123456789abcdef");
+    let (page, _server) = copy.open();
+    let old = replaced_build(&page, &mut copy);
     page.run("return navigator.serviceWorker.getRegistration().then(kept => kept.update()).then(() => 1)", Vec::new());
-    page.wait_for(&format!("{CACHES}.then(names => names.some(name => name.endsWith('0123456789abcdef')))"));
+    page.wait_for(&format!("{CACHES}.then(names => names.some(name => name.endsWith('{NEXT_BUILD}')))"));
     page.wait_until_kept();
 
     // The server has its files no more.
@@ -150,10 +170,8 @@ fn an_open_page_keeps_its_build() {
 #[test]
 fn a_file_waits_for_a_decoder_that_does_not_come() {
     let copy = Copy::make();
-    let module = copy.asset("engine_bg.wasm");
-    fs::rename(&module, module.with_extension("away")).unwrap();
-    let server = StaticFolder::serve(copy.path(), "/");
-    let page = Journey::at(&server.url(""), "/");
+    let bring_back = copy.lose("engine_bg.wasm");
+    let (page, server) = copy.open();
     page.attach(&[&snapshot(SNAPSHOT)]);
     page.wait_for("document.querySelector('[role=alert]')");
     let text = page.text("[role=alert]");
@@ -162,7 +180,7 @@ fn a_file_waits_for_a_decoder_that_does_not_come() {
     }
     page.screenshot("no-decoder");
 
-    fs::rename(module.with_extension("away"), &module).unwrap();
+    bring_back();
     page.click_text("button", "Try again");
     page.wait_for_timeline();
 
@@ -176,14 +194,12 @@ fn a_file_waits_for_a_decoder_that_does_not_come() {
 #[test]
 fn a_file_waits_for_a_viewer_that_does_not_come() {
     let copy = Copy::make();
-    let script = copy.asset("viewer.js");
-    fs::rename(&script, script.with_extension("away")).unwrap();
-    let server = StaticFolder::serve(copy.path(), "/");
-    let page = Journey::at(&server.url(""), "/");
+    let bring_back = copy.lose("viewer.js");
+    let (page, _server) = copy.open();
     page.attach(&[&snapshot(SNAPSHOT)]);
     page.wait_for("document.querySelector('[role=alert]')?.innerText.includes('The viewer could not be loaded')");
     page.screenshot("no-viewer");
-    fs::rename(script.with_extension("away"), &script).unwrap();
+    bring_back();
     page.click_text("button", "Try again");
     page.wait_for_timeline();
     assert_eq!(page.value("document.querySelectorAll('.file-tab').length"), 1);

@@ -104,18 +104,6 @@ fn time_is_not_offered_without_times() {
 }
 
 #[test]
-fn both_renderers_draw_the_same_view() {
-    let names = ["/?sample&renderer=webgl", "/?sample&renderer=canvas"].map(|path| {
-        let page = Journey::start(path);
-        page.wait_for_timeline();
-        page.check_console();
-        (page.view(), page.value(&format!("document.querySelector('{PLOT}').dataset.renderer")))
-    });
-    assert_eq!(names[0].0, names[1].0);
-    assert_ne!(names[0].1, names[1].1);
-}
-
-#[test]
 fn memory_from_before_the_trace_is_there_and_said() {
     let page = Journey::with(LATE_START);
     let text = page.text("main");

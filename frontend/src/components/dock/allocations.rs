@@ -181,13 +181,14 @@ fn table(rows: &Rows, pinned: Option<u32>, on_sort: Callback<Column>, on_row: Ca
     };
     let totals = share_text(page.bytes, page.count, page.all_count);
     let has_groups = rows.request.by.is_some();
+    let found = rows.request.selection.filter.text.clone();
     let empty = if page.all_count == 0 { "Nothing is alive here" } else { "No allocation passes the filter" };
     html! {
         <>
             <LongTable label={if has_groups { "Groups of allocations" } else { "Allocations" }} heads={heads(has_groups)}
                 sort={rows.request.sort} first={page.first} lines={rows.lines.clone()} row_count={page.row_count}
                 chosen={pinned.map(Target::Allocation)} {empty} {on_sort} {on_row} on_window={rows.on_window.clone()} />
-            <p class="table-totals numbers" role="status">{ totals }</p>
+            <p class="table-totals numbers" role="status" data-found={found}>{ totals }</p>
         </>
     }
 }

@@ -6,14 +6,14 @@ use crate::{
     draw::{
         axes,
         camera::{Camera, Content, View},
-        capacity,
         gesture::{Gesture, Point},
         glide::Glide,
         history::History,
+        labels::Labels,
         lane::{Lane, Pointed},
         layout::{Layout, Rect},
+        markers::Marker,
         minimap::Minimap,
-        overlay::Op,
         plan::{Layer, Plan},
         span::Span,
         steps::{step_beside, steps_along},
@@ -50,7 +50,7 @@ pub(super) struct Stage {
     history: History,
     marks: Marks,
     lane: Lane,
-    markers: Vec<axes::Marker>,
+    markers: Vec<Marker>,
     outline: PictureData,
     bands_are_due: bool,
     chart_is_due: bool,
@@ -371,18 +371,14 @@ impl Stage {
 
     fn draw_overlay(&self) {
         let (camera, layout, theme) = (&self.camera, &self.layout, theme_of(self.props.scheme));
-        let mut ops = axes::axes(camera, layout, self.props.axis, theme);
-        ops.extend(self.lane.ops(camera, layout, theme));
-        ops.push(Op::Clip(layout.plot));
-        if let Some(shown) = self.sharpest() {
+        let initial = self.sharpest().map(|shown| {
             let text = texts::initial_label(&self.props.device);
-            ops.extend(shown.initial.label(&shown.asked, text, camera, layout, theme));
-        }
-        ops.push(Op::Unclip);
-        ops.extend(self.pin.iter().flat_map(|&pin| axes::lifetime(pin, camera, layout, theme)));
-        let card = self.props.capacity_bytes;
-        ops.extend(card.iter().flat_map(|&bytes| capacity::capacity(bytes, camera, layout, theme)));
-        ops.extend(axes::markers(&self.markers, camera, layout, theme));
+            (&shown.initial, &shown.asked, text)
+        });
+        let (axis, lane, markers) = (self.props.axis, &self.lane, &self.markers);
+        let (capacity_bytes, pin) = (self.props.capacity_bytes, self.pin);
+        let labels = Labels { axis, lane, markers, capacity_bytes, initial, pin };
+        let mut ops = labels.ops(camera, layout, theme);
         let cursor = self.pointer.filter(|&at| self.is_in_plot(at) && !self.gesture.is_active());
         if let Some(at) = cursor {
             ops.extend(axes::crosshair(at, camera, layout, self.props.axis, theme));

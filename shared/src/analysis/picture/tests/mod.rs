@@ -1,5 +1,6 @@
 //! The picture against the obvious one: a stack of its own for every slice.
 
+mod extremes;
 mod groups;
 mod naive_ladder;
 

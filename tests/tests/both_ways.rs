@@ -4,11 +4,10 @@
 //! ones cut records wherever they end.
 //! What is compared is everything, down to the order in which strings and stacks were met, and errors to the byte.
 
-use flate2::read::GzDecoder;
 use shared::import::{ImportError, Importer};
 use shared::trace::Trace;
-use std::io::Read;
-use std::path::Path;
+use testkit::corpus::{Sample, samples};
+use testkit::generator::Random;
 
 type Decoded = Result<Trace, ImportError>;
 
@@ -55,38 +54,11 @@ fn assert_same(name: &str, a: &Decoded, b: &Decoded) {
 
 /// The stored pickles, unpacked.
 fn pickles() -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/snapshots");
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("the folder of snapshots") {
-        let path = entry.expect("a file").path();
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        let stored = std::fs::read(&path).expect("a snapshot");
-        if name.ends_with(".pickle") {
-            found.push((name, stored));
-        } else if name.ends_with(".pickle.gz") {
-            let mut bytes = Vec::new();
-            GzDecoder::new(&stored[..]).read_to_end(&mut bytes).expect("a stored file unpacks");
-            found.push((name, bytes));
-        }
-    }
+    let is_pickle = |sample: &Sample| sample.name.ends_with(".pickle") || sample.name.ends_with(".pickle.gz");
+    let found: Vec<_> =
+        samples().into_iter().filter(is_pickle).map(|sample| (sample.name.clone(), sample.unpacked())).collect();
     assert!(found.len() > 20, "{} pickles", found.len());
     found
-}
-
-/// A xorshift generator: the same files in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
 }
 
 /// Opcodes that a machine may meet anywhere, with what they need.
@@ -152,7 +124,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
 
 #[test]
 fn stored_pickles_say_the_same_both_ways() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(1);
     for (name, bytes) in pickles() {
         let steps = stepwise(&bytes);
         assert_same(&name, &at_once(&bytes), &steps);
@@ -165,7 +137,7 @@ fn stored_pickles_say_the_same_both_ways() {
 #[test]
 fn damaged_pickles_say_the_same_both_ways() {
     const ROUNDS: usize = 4000;
-    let mut random = Random(0xd1b5_4a32_d192_ed03);
+    let mut random = Random::new(2);
     let small: Vec<_> = pickles().into_iter().filter(|(_, bytes)| bytes.len() < 30_000).collect();
     let (mut read, mut refused) = (0, 0);
     for round in 0..ROUNDS {

@@ -1,0 +1,103 @@
+//! What is written over the plot, and where each text finds its place.
+//!
+//! Texts are placed in the order of what they matter, each beside what it names and off those before it; one that finds
+//! no place is left out, and its mark stays.
+
+use super::{
+    axes::{axes, lifetime},
+    camera::Camera,
+    capacity::capacity,
+    initial::InitialBands,
+    lane::Lane,
+    layout::{Layout, Rect},
+    markers::{Marker, markers},
+    overlay::Op,
+    span::Span,
+    theme::Theme,
+};
+use crate::worker::{AxisKind, View as Asked};
+
+/// Where texts are in the plot already.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Places {
+    room: Rect,
+    taken: Vec<Rect>,
+}
+
+impl Places {
+    /// An empty plot.
+    pub fn new(room: Rect) -> Self {
+        Self { room, taken: Vec::new() }
+    }
+
+    /// The plot.
+    pub fn room(&self) -> Rect {
+        self.room
+    }
+
+    /// Takes the first of these places that is inside the plot and on none that is taken.
+    pub fn take(&mut self, places: impl IntoIterator<Item = Rect>) -> Option<Rect> {
+        let found = places.into_iter().find(|place| self.is_free(place))?;
+        self.taken.push(found);
+        Some(found)
+    }
+
+    /// Takes the place of the first of these texts that has one.
+    pub fn take_text(&mut self, texts: impl IntoIterator<Item = Op>) -> Option<Op> {
+        let found = texts.into_iter().find(|text| text.text_rect().is_some_and(|place| self.is_free(&place)))?;
+        self.taken.extend(found.text_rect());
+        Some(found)
+    }
+
+    /// Notes a place that is taken whatever else is there.
+    pub fn note(&mut self, place: Rect) {
+        self.taken.push(place);
+    }
+
+    fn is_free(&self, place: &Rect) -> bool {
+        self.room.covers(*place) && !self.taken.iter().any(|taken| taken.overlaps(*place))
+    }
+}
+
+/// What the view says, but for what follows the pointer.
+#[derive(Clone, Debug)]
+pub struct Labels<'a> {
+    /// What runs along x.
+    pub axis: AxisKind,
+    /// The rows of spans.
+    pub lane: &'a Lane,
+    /// Peak and errors.
+    pub markers: &'a [Marker],
+    /// The memory of the card.
+    pub capacity_bytes: Option<u64>,
+    /// The bands from before the trace, the picture that they are of, and what stands on them.
+    pub initial: Option<(&'a InitialBands, &'a Asked, String)>,
+    /// The lifetime of the pinned allocation.
+    pub pin: Option<Span>,
+}
+
+impl Labels<'_> {
+    /// The operations that draw it.
+    pub fn ops(&self, camera: &Camera, layout: &Layout, theme: &Theme) -> Vec<Op> {
+        let mut places = Places::new(layout.plot);
+        let mut ops = axes(camera, layout, self.axis, theme, &mut places);
+        ops.extend(self.lane.ops(camera, layout, theme));
+        // What matters most is placed first and drawn last.
+        let markers = markers(self.markers, camera, layout, theme, &mut places);
+        let card = self.capacity_bytes.map(|bytes| capacity(bytes, camera, layout, theme, &mut places));
+        let initial = self
+            .initial
+            .as_ref()
+            .and_then(|(bands, asked, text)| bands.label(asked, text, camera, layout, theme, &mut places));
+        ops.push(Op::Clip(layout.plot));
+        ops.extend(initial);
+        ops.push(Op::Unclip);
+        ops.extend(self.pin.iter().flat_map(|&pin| lifetime(pin, camera, layout, theme)));
+        ops.extend(card.into_iter().flatten());
+        ops.extend(markers);
+        ops
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! `diagnose`: findings, growth, and what others have of a card.
+
+use serde_json::Value;
+
+use crate::command::{check_refusal, file, json, run};
+
+#[test]
+fn a_diagnosis_has_an_exit_status_for_scripts() {
+    let file = file("virtual-py-hf-gpt2-h100.pickle.gz");
+    let status = |options: &[&str]| run(&[&["diagnose", file.as_str()], options].concat()).status.code();
+    assert_eq!(status(&[]), Some(0));
+    assert_eq!(status(&["--max-peak", "80GiB"]), Some(0));
+    assert_eq!(status(&["--max-peak", "1GiB"]), Some(1));
+    check_refusal(&["diagnose", &file, "no/such/file"], &["no/such/file", "hint:"]);
+}
+
+#[test]
+fn a_diagnosis_says_what_was_asked_for_when_memory_was_out() {
+    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
+    let output = run(&["diagnose", "--json", &file]);
+    assert_eq!(output.status.code(), Some(1));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    let finding = &document["findings"][0];
+    assert_eq!((finding["code"].as_str(), finding["severity"].as_str()), (Some("out-of-memory"), Some("error")));
+    assert_eq!((finding["bytes"].as_u64(), finding["device"].as_i64()), (Some(1_646_821_376), Some(0)));
+    assert_eq!(finding["evidence"]["events"][0], 7643);
+    let page = String::from_utf8(run(&["diagnose", &file]).stdout).expect("UTF-8");
+    for part in
+        ["error on GPU 0: Out of memory at event 7,643", "1009 MiB free on the device", "The peak of 13.1 GiB is"]
+    {
+        assert!(page.contains(part), "{part:?} in {page}");
+    }
+}
+
+#[test]
+fn a_diagnosis_tells_growth_apart() {
+    let file = file("torch2.15-gpt2-3steps-py311.pickle.gz");
+    let document = json(&["diagnose", "--json", &file]);
+    let growth = &document["growth"][0];
+    assert_eq!((growth["steps"].as_u64(), growth["bytes_per_step"].as_u64()), (Some(3), Some(0)));
+    assert!(growth["until_full"].is_null(), "nothing grows");
+    let classes = growth["classes"].as_array().expect("classes");
+    let state = classes.iter().find(|row| row["class"] == "optimizer-state").expect("AdamW has state");
+    // As CPython's pickle adds it up: 298 allocations below `torch/optim` are alive at the end.
+    assert_eq!((state["end_count"].as_u64(), state["end_bytes"].as_u64()), (Some(298), Some(1_304_875_008)));
+    let groups = growth["groups"].as_array().expect("groups");
+    let sum: u64 = groups.iter().filter_map(|row| row["end_bytes"].as_u64()).sum();
+    assert_eq!(Some(sum), classes.iter().map(|row| row["end_bytes"].as_u64()).sum());
+    let page = String::from_utf8(run(&["diagnose", &file]).stdout).expect("UTF-8");
+    assert!(page.contains("What stays on GPU 0 after 3 steps") && page.contains("optimizer state"), "{page}");
+}
+
+#[test]
+fn what_others_have_of_a_card_is_told_where_it_is_named() {
+    let file = file("virtual-py-gpt2-oom-t4.pickle.gz");
+    let outside = |options: &[&str]| {
+        let output = run(&[&["diagnose", "--json", file.as_str()], options].concat());
+        let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+        let rows = document["findings"].as_array().expect("findings").clone();
+        rows.into_iter().find(|row| row["code"] == "outside-pytorch").and_then(|row| row["bytes"].as_u64())
+    };
+    let (card, reserved, free) = (14_930 << 20, 13_802 << 20, 1_057_554_432);
+    assert_eq!(outside(&["--capacity", "t4-16gb"]), Some(card - reserved - free));
+    assert_eq!((outside(&[]), outside(&["--capacity", "12GiB"])), (None, None));
+}
