@@ -37,11 +37,38 @@ function say(text) {
 // The worker that keeps the pages for visits without a network asks which build is open.
 navigator.serviceWorker?.addEventListener("message", (event) => event.ports[0]?.postMessage(assets.href));
 
+// Compiled before anybody asked for it.
+const compiled = {};
+
+function code_of(name) {
+  const get = () => fetch(new URL(`${name}_bg.wasm`, assets));
+  return compiled[name]?.catch(get) ?? get();
+}
+
+// A worker that loads what decodes while nobody waits for it, or beside the viewer: the first file's.
+let spare = null;
+
+function start_worker() {
+  spare ??= new Worker(new URL("worker.js", assets), { type: "module" });
+  // It speaks up only if it can't decode: then the file gets a new one, and hears of that.
+  spare.onmessage = spare.onerror = (event) => {
+    event.preventDefault();
+    spare?.terminate();
+    spare = null;
+  };
+}
+
+function take_worker() {
+  const worker = spare;
+  spare = null;
+  return worker;
+}
+
 // A module that could not be loaded is asked for under another address: a browser remembers that one failed.
 let tries = 0;
 
 async function load(name) {
-  const code = fetch(new URL(`${name}_bg.wasm`, assets));
+  const code = code_of(name);
   code.catch(() => {}); // the script is told
   const page = await import(new URL(`${name}.js${tries > 0 ? `?${tries}` : ""}`, assets)).catch((error) => {
     tries += 1;
@@ -57,24 +84,35 @@ function is_asked() {
   return /[?&](sample|job)\b/.test(location.search) || !["", "index.html"].includes(path);
 }
 
+// Whether the page without a file is shown: the first file is still to come.
+let is_home = false;
+
 // The viewer takes the place of the page without a file.
 async function leave(page, files, dialog) {
+  if (files.length > 0) {
+    start_worker();
+  }
   const viewer = await load("viewer");
   page.leave();
-  viewer.start(assets.href, files, dialog);
+  is_home = false;
+  viewer.start(assets.href, files, dialog, take_worker);
 }
 
 async function start() {
   const name = module === "home" && is_asked() ? "viewer" : module;
+  if (name === "viewer") {
+    start_worker();
+  }
   const page = await load(name);
   if (name === "home") {
+    is_home = true;
     let leaving = null;
     page.start(assets.href, (files, dialog) => {
       leaving ??= leave(page, files, dialog).finally(() => (leaving = null));
       return leaving;
     });
   } else {
-    page.start(assets.href, []);
+    page.start(assets.href, [], undefined, take_worker);
   }
   performance.mark("page-started");
   // The page comes first: its first paint and whatever it was opened for.
@@ -89,7 +127,12 @@ async function prepare() {
   }
   const files = later.split(" ").map((name) => fetch(new URL(name, assets), { priority: "low" }));
   // Whoever opens a file hears of what is missing; here it is only early.
-  await Promise.allSettled(files.map(async (file) => (await file).arrayBuffer()));
+  const got = await Promise.allSettled(files.map(async (file) => (await file).arrayBuffer()));
+  if (is_home && got.every(({ status }) => status === "fulfilled")) {
+    compiled.viewer ??= WebAssembly.compileStreaming(code_of("viewer"));
+    compiled.viewer.catch(() => {}); // whoever loads it is told
+    start_worker();
+  }
   const workers = navigator.serviceWorker;
   if (!workers) {
     return; // an old browser, or an address that is not secure

@@ -56,5 +56,5 @@ pub use surface::{
     size_of_element,
 };
 pub use upload::Upload;
-pub use worker_client::{AskError, WorkerClient};
+pub use worker_client::{AskError, WorkerClient, keep_spare_worker};
 pub use worker_scope::run as run_worker;

@@ -9,6 +9,7 @@ use crate::worker::{
     WhatIfAnswer, WhatIfQuestion, WhatIfSetup,
 };
 use futures_channel::oneshot;
+use js_sys::Function;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -24,6 +25,27 @@ pub enum AskError {
     Closed,
     /// The worker refused it, and why.
     Refused(String),
+}
+
+thread_local! {
+    /// Returns a worker that was started ahead.
+    static TAKE_WORKER: RefCell<Option<Function>> = const { RefCell::new(None) };
+}
+
+/// Lets the first file have the worker that was started ahead of it, which `take_worker` returns if there is one.
+pub fn keep_spare_worker(take_worker: Function) {
+    TAKE_WORKER.set(Some(take_worker));
+}
+
+fn spare_worker() -> Option<Worker> {
+    let worker = TAKE_WORKER.take()?.call0(&JsValue::NULL).ok()?;
+    worker.dyn_into().ok()
+}
+
+fn new_worker(script: &str) -> Result<Worker, JsValue> {
+    let options = WorkerOptions::new();
+    options.set_type(WorkerType::Module);
+    Worker::new_with_options(script, &options)
 }
 
 type Pending = Rc<RefCell<HashMap<u32, Waiting>>>;
@@ -69,9 +91,7 @@ impl WorkerClient {
     /// # Errors
     /// If the browser can't start workers at all.
     pub fn open(script: &str, source: &Source, on_report: impl Fn(Report) + Clone + 'static) -> Result<Self, JsValue> {
-        let options = WorkerOptions::new();
-        options.set_type(WorkerType::Module);
-        let worker = Worker::new_with_options(script, &options)?;
+        let worker = spare_worker().map_or_else(|| new_worker(script), Ok)?;
         let pending = Pending::default();
         let on_message = Closure::new({
             let (pending, on_report) = (pending.clone(), on_report.clone());

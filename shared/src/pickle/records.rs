@@ -36,19 +36,28 @@ impl<B: Build> Machine<B> {
         self.memo.put(self.memo.len() as u64, val, u64::MAX);
     }
 
-    /// Pushes what a dictionary that has not been on the stack comes to, given all of its entries.
+    /// Pushes what a dictionary that has not been on the stack comes to, given all of its entries and whether one of
+    /// these is open.
     #[inline(always)]
-    pub(super) fn end_dict(&mut self, dict: Val, entries: &mut [Val]) {
+    pub(super) fn end_dict(&mut self, dict: Val, entries: &mut [Val], has_open: bool) {
         let position = self.stack.len();
-        for (above, val) in entries.iter_mut().enumerate() {
-            if val.is_open() {
-                *val = self.close(position + 1 + above, *val);
-            }
+        if has_open {
+            self.close_entries(position + 1, entries);
         }
         let taken = self.builder.dict(entries, &self.heap);
         let val = taken.unwrap_or_else(|| self.heap.add(Shape::Dict, entries.to_vec()));
         self.settle_memo(dict, position, val);
         self.stack.push(val);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn close_entries(&mut self, position: usize, entries: &mut [Val]) {
+        for (above, val) in entries.iter_mut().enumerate() {
+            if val.is_open() {
+                *val = self.close(position + above, *val);
+            }
+        }
     }
 
     /// What a list comes to that would lie so far above the top of the stack, given all of its items.

@@ -97,13 +97,14 @@ impl<B: Build> Scanner<B> {
         let dict = machine.fresh(Val::FRESH_DICT, opening.is_memoized, 0);
         let mut entries = [Val::NONE; MOST_ENTRIES];
         let mut count = 0;
+        let mut has_open = false;
         let mut at = start + opening.len;
         let mut slot = KnownKeys::FIRST;
         while let Some(key) = window(input, at) {
             let known = &mut self.known_keys[slot];
             if !known.is_at(key) {
                 if key[0] == SETITEMS && count > 0 {
-                    self.machine.end_dict(dict, &mut entries[..count]);
+                    self.machine.end_dict(dict, &mut entries[..count], has_open);
                     return at + 1 - start;
                 }
                 let Some(learnt) = KnownKey::learn(key, self.machine.memo()) else { break };
@@ -115,7 +116,11 @@ impl<B: Build> Scanner<B> {
                 break;
             };
             let found = match value[0] {
-                EMPTY_LIST => self.list_value(input, at + name_len, value, count + 2),
+                EMPTY_LIST => {
+                    let list = self.list_value(input, at + name_len, value, count + 2);
+                    has_open |= list.is_some_and(|(val, _)| val.is_open());
+                    list
+                }
                 _ => self.value(input, at + name_len, value),
             };
             let Some((val, len)) = found else { break };

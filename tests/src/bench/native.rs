@@ -32,6 +32,8 @@ pub enum Task {
     Scan,
     /// Decoding to the model, without any analysis.
     Decode,
+    /// The same of bytes that are in memory, as the walk has them.
+    DecodeBytes,
     /// Decoding, and what the first picture needs.
     Ready,
     /// All findings, of a trace that is in memory.
@@ -42,13 +44,15 @@ pub enum Task {
 
 impl Task {
     /// All of them, in the order of the tables.
-    pub const ALL: [Self; 6] = [Self::CPython, Self::Scan, Self::Decode, Self::Ready, Self::Findings, Self::Inspect];
+    pub const ALL: [Self; 7] =
+        [Self::CPython, Self::Scan, Self::DecodeBytes, Self::Decode, Self::Ready, Self::Findings, Self::Inspect];
 
     /// What the tables call it.
     pub fn name(self) -> &'static str {
         match self {
             Self::CPython => "CPython's pickle.load",
             Self::Scan => "bare walk over the opcodes",
+            Self::DecodeBytes => "decoding bytes in memory",
             Self::Decode => "decoding to the model",
             Self::Ready => "decoding, curves and peak",
             Self::Findings => "all findings, of a decoded file",
@@ -101,14 +105,18 @@ pub fn child(name: &str, file: &Path) {
             let bytes = std::fs::read(file).expect("the snapshot");
             timed(|| assert!(opcode_scan(&bytes).expect("the opcodes of a snapshot") > 0))
         }
-        Task::Decode => timed(|| assert!(!decode(file).devices.is_empty())),
+        Task::DecodeBytes => {
+            let bytes = std::fs::read(file).expect("the snapshot");
+            timed(|| assert!(!decode(&bytes[..]).devices.is_empty()))
+        }
+        Task::Decode => timed(|| assert!(!decode_file(file).devices.is_empty())),
         Task::Ready => timed(|| {
-            let trace = decode(file);
+            let trace = decode_file(file);
             let timeline = Timeline::new(&trace, &trace.devices[0]);
             assert!(Summary::of(&trace.devices[0], &timeline).peak_live_bytes > 0);
         }),
         Task::Findings => {
-            let trace = decode(file);
+            let trace = decode_file(file);
             let timeline = Timeline::new(&trace, &trace.devices[0]);
             let devices = [(&trace.devices[0], &timeline)];
             timed(|| assert!(!findings(&trace, &devices, &FindingsConfig::default()).is_empty()))
@@ -124,10 +132,13 @@ fn timed(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-fn decode(file: &Path) -> Trace {
+fn decode_file(file: &Path) -> Trace {
+    decode(File::open(file).expect("the snapshot"))
+}
+
+fn decode(mut source: impl Read) -> Trace {
     const CHUNK_BYTES: usize = 1 << 20;
     let mut importer = Importer::new();
-    let mut source = File::open(file).expect("the snapshot");
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let len = source.read(&mut chunk).expect("the snapshot");

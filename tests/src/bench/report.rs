@@ -111,7 +111,7 @@ pub fn budgets(all: &[Measured]) -> Vec<Budget> {
     }
     for measured in all {
         let size_mb = measured.size_mb;
-        let scan = ratio(measured.seconds(Task::Decode), measured.seconds(Task::Scan));
+        let scan = ratio(measured.seconds(Task::DecodeBytes), measured.seconds(Task::Scan));
         let parsed = measured.median_of(OWN, |visit| visit.parsed_s);
         let native = ratio(parsed, measured.seconds(Task::Ready));
         // Of small files the start of a worker and the clock's grain are more than the work.
@@ -159,7 +159,7 @@ mod tests {
             tasks: vec![
                 (Task::CPython, vec![Cost { seconds: 3.0, peak_bytes: 600 << 20 }]),
                 (Task::Scan, vec![Cost { seconds: 0.1, peak_bytes: 0 }]),
-                (Task::Decode, vec![Cost { seconds: 0.25, peak_bytes: 60 << 20 }]),
+                (Task::DecodeBytes, vec![Cost { seconds: 0.25, peak_bytes: 60 << 20 }]),
             ],
             visits: vec![(OWN.into(), vec![own]), (OFFICIAL.into(), vec![official]), ("neo".into(), vec![crash])],
         }

@@ -72,6 +72,9 @@ pub fn page(programs: &Programs, size_mb: u32) -> Table {
     let mut row = |what: &str, time_s: f64| table.row(&[what.to_owned(), seconds(Some(time_s))]);
     let open = "document.querySelector('#dock-allocations').click()";
     row("table of allocations, opened", until(&browser, open, &rows_of("")));
+    let before = browser.value(TOTALS);
+    let is_other = format!("{TOTALS} !== {before} && {}", rows_of(""));
+    row("the same of all allocations in view", until(&browser, &chosen("In view: all"), &is_other));
     for text in ["adam", "block1", "block12", ""] {
         row(&format!("search, {text:?} typed, to its rows"), until(&browser, &typed(text), &rows_of(text)));
     }
@@ -93,8 +96,19 @@ pub fn page(programs: &Programs, size_mb: u32) -> Table {
 fn rows_of(text: &str) -> String {
     format!(
         "document.querySelector('.table-totals')?.dataset.found === '{text}' \
-         && document.querySelector('.table-row') !== null \
+         && (document.querySelector('.table-row') !== null \
+             || document.querySelector('.scope-matches [role=status]').innerText.startsWith('0 ')) \
          && document.querySelector('.table-row[aria-busy]') === null"
+    )
+}
+
+/// What all rows together come to, as the page says it.
+const TOTALS: &str = "document.querySelector('.table-totals').innerText";
+
+fn chosen(scope: &str) -> String {
+    format!(
+        "(list => {{ list.value = '{scope}'; list.dispatchEvent(new Event('change', {{ bubbles: true }})); }})\
+         (document.querySelector('.scope-select'))"
     )
 }
 
