@@ -1,6 +1,7 @@
 //! What makes the live curve and the reserved curve go up and down.
 
 use super::{Allocations, curve::Changes, size_limit::SizeLimit};
+use crate::base::pieces;
 use crate::trace::{Action, Device};
 use std::ops::Range;
 
@@ -54,19 +55,26 @@ impl SegmentChanges {
         let limit = SizeLimit::of(device);
         let signed = |size_bytes| limit.cap(size_bytes) as i64;
         let final_bytes: i64 = device.segments.segments.iter().map(|segment| signed(segment.size_bytes)).sum();
-        let delta = |(event, action)| {
-            let size_bytes = || signed(device.events.sizes_bytes().at(event));
-            let delta = match action {
-                Action::SegmentAlloc | Action::SegmentMap => size_bytes(),
-                Action::SegmentFree | Action::SegmentUnmap => -size_bytes(),
-                _ => return None,
-            };
-            Some((event as u32 + 1, delta))
-        };
-        let changes: Vec<_> = device.events.actions().iter().enumerate().filter_map(delta).collect();
+        let mut changes = Vec::new();
+        pieces(device.events.len()).for_each(|piece| add_changes(device, piece, limit, &mut changes));
         let initial_bytes = final_bytes - changes.iter().map(|(_, delta)| delta).sum::<i64>();
         Self { initial_bytes, changes }
     }
+}
+
+/// Adds what the next events do to reserved bytes.
+#[inline(never)]
+fn add_changes(device: &Device, piece: Range<usize>, limit: SizeLimit, changes: &mut Vec<(u32, i64)>) {
+    let delta = |(event, action)| {
+        let size_bytes = || limit.cap(device.events.sizes_bytes().at(event)) as i64;
+        let delta = match action {
+            Action::SegmentAlloc | Action::SegmentMap => size_bytes(),
+            Action::SegmentFree | Action::SegmentUnmap => -size_bytes(),
+            _ => return None,
+        };
+        Some((event as u32 + 1, delta))
+    };
+    changes.extend(piece.clone().zip(device.events.actions().range(piece)).filter_map(delta));
 }
 
 impl Changes for SegmentChanges {

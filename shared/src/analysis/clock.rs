@@ -5,7 +5,9 @@
 //!
 //! Cost: 8 bytes per 128 events; a query is a binary search and at most 128 events.
 
+use crate::base::{Column, pieces};
 use crate::trace::EventTable;
+use std::ops::Range;
 
 const BLOCK_BITS: u32 = 7;
 
@@ -23,15 +25,19 @@ impl Clock {
     pub(super) fn new(events: &EventTable) -> Self {
         let times = events.times_us();
         let mut clock = Self { origin_us: times.iter().find(|&time_us| time_us != 0).unwrap_or(0), ..Self::default() };
-        let mut latest = 0;
-        for (event, time_us) in times.iter().enumerate() {
-            if event & ((1 << BLOCK_BITS) - 1) == 0 {
-                clock.before_us.push(latest);
-            }
-            latest = clock.relative_us(time_us).max(latest);
-        }
-        clock.end_us = latest;
+        pieces(times.len()).for_each(|piece| clock.take(times, piece));
         clock
+    }
+
+    /// The times of the next events.
+    #[inline(never)]
+    fn take(&mut self, times: &Column<i64>, piece: Range<usize>) {
+        for (event, time_us) in piece.clone().zip(times.range(piece)) {
+            if event & ((1 << BLOCK_BITS) - 1) == 0 {
+                self.before_us.push(self.end_us);
+            }
+            self.end_us = self.relative_us(time_us).max(self.end_us);
+        }
     }
 
     /// Whether there are any times.

@@ -66,14 +66,22 @@ impl Curve {
             let first = block << BLOCK_BITS;
             changes.for_each(first..first + 1, |_, delta| bytes += delta);
             starts.push(bytes);
-            let mut peak = Peak { bytes, moment: first };
-            changes.for_each(first + 1..block_end(block, events), |moment, delta| {
-                bytes += delta;
-                peak = peak.higher(Peak { bytes, moment });
-            });
+            let peak;
+            (bytes, peak) = Self::rest_of_block(changes, first..block_end(block, events), bytes);
             peaks.push(peak);
         }
         Self { events, starts, levels: pyramid(peaks) }
+    }
+
+    /// Bytes after some moments and their peak, given the bytes at the first of them.
+    #[inline(never)]
+    fn rest_of_block(changes: &impl Changes, moments: Range<u32>, mut bytes: i64) -> (i64, Peak) {
+        let mut peak = Peak { bytes, moment: moments.start };
+        changes.for_each(moments.start + 1..moments.end, |moment, delta| {
+            bytes += delta;
+            peak = peak.higher(Peak { bytes, moment });
+        });
+        (bytes, peak)
     }
 
     /// Bytes at a moment, the last one if `moment` is later.

@@ -13,9 +13,11 @@
 //! Cost: linear in the events; the map holds what is alive, never more than the rows of the result.
 
 use super::{Allocations, size_limit::SizeLimit};
+use crate::base::pieces;
 use crate::trace::{Action, Block, BlockState, Device, PartOf};
 use hashbrown::{HashMap, HashSet};
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// A lifetime without an end.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -47,6 +49,11 @@ pub(super) fn pair(device: &Device) -> Allocations {
     pairing.finish(blocks, block_sizes)
 }
 
+#[inline(never)]
+fn count_of(device: &Device, piece: Range<usize>, wanted: Action) -> usize {
+    device.events.actions().range(piece).filter(|&action| action == wanted).count()
+}
+
 /// Lifetimes while the number of rows from before the trace is not known yet.
 struct Pairing {
     born: Vec<u32>,
@@ -64,25 +71,41 @@ struct Pairing {
 impl Pairing {
     /// One pass over the events; the map says what is open at their end.
     fn of_events(device: &Device, freeing: Action, limit: SizeLimit) -> (Self, HashMap<u64, u32>) {
-        let (events, part) = (&device.events, device.part.as_deref());
         let mut pairing = Self::with_room_for(device, freeing);
         let mut open = HashMap::new();
-        let rows = events.actions().iter().zip(events.addrs().iter()).zip(events.sizes_bytes().iter());
-        for (moment, ((action, addr), size_bytes)) in (1..).zip(rows) {
-            if action == Action::Alloc {
-                let older = open.insert(addr, pairing.begin(moment, limit.cap(size_bytes)));
-                pairing.superseded += u32::from(older.is_some());
-            } else if action == freeing {
-                let row = open.remove(&addr);
-                let earlier = part.filter(|_| row.is_none()).and_then(|part| part.freed_by(moment as usize - 1));
-                pairing.end(moment, row, limit.cap(earlier.map_or(size_bytes, |earlier| earlier.size_bytes)));
-            }
+        for piece in pieces(device.events.len()) {
+            pairing.take(device, piece, freeing, limit, &mut open);
         }
         (pairing, open)
     }
 
+    /// The next events.
+    #[inline(never)]
+    fn take(
+        &mut self,
+        device: &Device,
+        piece: Range<usize>,
+        freeing: Action,
+        limit: SizeLimit,
+        open: &mut HashMap<u64, u32>,
+    ) {
+        let (events, part) = (&device.events, device.part.as_deref());
+        let addrs_and_sizes = events.addrs().range(piece.clone()).zip(events.sizes_bytes().range(piece.clone()));
+        let rows = events.actions().range(piece.clone()).zip(addrs_and_sizes);
+        for (moment, (action, (addr, size_bytes))) in (piece.start as u32 + 1..).zip(rows) {
+            if action == Action::Alloc {
+                let older = open.insert(addr, self.begin(moment, limit.cap(size_bytes)));
+                self.superseded += u32::from(older.is_some());
+            } else if action == freeing {
+                let row = open.remove(&addr);
+                let earlier = part.filter(|_| row.is_none()).and_then(|part| part.freed_by(moment as usize - 1));
+                self.end(moment, row, limit.cap(earlier.map_or(size_bytes, |earlier| earlier.size_bytes)));
+            }
+        }
+    }
+
     fn with_room_for(device: &Device, freeing: Action) -> Self {
-        let count = |wanted| device.events.actions().iter().filter(|&action| action == wanted).count();
+        let count = |wanted| pieces(device.events.len()).map(|piece| count_of(device, piece, wanted)).sum();
         let (births, deaths) = (count(Action::Alloc), count(freeing));
         Self {
             born: Vec::with_capacity(births),

@@ -1,6 +1,8 @@
 //! A guard that keeps sums of sizes within 63 bits, whatever a file claims.
 
+use crate::base::{Column, pieces};
 use crate::trace::Device;
+use std::ops::Range;
 
 /// The largest size that one event, block or segment of a device counts with.
 ///
@@ -15,7 +17,9 @@ impl SizeLimit {
     pub(super) fn of(device: &Device) -> Self {
         let blocks = device.segments.blocks.iter().map(|block| block.live_bytes());
         let segments = device.segments.segments.iter().map(|segment| segment.size_bytes);
-        let sum = device.events.sizes_bytes().iter().chain(blocks).chain(segments).fold(0, u64::saturating_add);
+        let sizes = device.events.sizes_bytes();
+        let events = pieces(sizes.len()).map(|piece| sum_of(sizes, piece));
+        let sum = events.chain(blocks).chain(segments).fold(0, u64::saturating_add);
         if i64::try_from(sum).is_ok() {
             return Self(sum);
         }
@@ -27,4 +31,10 @@ impl SizeLimit {
     pub(super) fn cap(self, size_bytes: u64) -> u64 {
         size_bytes.min(self.0)
     }
+}
+
+/// The sum of some sizes, or the largest number where it is larger.
+#[inline(never)]
+fn sum_of(sizes: &Column<u64>, piece: Range<usize>) -> u64 {
+    sizes.range(piece).fold(0, u64::saturating_add)
 }

@@ -1,7 +1,9 @@
 //! The figures of one device.
 
 use super::Timeline;
+use crate::base::pieces;
 use crate::trace::{Action, Device};
+use std::ops::Range;
 
 /// What a device's trace and final state add up to.
 ///
@@ -70,8 +72,13 @@ impl Summary {
 
 fn action_counts(device: &Device) -> Vec<(Action, u64)> {
     let mut counts = [0; Action::ALL.len()];
-    device.events.actions().iter().for_each(|action| counts[action as usize] += 1);
+    pieces(device.events.len()).for_each(|piece| count(device, piece, &mut counts));
     Action::ALL.into_iter().zip(counts).filter(|&(_, count)| count > 0).collect()
+}
+
+#[inline(never)]
+fn count(device: &Device, piece: Range<usize>, counts: &mut [u64; Action::ALL.len()]) {
+    device.events.actions().range(piece).for_each(|action| counts[action as usize] += 1);
 }
 
 fn event_before(moment: u32) -> i64 {

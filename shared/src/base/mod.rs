@@ -7,8 +7,10 @@ pub mod format;
 pub mod frame_rules;
 mod interner;
 pub mod markup;
+mod pieces;
 
 pub use column::Column;
 pub use diagnostic::{Diagnostic, Severity};
 pub use feed::{Feed, Scan, Scanned};
 pub use interner::{StringId, StringTable};
+pub use pieces::pieces;

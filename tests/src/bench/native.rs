@@ -107,16 +107,20 @@ pub fn child(name: &str, file: &Path) {
         }
         Task::DecodeBytes => {
             let bytes = std::fs::read(file).expect("the snapshot");
-            timed(|| assert!(!decode(&bytes[..]).devices.is_empty()))
+            timed(|| {
+                let mut importer = Importer::new();
+                bytes.chunks(CHUNK_BYTES).for_each(|chunk| importer.push(chunk).expect("a snapshot"));
+                assert!(!importer.finish().expect("a snapshot").devices.is_empty());
+            })
         }
-        Task::Decode => timed(|| assert!(!decode_file(file).devices.is_empty())),
+        Task::Decode => timed(|| assert!(!decode(file).devices.is_empty())),
         Task::Ready => timed(|| {
-            let trace = decode_file(file);
+            let trace = decode(file);
             let timeline = Timeline::new(&trace, &trace.devices[0]);
             assert!(Summary::of(&trace.devices[0], &timeline).peak_live_bytes > 0);
         }),
         Task::Findings => {
-            let trace = decode_file(file);
+            let trace = decode(file);
             let timeline = Timeline::new(&trace, &trace.devices[0]);
             let devices = [(&trace.devices[0], &timeline)];
             timed(|| assert!(!findings(&trace, &devices, &FindingsConfig::default()).is_empty()))
@@ -132,13 +136,12 @@ fn timed(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-fn decode_file(file: &Path) -> Trace {
-    decode(File::open(file).expect("the snapshot"))
-}
+/// A file is read in pieces of this length.
+const CHUNK_BYTES: usize = 1 << 20;
 
-fn decode(mut source: impl Read) -> Trace {
-    const CHUNK_BYTES: usize = 1 << 20;
+fn decode(file: &Path) -> Trace {
     let mut importer = Importer::new();
+    let mut source = File::open(file).expect("the snapshot");
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let len = source.read(&mut chunk).expect("the snapshot");

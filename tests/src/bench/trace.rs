@@ -2,7 +2,9 @@
 //!
 //! `requestAnimationFrame` says how often a page is asked to draw; what a person sees are the frames that the
 //! compositor presents, and a page of heavy drawing presents far fewer than it is asked for.
-//! So a frame here is an event `DrawFrame` of the compositor, and the work of the page's thread are its `RunTask`s.
+//! So a frame here is an event `DrawFrame` of the compositor.
+//! The page's own thread has frames, too, each from one `BeginMainThreadFrame` to the next: its work are the `RunTask`s
+//! between them. The compositor presents some of these late, so that two would seem one.
 
 use serde_json::Value;
 
@@ -23,7 +25,7 @@ pub struct Frames {
     pub p95_ms: f64,
     /// The longest.
     pub max_ms: f64,
-    /// Processor time of the page's own thread from one frame to the next, all but one in twenty.
+    /// Processor time of the page's own thread from one of its frames to the next, all but one in twenty.
     pub work_p95_ms: f64,
 }
 
@@ -52,7 +54,12 @@ pub fn frames(events: &[Value], start: &str, end: &str) -> Result<Frames, String
         tasks.iter().filter(began).map(|task| processor_us(task)).sum::<f64>() / 1000.0
     };
     let deltas: Vec<f64> = moments.windows(2).map(|pair| (pair[1] - pair[0]) / 1000.0).collect();
-    let work: Vec<f64> = moments.windows(2).map(work_ms).collect();
+    let is_begin = |event: &&Value| event["name"] == "BeginMainThreadFrame" && is_of_page(event);
+    let mut begins: Vec<f64> = events.iter().filter(is_begin).map(time_us).collect();
+    begins.retain(|time| (from..=until).contains(time));
+    begins.sort_by(f64::total_cmp);
+    let spans = if begins.len() > 1 { &begins } else { &moments };
+    let work: Vec<f64> = spans.windows(2).map(work_ms).collect();
     Ok(Frames {
         count,
         p50_ms: percentile(&deltas, 0.5),
@@ -133,6 +140,20 @@ mod tests {
         events.extend([other, task]);
         let frames = frames(&events, "start", "end").expect("both marks");
         assert_eq!((frames.count, frames.p50_ms, frames.max_ms, frames.work_p95_ms), (3, 20.0, 60.0, 4.0));
+    }
+
+    #[test]
+    fn work_is_told_by_the_frames_of_the_page() {
+        let task = |ts: u64| {
+            let mut task = event("RunTask", ts);
+            task["dur"] = json!(5_000);
+            task
+        };
+        let mut events = vec![event("start", 1_000_000), event("end", 1_100_000), event("DrawFrame", 1_060_000)];
+        events.extend([1_011_000, 1_027_000, 1_043_000].map(task));
+        events.extend([1_010_000, 1_026_000, 1_042_000].map(|time| event("BeginMainThreadFrame", time)));
+        let frames = frames(&events, "start", "end").expect("both marks");
+        assert_eq!((frames.count, frames.work_p95_ms), (1, 5.0));
     }
 
     #[test]

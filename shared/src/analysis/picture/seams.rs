@@ -20,6 +20,8 @@
 
 use super::at_least::at_least;
 use crate::analysis::Allocations;
+use crate::base::pieces;
+use std::iter::Peekable;
 use std::ops::Range;
 
 /// Rows that share a summary, as a power of two.
@@ -36,16 +38,12 @@ pub(in crate::analysis) struct Seams {
 impl Seams {
     /// The seams between the allocations of a trace whose live bytes never pass `peak_bytes`.
     pub(in crate::analysis) fn of(allocations: &Allocations, peak_bytes: u64) -> Self {
-        let Allocations { initial, born, died, size_bytes, deaths, .. } = allocations;
         let mut open = OpenGroups::new(peak_bytes);
-        let mut deaths = deaths.iter().filter(|&row| row >= initial).peekable();
-        let mut seams = Vec::with_capacity(died.len());
-        seams.resize(*initial as usize, 0);
-        for (row, &born) in (*initial..).zip(born) {
-            while let Some(&dead) = deaths.next_if(|&&dead| died[dead as usize] <= born) {
-                open.remove(dead, size_bytes[dead as usize]);
-            }
-            seams.push(open.add(row, size_bytes[row as usize]));
+        let mut deaths = allocations.deaths.iter().filter(|&&row| row >= allocations.initial).peekable();
+        let mut seams = Vec::with_capacity(allocations.died.len());
+        seams.resize(allocations.initial as usize, 0);
+        for piece in pieces(allocations.born.len()) {
+            add_seams(allocations, piece, &mut deaths, &mut open, &mut seams);
         }
         let largest = |block: &[u8]| block.iter().copied().max().expect("a chunk is not empty");
         Self { blocks: seams.chunks(1 << BLOCK_BITS).map(largest).collect(), rows: seams }
@@ -61,6 +59,24 @@ impl Seams {
         begins(&self.rows, rows.start..blocks.start << BLOCK_BITS)
             || begins(&self.rows, blocks.end << BLOCK_BITS..rows.end)
             || begins(&self.blocks, blocks)
+    }
+}
+
+/// Adds the seams below the next births.
+#[inline(never)]
+fn add_seams<'a>(
+    allocations: &Allocations,
+    births: Range<usize>,
+    deaths: &mut Peekable<impl Iterator<Item = &'a u32>>,
+    open: &mut OpenGroups,
+    seams: &mut Vec<u8>,
+) {
+    let Allocations { initial, born, died, size_bytes, .. } = allocations;
+    for (row, &born) in (initial + births.start as u32..).zip(&born[births]) {
+        while let Some(&dead) = deaths.next_if(|&&dead| died[dead as usize] <= born) {
+            open.remove(dead, size_bytes[dead as usize]);
+        }
+        seams.push(open.add(row, size_bytes[row as usize]));
     }
 }
 
