@@ -147,6 +147,7 @@ impl FilesHandle {
             // What a worker has read of the file so far would stay in its memory, which never shrinks.
             let client = self.workers.clients.borrow_mut().remove(&id);
             client.inspect(WorkerClient::close);
+            self.workers.turns.borrow_mut().take(id);
             self.begin(id);
         }
         self.reload(id, true, WorkerClient::survey);

@@ -31,6 +31,14 @@ impl Turns {
         may_begin
     }
 
+    /// Lets a file begin at once, whether or not it waits.
+    pub fn take(&mut self, id: FileId) {
+        self.waiting.retain(|&waiting| waiting != id);
+        if !self.busy.contains(&id) {
+            self.busy.push(id);
+        }
+    }
+
     /// Lets a file be the next one, if it waits: the one that is looked at.
     pub fn prefer(&mut self, id: FileId) {
         if let Some(position) = self.waiting.iter().position(|&waiting| waiting == id) {
@@ -44,7 +52,7 @@ impl Turns {
         self.waiting.retain(|&waiting| waiting != id);
         let position = self.busy.iter().position(|&busy| busy == id)?;
         self.busy.remove(position);
-        let next = self.waiting.pop_front()?;
+        let next = self.waiting.pop_front_if(|_| self.busy.len() < self.limit)?;
         self.busy.push(next);
         Some(next)
     }
@@ -71,6 +79,15 @@ mod tests {
         let _ = [1, 2, 3, 4].map(|id| turns.ask(id));
         [4, 1, 9].into_iter().for_each(|id| turns.prefer(id));
         assert_eq!([1, 4, 2, 3].map(|id| turns.end(id)), [Some(4), Some(2), Some(3), None]);
+    }
+
+    #[test]
+    fn a_file_that_began_out_of_turn_does_not_begin_again() {
+        let mut turns = Turns::new(1);
+        let _ = [1, 2, 3].map(|id| turns.ask(id));
+        turns.take(2);
+        turns.take(1);
+        assert_eq!([1, 2, 3].map(|id| turns.end(id)), [None, Some(3), None]);
     }
 
     #[test]
