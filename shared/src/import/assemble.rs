@@ -1,8 +1,9 @@
 //! Rows and the root of the document to a trace.
 
-use super::build::{EVENT, LIST, RawSegment, RowList, SEGMENT, SnapshotBuilder};
+use super::build::{EVENT, LIST, POOL, RawSegment, RowList, SEGMENT, SnapshotBuilder};
 use super::documents;
-use super::error::{HINT_WRITE, ImportError};
+use super::error::ImportError;
+use super::foreign::{self, MOST_ITEMS, MOST_KEYS, MOST_LEVELS, Outline};
 use super::keeper::Keeper;
 use super::keys::*;
 use super::oddities::Record;
@@ -11,7 +12,9 @@ use super::runs::Runs;
 use super::unwind::unwind;
 use crate::base::{Diagnostic, Severity, StringId, format};
 use crate::pickle::{Heap, Kind, Val, ValueMaker};
-use crate::trace::{Annotation, Block, Device, EventTable, Format, Segment, SegmentTable, Settings, StackId, Trace};
+use crate::trace::{
+    Annotation, Block, Device, Encoding, EventTable, Format, Segment, SegmentTable, Settings, StackId, Trace,
+};
 use std::collections::BTreeMap;
 
 /// The values of the top-level keys.
@@ -35,7 +38,7 @@ pub(super) fn assemble(
     format: Format,
     budget: u64,
 ) -> Result<Trace, ImportError> {
-    let root = read_root(&mut builder, heap, root)?;
+    let root = read_root(&mut builder, heap, root, format.encoding)?;
     let mut diagnostics = Vec::new();
     let mut documents = Documents { heap, budget, diagnostics: &mut diagnostics };
     let annotations = documents.annotations(&mut builder, root.annotations);
@@ -70,15 +73,15 @@ pub(super) fn assemble(
     Ok(Trace { format, strings, frames, stacks, contexts, devices, host, annotations, settings, diagnostics })
 }
 
-fn read_root(builder: &mut SnapshotBuilder, heap: &Heap, root: Val) -> Result<Root, ImportError> {
+fn read_root(builder: &mut SnapshotBuilder, heap: &Heap, root: Val, encoding: Encoding) -> Result<Root, ImportError> {
+    let is_json = encoding == Encoding::Json;
     // Up to torch 1.13 the snapshot is the list of segments; an empty one is the snapshot of an idle process.
     let is_segment_list = rows_of(builder, root, SEGMENT).is_some() || matches!(root.kind(), Kind::EmptyList);
     if is_segment_list {
         return Ok(Root { segments: Some(root), ..Root::default() });
     }
-    let Some(entries) = heap.entries(root) else { return Err(not_a_snapshot(describe(root))) };
+    let Some(entries) = heap.entries(root) else { return Err(not_a_snapshot(builder, heap, root, is_json)) };
     let mut found = Root::default();
-    let mut names = Vec::new();
     for pair in entries.chunks_exact(2) {
         let key = pair[0].as_str().unwrap_or(StringId::EMPTY);
         let val = Some(heap.current(pair[1]));
@@ -89,41 +92,43 @@ fn read_root(builder: &mut SnapshotBuilder, heap: &Heap, root: Val) -> Result<Ro
             EXTERNAL_ANNOTATIONS => found.annotations = val,
             HOST_SEGMENTS => found.host_segments = val,
             HOST_TRACES => found.host_traces = val,
-            _ => {
-                builder.oddities.unknown_key(Record::Snapshot, key);
-                names.push(builder.strings.get(key).to_owned());
-            }
+            _ => builder.oddities.unknown_key(Record::Snapshot, key),
         }
     }
     if found.segments.is_none() && found.device_traces.is_none() {
-        return Err(not_a_snapshot(dictionary_in_words(&names)));
+        return Err(not_a_snapshot(builder, heap, root, is_json));
     }
     Ok(found)
 }
 
-fn dictionary_in_words(names: &[String]) -> String {
-    const SHOWN: usize = 6;
-    let mut words: Vec<String> = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
-    if names.len() > SHOWN {
-        words.push(format!("{} more", names.len() - SHOWN));
-    }
-    if words.is_empty() {
-        "an empty dictionary".to_owned()
-    } else {
-        format!("a dictionary with the keys {}", words.join(", "))
-    }
+/// What a document is that was read and is no snapshot.
+fn not_a_snapshot(builder: &SnapshotBuilder, heap: &Heap, root: Val, is_json: bool) -> ImportError {
+    foreign::other_data(&outline(builder, heap, root, 0), is_json)
 }
 
-fn describe(root: Val) -> String {
-    match root.kind() {
-        Kind::Handle(..) => "a part of a snapshot, but not a whole one".to_owned(),
-        _ => root.describe().to_owned(),
+/// The outermost levels of a document, as its text would show them.
+fn outline(builder: &SnapshotBuilder, heap: &Heap, val: Val, level: usize) -> Outline {
+    let val = heap.current(val);
+    let inner = |item: &Val| outline(builder, heap, *item, level + 1);
+    match val.kind() {
+        Kind::Handle(POOL, _) => Outline::List(vec![Outline::Number(0.0); 2], 2),
+        Kind::Handle(..) => Outline::Part,
+        Kind::Str(id) => Outline::Text(builder.strings.get(id).to_owned()),
+        _ if level > MOST_LEVELS => Outline::Other,
+        Kind::EmptyDict | Kind::FreshDict(_) => Outline::Table(Vec::new()),
+        Kind::FreshList(_) => Outline::List(Vec::new(), 0),
+        _ => {
+            if let Some(entries) = heap.entries(val) {
+                let names = entries.chunks_exact(2).map(|pair| pair[0].as_str().unwrap_or(StringId::EMPTY));
+                return Outline::Table(names.take(MOST_KEYS).map(|key| builder.strings.get(key).to_owned()).collect());
+            }
+            match (heap.items(val), heap.as_f64(val)) {
+                (Some(items), _) => Outline::List(items.iter().take(MOST_ITEMS).map(inner).collect(), items.len()),
+                (None, Some(number)) => Outline::Number(number),
+                (None, None) => Outline::Other,
+            }
+        }
     }
-}
-
-fn not_a_snapshot(found: String) -> ImportError {
-    let message = format!("Expected a memory snapshot with \"segments\" and \"device_traces\", found {found}");
-    ImportError::new(message, HINT_WRITE)
 }
 
 fn rows_of(builder: &SnapshotBuilder, val: Val, kind: u8) -> Option<&Runs> {
@@ -198,8 +203,13 @@ fn kept_events(events: &mut EventTable, lists: &[Runs], keeper: &Keeper) -> Resu
 }
 
 /// What the first pass over a file tells.
-pub(super) fn overview(mut builder: SnapshotBuilder, heap: &Heap, root: Val) -> Result<Overview, ImportError> {
-    let root = read_root(&mut builder, heap, root)?;
+pub(super) fn overview(
+    mut builder: SnapshotBuilder,
+    heap: &Heap,
+    root: Val,
+    encoding: Encoding,
+) -> Result<Overview, ImportError> {
+    let root = read_root(&mut builder, heap, root, encoding)?;
     let lists = device_lists(&builder, heap, root.device_traces, &mut Vec::new());
     let Some(watch) = builder.watch.take() else { return Ok(Overview::default()) };
     let traces = watch.traces();

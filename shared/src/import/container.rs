@@ -1,7 +1,8 @@
 //! What a snapshot is wrapped in, recognised by content.
 
 use super::build::{Plan, SnapshotBuilder};
-use super::error::{HINT_CUT, HINT_WRITE, ImportError};
+use super::error::{CUT_OFF, DAMAGED, HINT_CUT, HINT_WRITE, ImportError};
+use super::foreign::{self, Form, Head, empty};
 use super::html::HtmlDecoder;
 use super::json::JsonReader;
 use crate::pickle::{Finished, Reader};
@@ -13,15 +14,21 @@ use std::io::{self, Write};
 pub(super) type Decoded = (Finished<SnapshotBuilder>, Format);
 
 /// So many bytes are looked at to recognise a file.
-const HEAD_BYTES: usize = 32;
+const START_BYTES: usize = 32;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The decoders that the bytes of a file pass.
+/// The decoders that the bytes of a file pass, and what it begins with.
 #[derive(Debug)]
-pub(super) enum Layer {
+pub(super) struct Layer {
+    head: Head,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
     /// Too few bytes to tell; so many wrappings may still come.
     Start {
-        head: Vec<u8>,
+        first: Vec<u8>,
         wrappings: u8,
         /// What is made of the content.
         plan: Plan,
@@ -30,6 +37,22 @@ pub(super) enum Layer {
     Json(Box<JsonReader<SnapshotBuilder>>),
     Html(HtmlDecoder, Box<Layer>),
     Gzip(Box<MultiGzDecoder<Sink>>),
+    /// It can't be read; what follows may still tell what it is.
+    Doubt(Doubt),
+}
+
+/// Why a file can't be read, while more of its first bytes come.
+#[derive(Debug)]
+struct Doubt {
+    error: ImportError,
+    form: Form,
+    /// Whether it is a text, once all of its first bytes are there.
+    is_text: Option<bool>,
+    /// Whether the error of a device that ran out of memory stands in what came so far.
+    mentions_oom: bool,
+    /// The last bytes that came: those words may go on.
+    last: Vec<u8>,
+    seen_bytes: u64,
 }
 
 /// Where gzip writes to: a layer that keeps its error, as `io::Error` would lose its parts.
@@ -63,91 +86,179 @@ impl Default for Layer {
 impl Layer {
     /// A layer that has seen nothing yet.
     pub(super) fn new(plan: Plan) -> Self {
-        Self::Start { head: Vec::new(), wrappings: 3, plan }
+        Self::within(3, plan)
+    }
+
+    fn within(wrappings: u8, plan: Plan) -> Self {
+        Self { head: Head::default(), state: State::Start { first: Vec::new(), wrappings, plan } }
     }
 
     /// The builder of the content, once it is known how that is written.
     pub(super) fn builder(&self) -> Option<&SnapshotBuilder> {
-        match self {
-            Self::Start { .. } => None,
-            Self::Pickle(reader) => Some(reader.builder()),
-            Self::Json(reader) => Some(reader.builder()),
-            Self::Html(_, inner) => inner.builder(),
-            Self::Gzip(decoder) => decoder.get_ref().layer.builder(),
+        match &self.state {
+            State::Start { .. } | State::Doubt(_) => None,
+            State::Pickle(reader) => Some(reader.builder()),
+            State::Json(reader) => Some(reader.builder()),
+            State::Html(_, inner) => inner.builder(),
+            State::Gzip(decoder) => decoder.get_ref().layer.builder(),
         }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
-        match self {
-            Self::Start { head, .. } => {
-                head.extend_from_slice(bytes);
-                if head.len() < HEAD_BYTES { Ok(()) } else { self.begin() }
-            }
-            Self::Pickle(reader) => Ok(reader.push(bytes)?),
-            Self::Json(reader) => reader.push(bytes),
-            Self::Html(decoder, inner) => {
+        let was_full = self.head.is_full();
+        self.head.push(bytes);
+        if let State::Start { first, .. } = &mut self.state {
+            first.extend_from_slice(bytes);
+            return if first.len() < START_BYTES { Ok(()) } else { self.begin() };
+        }
+        self.take(bytes)?;
+        let is_new = !was_full && self.head.is_full();
+        if is_new && matches!(self.state, State::Json(_)) && foreign::is_trace(&self.head) {
+            return Err(foreign::explained(&self.head, Form::Json, false, empty()));
+        }
+        Ok(())
+    }
+
+    /// Gives the bytes to what reads them.
+    fn take(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
+        let (form, result) = match &mut self.state {
+            State::Start { .. } => return Ok(()),
+            State::Doubt(doubt) => return doubt.push(&self.head, bytes),
+            State::Pickle(reader) => (Form::Pickle, reader.push(bytes).map_err(ImportError::from)),
+            State::Json(reader) => (Form::Json, reader.push(bytes)),
+            State::Html(decoder, inner) => {
                 let mut decoded = Vec::with_capacity(bytes.len() / 4 * 3 + 3);
                 let result = decoder.push(bytes, &mut decoded);
                 // What came first is reported first, however the chunks are cut.
-                inner.push(&decoded)?;
-                result
+                inner.push(&decoded).map_err(|error| in_page(&self.head, error))?;
+                (Form::Page, result)
             }
-            Self::Gzip(decoder) => {
+            State::Gzip(decoder) => {
                 let result = decoder.write_all(bytes);
-                result.map_err(|error| decoder.get_mut().error.take().unwrap_or_else(|| bad_gzip(&error)))
+                return result.map_err(|_| gzip_error(decoder.get_mut(), damaged_gzip));
             }
-        }
+        };
+        result.or_else(|error| self.doubt(error, form, bytes))
+    }
+
+    /// What can't be read may still be told what it is, once enough of it is there.
+    fn doubt(&mut self, error: ImportError, form: Form, bytes: &[u8]) -> Result<(), ImportError> {
+        let mut doubt = Doubt { error, form, is_text: None, mentions_oom: false, last: Vec::new(), seen_bytes: 0 };
+        let result = doubt.push(&self.head, bytes);
+        self.state = State::Doubt(doubt);
+        result
     }
 
     pub(super) fn finish(mut self) -> Result<Decoded, ImportError> {
         self.begin()?;
-        match self {
-            Self::Start { .. } => Err(ImportError::new("The file is empty", HINT_WRITE)),
-            Self::Pickle(reader) => {
-                let finished = reader.finish()?;
+        let Self { head, state } = self;
+        let explained = |error, form| foreign::explained(&head, form, false, error);
+        match state {
+            State::Start { .. } => Err(empty()),
+            State::Doubt(doubt) => Err(doubt.explained(&head)),
+            State::Pickle(reader) => {
+                let finished = reader.finish().map_err(|error| explained(error.into(), Form::Pickle))?;
                 let format = Format { container: Container::Raw, encoding: Encoding::Pickle(finished.protocol) };
                 Ok((finished, format))
             }
-            Self::Json(reader) => Ok((reader.finish()?, Format::default())),
-            Self::Html(decoder, inner) => {
-                decoder.finish()?;
-                wrapped(*inner, Container::Html)
+            State::Json(reader) => {
+                let finished = reader.finish().map_err(|error| explained(error, Form::Json))?;
+                Ok((finished, Format::default()))
             }
-            Self::Gzip(mut decoder) => {
+            State::Html(decoder, inner) => {
+                // A snapshot that is cut off says so; a page without any says what it is.
+                decoder
+                    .finish()
+                    .map_err(|error| if error.code == CUT_OFF { error } else { explained(error, Form::Page) })?;
+                wrapped(*inner, Container::Html).map_err(|error| in_page(&head, error))
+            }
+            State::Gzip(mut decoder) => {
                 let result = decoder.try_finish();
-                result.map_err(|error| decoder.get_mut().error.take().unwrap_or_else(|| bad_gzip(&error)))?;
+                result.map_err(|_| gzip_error(decoder.get_mut(), cut_gzip))?;
                 wrapped(std::mem::take(&mut decoder.get_mut().layer), Container::Gzip)
             }
         }
     }
 
-    /// Leaves the start, unless all bytes so far are blank.
-    fn begin(&mut self) -> Result<(), ImportError> {
-        let Self::Start { head, wrappings, plan } = self else { return Ok(()) };
-        // White space in front of JSON and HTML carries no information.
-        let bytes = std::mem::take(head);
-        let bytes = bytes.trim_ascii_start();
-        let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-        let Some(&first) = bytes.first() else { return Ok(()) };
-        *self = Self::recognise(first, bytes, *wrappings, plan)?;
-        self.push(bytes)
+    /// What the content is that a damaged wrapping held, if that is known.
+    fn known(&self) -> Option<ImportError> {
+        match &self.state {
+            State::Doubt(doubt) => Some(doubt.explained(&self.head)),
+            State::Json(_) => foreign::known(&self.head, Form::Json),
+            State::Pickle(_) => foreign::known(&self.head, Form::Pickle),
+            _ => None,
+        }
     }
 
-    /// The layer for a file that begins with these bytes.
-    fn recognise(first: u8, bytes: &[u8], wrappings: u8, plan: &Plan) -> Result<Self, ImportError> {
-        if matches!(first, b'<' | 0x1f) && wrappings == 0 {
-            return Err(ImportError::new("The file is wrapped in gzip or HTML too many times", HINT_WRITE));
+    /// Leaves the start, unless all bytes so far are blank.
+    fn begin(&mut self) -> Result<(), ImportError> {
+        let State::Start { first, wrappings, plan } = &mut self.state else { return Ok(()) };
+        // White space in front of JSON and HTML carries no information.
+        let all = std::mem::take(first);
+        let bytes = all.trim_ascii_start();
+        let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        let Some(&first) = bytes.first() else { return Ok(()) };
+        match State::recognise(first, *wrappings, plan) {
+            Ok(state) => {
+                self.state = state;
+                self.take(bytes)
+            }
+            Err(error) => self.doubt(error, Form::Unknown, &all),
         }
-        let inner = Self::Start { head: Vec::new(), wrappings: wrappings.wrapping_sub(1), plan: plan.clone() };
+    }
+}
+
+impl State {
+    /// What reads a file that begins with this byte.
+    fn recognise(first: u8, wrappings: u8, plan: &Plan) -> Result<Self, ImportError> {
+        if matches!(first, b'<' | 0x1f) && wrappings == 0 {
+            let message = "The file is wrapped in gzip or HTML too many times";
+            return Err(ImportError::new("too-many-wrappings", message, HINT_WRITE));
+        }
+        let inner = Layer::within(wrappings.wrapping_sub(1), plan.clone());
         // A pickle begins with PROTO, or with the container that it is: `(`, `]` or `}`.
         Ok(match first {
             0x80 | b'(' | b']' | b'}' => Self::Pickle(Box::new(Reader::new(plan.builder()))),
             b'{' | b'[' => Self::Json(Box::new(JsonReader::new(plan.builder()))),
             b'<' => Self::Html(HtmlDecoder::default(), Box::new(inner)),
             0x1f => Self::Gzip(Box::new(MultiGzDecoder::new(Sink { layer: inner, error: None }))),
-            _ => return Err(foreign(bytes)),
+            _ => return Err(empty()),
         })
     }
+}
+
+impl Doubt {
+    /// Takes more bytes of the file.
+    ///
+    /// # Errors
+    /// What the file is, once it can be said.
+    fn push(&mut self, head: &Head, bytes: &[u8]) -> Result<(), ImportError> {
+        // A log may be long, and what it is about stands at its end.
+        const MOST_LOG_BYTES: u64 = 64 << 20;
+        self.seen_bytes += bytes.len() as u64;
+        if !self.mentions_oom {
+            self.last.extend_from_slice(bytes);
+            self.mentions_oom = foreign::mentions_oom(&self.last);
+            let old = self.last.len().saturating_sub(foreign::OOM_OVERLAP);
+            self.last.drain(..old);
+        }
+        if !head.is_full() {
+            return Ok(());
+        }
+        let is_text = *self.is_text.get_or_insert_with(|| head.is_text());
+        let may_tell = is_text && !self.mentions_oom && self.seen_bytes < MOST_LOG_BYTES;
+        if may_tell { Ok(()) } else { Err(self.explained(head)) }
+    }
+
+    fn explained(&self, head: &Head) -> ImportError {
+        foreign::explained(head, self.form, self.mentions_oom, self.error.clone())
+    }
+}
+
+/// What is wrong with a page whose content is no snapshot: it is the page that the person brought.
+fn in_page(head: &Head, error: ImportError) -> ImportError {
+    let is_of_snapshot = matches!(error.code, CUT_OFF | DAMAGED);
+    if is_of_snapshot { error } else { foreign::explained(head, Form::Page, false, error) }
 }
 
 /// The outermost wrapping is the one that is named.
@@ -156,29 +267,16 @@ fn wrapped(inner: Layer, container: Container) -> Result<Decoded, ImportError> {
     Ok((finished, Format { container, ..format }))
 }
 
-fn bad_gzip(error: &io::Error) -> ImportError {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => ImportError::new("The gzip data ends early", HINT_CUT),
-        _ => ImportError::new("The gzip data is damaged", HINT_CUT),
-    }
+/// The error of the content, what the content is, or what is said of the compressed data: what came first comes first.
+fn gzip_error(sink: &mut Sink, of_data: fn() -> ImportError) -> ImportError {
+    sink.error.take().or_else(|| sink.layer.known()).unwrap_or_else(of_data)
 }
 
-fn foreign(bytes: &[u8]) -> ImportError {
-    const KNOWN: [(&[u8], &str, &str); 6] = [
-        (b"PK", "a zip archive", "torch.save writes checkpoints this way; a memory snapshot is another file."),
-        (b"\x28\xb5\x2f\xfd", "Zstandard data", "Decompress it first: zstd -d."),
-        (b"BZh", "bzip2 data", "Decompress it first: bunzip2."),
-        (b"\xfd7zXZ", "xz data", "Decompress it first: unxz."),
-        (b"SQLite format 3", "an SQLite database", HINT_WRITE),
-        (b"\x89PNG", "a picture", HINT_WRITE),
-    ];
-    match KNOWN.iter().find(|(magic, ..)| bytes.starts_with(magic)) {
-        Some((_, what, hint)) => ImportError::new(format!("Expected a memory snapshot, found {what}"), hint).at(0),
-        None => {
-            let shown: Vec<String> = bytes.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-            let message =
-                format!("Expected a pickle, gzip, JSON or HTML, found a file that begins with {}", shown.join(" "));
-            ImportError::new(message, HINT_WRITE).at(0)
-        }
-    }
+fn damaged_gzip() -> ImportError {
+    ImportError::new(DAMAGED, "The gzip data is damaged", HINT_CUT)
+}
+
+/// Without its end there is no checksum either.
+fn cut_gzip() -> ImportError {
+    ImportError::new(CUT_OFF, "The gzip data ends early", HINT_CUT)
 }

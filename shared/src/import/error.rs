@@ -6,17 +6,19 @@ use std::fmt;
 /// What is wrong with a file, where, and what the user can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError {
-    /// Byte offset, counted behind gzip and base64, where it is known.
+    /// A word for programs, such as `git-lfs-pointer`: it stays the same when sentences change.
+    pub code: &'static str,
+    /// Byte offset, counted behind gzip and base64, where it is known and helps.
     pub offset: Option<u64>,
-    /// What is wrong: one sentence without its full stop.
+    /// What is wrong, or what the file is: one sentence without its full stop.
     pub message: String,
     /// What the user can do: one or two sentences.
     pub hint: String,
 }
 
 impl ImportError {
-    pub(super) fn new(message: impl Into<String>, hint: &str) -> Self {
-        Self { offset: None, message: message.into(), hint: hint.to_owned() }
+    pub(super) fn new(code: &'static str, message: impl Into<String>, hint: &str) -> Self {
+        Self { code, offset: None, message: message.into(), hint: hint.to_owned() }
     }
 
     pub(super) fn at(self, offset: u64) -> Self {
@@ -36,6 +38,13 @@ impl fmt::Display for ImportError {
 
 impl std::error::Error for ImportError {}
 
+/// The file ends before its content does.
+pub(super) const CUT_OFF: &str = "cut-off";
+/// The file's bytes are not what the program that writes such files would write.
+pub(super) const DAMAGED: &str = "damaged";
+/// A pickle that asks for Python objects.
+pub(super) const WITH_OBJECTS: &str = "pickle-with-objects";
+
 pub(super) const HINT_WRITE: &str = "Snapshots are written by torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
 pub(super) const HINT_CUT: &str = "The file seems to be cut off. Copy it again, or check that the training process \
      lived on until the dump was complete.";
@@ -48,14 +57,14 @@ const HINT_PROTOCOL: &str = "Pickle it with protocol 5 or lower.";
 impl From<pickle::Error> for ImportError {
     fn from(error: pickle::Error) -> Self {
         use pickle::ErrorKind;
-        let hint = match &error.kind {
-            ErrorKind::Truncated { .. } => HINT_CUT,
-            ErrorKind::Refused { .. } => HINT_OBJECTS,
-            ErrorKind::UnknownProtocol(_) => HINT_PROTOCOL,
-            ErrorKind::UnknownOpcode(_) | ErrorKind::Unexpected { .. } => HINT_DAMAGED,
-            ErrorKind::Limit { .. } => HINT_LIMIT,
+        let (code, hint) = match &error.kind {
+            ErrorKind::Truncated { .. } => (CUT_OFF, HINT_CUT),
+            ErrorKind::Refused { .. } => (WITH_OBJECTS, HINT_OBJECTS),
+            ErrorKind::UnknownProtocol(_) => ("unknown-protocol", HINT_PROTOCOL),
+            ErrorKind::UnknownOpcode(_) | ErrorKind::Unexpected { .. } => (DAMAGED, HINT_DAMAGED),
+            ErrorKind::Limit { .. } => ("over-a-limit", HINT_LIMIT),
         };
-        Self::new(capitalised(&error.kind.to_string()), hint).at(error.offset)
+        Self::new(code, capitalised(&error.kind.to_string()), hint).at(error.offset)
     }
 }
 

@@ -2,11 +2,11 @@
 //!
 //! Source of the form: `_format_viz` in `torch/cuda/_memory_viz.py`.
 
-use super::error::{HINT_CUT, ImportError};
+use super::error::{CUT_OFF, DAMAGED, HINT_CUT, ImportError};
 
 const MARKER: &[u8] = b"\"base64\":";
-const HINT_PAGE: &str = "Pages that \"python torch/cuda/_memory_viz.py trace_plot\" writes can be opened, as can the \
-     snapshot.pickle that they were made from.";
+pub(super) const HINT_PAGE: &str =
+    "Open the pickle itself, or a page that trace_plot of torch 2.1 or later made from it.";
 
 /// Finds the base64 text of a page and decodes it, chunk by chunk.
 #[derive(Debug, Default)]
@@ -43,8 +43,12 @@ impl HtmlDecoder {
     pub(super) fn finish(self) -> Result<(), ImportError> {
         match self.state {
             State::Done => Ok(()),
-            State::Text => Err(ImportError::new("The page ends within its snapshot", HINT_CUT).at(self.seen_bytes)),
-            _ => Err(ImportError::new("The HTML page holds no snapshot in base64", HINT_PAGE)),
+            State::Text => {
+                Err(ImportError::new(CUT_OFF, "The page ends within its snapshot", HINT_CUT).at(self.seen_bytes))
+            }
+            _ => {
+                Err(ImportError::new("page-without-a-snapshot", "The HTML page holds no snapshot in base64", HINT_PAGE))
+            }
         }
     }
 
@@ -86,7 +90,7 @@ impl HtmlDecoder {
             _ => {
                 let found = char::from(byte);
                 let message = format!("Expected base64 text in the page, found {found:?}");
-                return Err(ImportError::new(message, HINT_PAGE).at(self.seen_bytes));
+                return Err(ImportError::new(DAMAGED, message, HINT_PAGE).at(self.seen_bytes));
             }
         };
         self.group = self.group << 6 | u32::from(value);

@@ -2,7 +2,7 @@
 //!
 //! Objects and arrays are closed in the same order as in a pickle, so that the same machine and builder serve.
 
-use super::error::{HINT_CUT, ImportError};
+use super::error::{CUT_OFF, DAMAGED, HINT_CUT, ImportError};
 use crate::base::{Feed, Scan, Scanned};
 use crate::pickle::{Build, Finished, Machine, Val};
 
@@ -78,10 +78,11 @@ impl<B: Build> JsonReader<B> {
         let JsonScanner { machine, expect, .. } = self.scanner;
         if expect != Expect::Nothing {
             let message = format!("The JSON text ends where {} was expected", expect.in_words());
-            return Err(ImportError::new(message, HINT_CUT).at(self.feed.offset()));
+            return Err(ImportError::new(CUT_OFF, message, HINT_CUT).at(self.feed.offset()));
         }
-        let (builder, heap, root) =
-            machine.stop().map_err(|kind| ImportError::new(kind.to_string(), HINT_JSON).at(self.feed.offset()))?;
+        let (builder, heap, root) = machine
+            .stop()
+            .map_err(|kind| ImportError::new(DAMAGED, kind.to_string(), HINT_JSON).at(self.feed.offset()))?;
         Ok(Finished { builder, heap, root, protocol: 0, trailing_bytes: 0, recursive_containers: 0 })
     }
 }
@@ -142,7 +143,7 @@ impl<B: Build> JsonScanner<B> {
 
     fn open(&mut self, bracket: Bracket, fresh: Val, expect: Expect) -> Token {
         self.machine.push(fresh);
-        self.machine.mark().map_err(|kind| ImportError::new(kind.to_string(), HINT_JSON))?;
+        self.machine.mark().map_err(|kind| ImportError::new(DAMAGED, kind.to_string(), HINT_JSON))?;
         self.open.push(bracket);
         self.expect = expect;
         Ok(Some(1))
@@ -154,7 +155,7 @@ impl<B: Build> JsonScanner<B> {
             (Some(Bracket::Array), b']') => self.machine.append_all(),
             _ => return Err(unexpected(self.expect, &[byte])),
         };
-        result.map_err(|kind| ImportError::new(kind.to_string(), HINT_JSON))?;
+        result.map_err(|kind| ImportError::new(DAMAGED, kind.to_string(), HINT_JSON))?;
         self.after_value();
         Ok(Some(1))
     }
@@ -227,5 +228,5 @@ fn lossy(token: &[u8]) -> Vec<u8> {
 fn unexpected(expect: Expect, found: &[u8]) -> ImportError {
     const SHOWN: usize = 16;
     let shown = String::from_utf8_lossy(&found[..found.len().min(SHOWN)]);
-    ImportError::new(format!("Expected {} in the JSON text, found {shown:?}", expect.in_words()), HINT_JSON)
+    ImportError::new(DAMAGED, format!("Expected {} in the JSON text, found {shown:?}", expect.in_words()), HINT_JSON)
 }

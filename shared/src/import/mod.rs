@@ -6,6 +6,7 @@ mod container;
 mod documents;
 mod error;
 mod fields;
+mod foreign;
 mod html;
 mod json;
 mod keeper;
@@ -72,8 +73,8 @@ impl Importer {
     /// If the file ends too early, is no snapshot, or no part of its events can be told.
     pub fn finish_overview(self) -> Result<Overview, ImportError> {
         let file_bytes = self.seen_bytes;
-        let (finished, _) = self.layer.finish()?;
-        let overview = assemble::overview(finished.builder, &finished.heap, finished.root)?;
+        let (finished, format) = self.layer.finish()?;
+        let overview = assemble::overview(finished.builder, &finished.heap, finished.root, format.encoding)?;
         Ok(Overview { file_bytes, ..overview })
     }
 

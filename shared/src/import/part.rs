@@ -88,10 +88,14 @@ impl OverviewDevice {
         let (shown, of) = (format!("{}..{}", events.start, events.end), format!("GPU {}", self.index));
         let has = format!("{of} has {}, 0..{total}", format::counted(total, "event"));
         if events.start >= events.end {
-            return Err(ImportError::new(format!("The range {shown} holds no event"), &has));
+            return Err(ImportError::new("no-such-part", format!("The range {shown} holds no event"), &has));
         }
         if events.end > total {
-            return Err(ImportError::new(format!("The range {shown} ends behind the last event of {of}"), &has));
+            return Err(ImportError::new(
+                "no-such-part",
+                format!("The range {shown} ends behind the last event of {of}"),
+                &has,
+            ));
         }
         let PreviewTrace { ref rows, freeing, .. } = self.trace;
         // A trace has fewer than 2^32 events.
@@ -103,6 +107,7 @@ impl OverviewDevice {
 /// Two passes over a file found different things in it.
 pub(super) fn changed() -> ImportError {
     ImportError::new(
+        "file-changed",
         "The file changed between its first and its second reading",
         "Wait until nothing writes to it any more, then open it again.",
     )
@@ -111,6 +116,7 @@ pub(super) fn changed() -> ImportError {
 /// The lists of a file are such that a range of events can't be told.
 pub(super) fn odd_lists() -> ImportError {
     ImportError::new(
+        "no-parts",
         "The events of this file are nested in an unusual way, so that no part of them can be chosen",
         "Open the whole file.",
     )

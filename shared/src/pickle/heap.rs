@@ -132,6 +132,15 @@ impl Heap {
         }
     }
 
+    /// The value as a float, if it is a number; a large whole one is rounded.
+    pub fn as_f64(&self, val: Val) -> Option<f64> {
+        match val.kind() {
+            Kind::Float(number) => Some(self.float(number)),
+            Kind::Bool(_) => None,
+            _ => self.as_i128(val).map(|value| value as f64),
+        }
+    }
+
     /// The items of a list or tuple that is kept here; `None` for everything else.
     pub fn items(&self, val: Val) -> Option<&[Val]> {
         match val.kind() {

@@ -1,0 +1,145 @@
+//! What is said of each kind of file that people bring by mistake: what it is, and what to do.
+
+use super::super::error::{HINT_WRITE, ImportError};
+
+/// A kind of file that is no snapshot.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// A word for programs, which never changes.
+    pub(super) code: &'static str,
+    /// What the file is: one sentence without its full stop.
+    pub(super) message: &'static str,
+    /// What to do: a short sentence.
+    pub(super) hint: &'static str,
+}
+
+impl From<&Kind> for ImportError {
+    fn from(kind: &Kind) -> Self {
+        Self::new(kind.code, kind.message, kind.hint)
+    }
+}
+
+macro_rules! kinds {
+    ($($name:ident = $code:literal, $message:literal, $hint:expr;)*) => {
+        $(pub(super) const $name: Kind = Kind { code: $code, message: $message, hint: $hint };)*
+
+        /// All of them, for the tests of the words.
+        #[cfg(test)]
+        pub(super) const ALL: &[Kind] = &[$($name),*];
+    };
+}
+
+/// The two lines that record a snapshot of an error.
+const HINT_RECORD: &str = "Record one: call torch.cuda.memory._record_memory_history() before the training, and \
+     torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") after the error.";
+const HINT_SOURCE: &str = "Open the snapshot that it was made from.";
+const HINT_WHOLE: &str = "Open the whole file that torch.cuda.memory._dump_snapshot wrote.";
+const HINT_UNPACK: &str = "Unpack it, then open the snapshot in it.";
+
+kinds! {
+    // What stands in for the file, or came in its place.
+    GIT_LFS = "git-lfs-pointer", "This is a Git LFS pointer, not the file that it stands for",
+        "Run git lfs pull in the repository, then open the file again.";
+    GIT_ANNEX = "git-annex-pointer", "This is a git-annex pointer, not the file that it stands for",
+        "Run git annex get in the repository, then open the file again.";
+    DVC = "dvc-pointer", "This is a DVC pointer, not the file that it stands for",
+        "Run dvc pull in the repository, then open the file itself.";
+    EMPTY = "empty-file", "The file is empty",
+        "Copy it again, or check that the training process lived on until the dump was complete.";
+    DOWNLOAD_ERROR = "download-error", "This is the error message of a failed download, not the file",
+        "Check the address and your access to it, then download the file again.";
+    GITHUB_PAGE = "web-page", "This is GitHub's web page about the file, not the file itself",
+        "Choose “Download raw file” on that page, then open what it saves.";
+    GITLAB_PAGE = "web-page", "This is GitLab's web page about the file, not the file itself",
+        "Choose “Download” on that page, then open what it saves.";
+    HUGGING_FACE_PAGE = "web-page", "This is Hugging Face's web page about the file, not the file itself",
+        "Choose “Download file” on that page, then open what it saves.";
+    DRIVE_PAGE = "web-page", "This is a web page of Google Drive, not the file itself",
+        "Download the file in a browser, where Drive's question can be answered.";
+    SIGN_IN_PAGE = "web-page", "This is a page that asks to sign in, not the file itself",
+        "Download the file in a browser in which you are signed in.";
+
+    // What PyTorch writes beside snapshots.
+    TORCH_TRACE = "profiler-trace", "This is a trace of torch.profiler, not a memory snapshot",
+        "Open it in ui.perfetto.dev; snapshots are written by torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
+    CHROME_TRACE = "profiler-trace", "This is a trace of a profiler, not a memory snapshot",
+        "Open it in ui.perfetto.dev; snapshots are written by torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
+    TIMELINE_PAGE = "memory-timeline", "This is the Memory Timeline of torch.profiler: a picture, not a memory snapshot",
+        HINT_WRITE;
+    TIMELINE_DATA = "memory-timeline",
+        "This is the data of torch.profiler's Memory Timeline, which has no stacks: not a memory snapshot", HINT_WRITE;
+    OLD_TRACE_PLOT = "old-trace-plot",
+        "This is a page of an early trace_plot (2022), which holds the drawing and not the snapshot",
+        "Open the pickle that the page was made from.";
+    MEMORY_VIZ = "memory-viz-page", "This is PyTorch's memory_viz page without a snapshot in it",
+        "Open the pickle that you opened there.";
+    MEMORY_STATS = "memory-stats", "These are counters of torch.cuda.memory_stats, not a memory snapshot", HINT_WRITE;
+    MEMORY_SUMMARY = "memory-stats", "This is a table of torch.cuda.memory_summary, not a memory snapshot", HINT_WRITE;
+    CHECKPOINT = "checkpoint", "This is a PyTorch checkpoint: weights, not a memory snapshot", HINT_WRITE;
+    TORCH_SAVE = "snapshot-in-a-checkpoint", "This is a snapshot that torch.save wrote, inside a checkpoint's archive",
+        "Write it as a plain pickle: pickle.dump(torch.load(\"FILE\"), open(\"snapshot.pickle\", \"wb\")).";
+    PART = "part-of-a-snapshot", "This is a part that was taken out of a snapshot, not a whole one", HINT_WHOLE;
+
+    // What other tools write.
+    ALLOCATION_TABLE = "allocation-table", "This is a table of allocations that another viewer made from a snapshot",
+        HINT_SOURCE;
+    OWN_REPORT = "snapscope-report", "This is a report that Snapscope made from a snapshot", HINT_SOURCE;
+    SPEEDSCOPE = "other-profile", "This is a profile for speedscope.app, not a memory snapshot",
+        "Open it in speedscope.app; Snapscope opens the snapshot itself.";
+    FIREFOX_PROFILE = "other-profile", "This is a profile for profiler.firefox.com, not a memory snapshot",
+        "Open it in profiler.firefox.com.";
+    MEMRAY = "other-profile", "This is a recording of memray, which is about Python's memory on the host",
+        "Read it with memray; snapshots are written by torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
+    PERFETTO = "profiler-trace", "This is a trace of Perfetto, not a memory snapshot",
+        "Open it in ui.perfetto.dev; snapshots are written by torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
+    NSIGHT_SYSTEMS = "nsight-report", "This is a report of Nsight Systems, not a memory snapshot",
+        "Open it in Nsight Systems; snapshots are written by torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
+    NSIGHT_COMPUTE = "nsight-report", "This is a report of Nsight Compute, not a memory snapshot",
+        "Open it in Nsight Compute; snapshots are written by torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
+    NVIDIA_SMI = "nvidia-smi", "This is output of nvidia-smi, not a memory snapshot", HINT_WRITE;
+    TENSORBOARD = "tensorboard-log", "This is an event file of TensorBoard, not a memory snapshot", HINT_WRITE;
+    DATABASE = "database", "This is an SQLite database, not a memory snapshot", HINT_WRITE;
+
+    // What belongs to a training.
+    CONFIG = "training-config", "This is a training config, not a memory snapshot",
+        "Open it in Jobs, or run snapscope repro with it, and a snapshot of that training is recorded.";
+    TRAINING_ARGUMENTS = "training-arguments", "These are training arguments, not a memory snapshot",
+        "Open them in Jobs together with the config.json of the model.";
+    OTHER_CONFIG = "settings-file", "This is a settings file, not a memory snapshot", HINT_WRITE;
+    TOKENIZER = "tokenizer", "This is a tokenizer, not a memory snapshot", HINT_WRITE;
+    WEIGHT_INDEX = "checkpoint", "This is the index of a checkpoint, not a memory snapshot", HINT_WRITE;
+    TRAINER_STATE = "trainer-state", "This is the log of a Trainer (trainer_state.json), not a memory snapshot",
+        HINT_WRITE;
+    SAFETENSORS = "checkpoint", "This is a safetensors checkpoint: weights, not a memory snapshot", HINT_WRITE;
+    GGUF = "checkpoint", "This is a GGUF model: weights, not a memory snapshot", HINT_WRITE;
+    HDF5 = "data-file", "This is an HDF5 file: weights or data, not a memory snapshot", HINT_WRITE;
+    NUMPY = "data-file", "This is a NumPy array, not a memory snapshot", HINT_WRITE;
+    TABLE_FILE = "data-file", "This is a table in Parquet or Arrow form, not a memory snapshot", HINT_WRITE;
+    OOM_LOG = "out-of-memory-log", "This is a log with an out-of-memory error, not a memory snapshot", HINT_RECORD;
+    LOG = "log", "This is a log, not a memory snapshot", HINT_WRITE;
+    SCRIPT = "python-script", "This is a Python script, not a memory snapshot",
+        "Run it, and open what torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes at its end.";
+    NOTEBOOK = "notebook", "This is a Jupyter notebook, not a memory snapshot",
+        "Run it, and open what torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes.";
+    CSV = "text-table", "This is a table in a text file, not a memory snapshot", HINT_WRITE;
+    TEXT = "text", "This is a text file, not a memory snapshot", HINT_WRITE;
+
+    // What is to be unpacked first, and pictures.
+    ZIP = "archive", "This is a zip archive", HINT_UNPACK;
+    TAR = "archive", "This is a tar archive", HINT_UNPACK;
+    SEVEN_ZIP = "archive", "This is a 7-Zip archive", HINT_UNPACK;
+    RAR = "archive", "This is a RAR archive", HINT_UNPACK;
+    ZSTD = "compressed", "This is data that Zstandard compressed", "Decompress it with zstd -d, then open it.";
+    BZIP2 = "compressed", "This is data that bzip2 compressed", "Decompress it with bunzip2, then open it.";
+    XZ = "compressed", "This is data that xz compressed", "Decompress it with unxz, then open it.";
+    LZ4 = "compressed", "This is data that lz4 compressed", "Decompress it with lz4 -d, then open it.";
+    ZLIB = "compressed", "This is data that zlib compressed",
+        "Decompress it with Python's zlib.decompress, or joblib.load if joblib wrote it, then open it.";
+    OFFICE = "document", "This is an office document, not a memory snapshot", HINT_WRITE;
+    PDF = "document", "This is a PDF document, not a memory snapshot", HINT_WRITE;
+    PICTURE = "picture", "This is a picture, not a memory snapshot", "Open the snapshot that the picture shows.";
+    VIDEO = "picture", "This is a video, not a memory snapshot", "Open the snapshot that the video shows.";
+    PROGRAM = "program", "This is a compiled program or library, not a memory snapshot", HINT_WRITE;
+    CHART_PAGE = "chart-page", "This is a page with a chart, not a memory snapshot", HINT_SOURCE;
+    XML = "text", "This is an XML file, not a memory snapshot", HINT_WRITE;
+}
