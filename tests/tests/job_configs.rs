@@ -68,6 +68,22 @@ fn every_bad_config_says_what_to_write() {
     assert!(count >= 9, "{count} bad configs");
 }
 
+/// What the importer says of a text that is no snapshot.
+fn word_for(text: &str) -> &'static str {
+    shared::import::import(text.as_bytes()).expect_err("a config is no snapshot").code
+}
+
+#[test]
+fn configs_are_known_where_a_snapshot_was_expected() {
+    for (name, text) in texts("jobs") {
+        assert!(["training-config", "training-arguments"].contains(&word_for(&text)), "{name}: {}", word_for(&text));
+    }
+    // Two keys of two are known only if both are.
+    for pair in RawJob::KEYS.windows(2) {
+        assert_eq!(word_for(&format!("{} = 1\n{} = 1\n", pair[0], pair[1])), "training-config", "{pair:?}");
+    }
+}
+
 #[test]
 fn the_same_job_in_another_format_is_the_same() {
     let text = &texts("jobs")["gpt2-autocast.yaml"];

@@ -242,6 +242,12 @@ impl Cards {
         }
         Ok(Self(cards))
     }
+
+    /// The total memory of each card in bytes, where all have the same.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        let first = self.0.first()?.memory_bytes;
+        self.0.iter().all(|card| card.memory_bytes == first).then_some(first)
+    }
 }
 
 /// Splits `4x h100-80gb` into 4 and the name; a name alone counts once.

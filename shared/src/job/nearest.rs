@@ -5,6 +5,50 @@ pub(super) fn did_you_mean<'a>(text: &str, known: impl Iterator<Item = &'a str>)
     nearest(text, known).map(|name| format!("did you mean `{name}`?"))
 }
 
+/// The same for a key, which may also be what others call it.
+pub(super) fn did_you_mean_key(key: &str, known: &[&str]) -> Option<String> {
+    let of_others = SYNONYMS.iter().find(|(_, names)| names.contains(&key.to_lowercase().as_str()));
+    let name = of_others.map(|(name, _)| *name).filter(|name| known.contains(name));
+    name.or_else(|| nearest(key, known.iter().copied())).map(|name| format!("did you mean `{name}`?"))
+}
+
+/// The name in a hint of [`did_you_mean`].
+pub(super) fn meant(hint: &str) -> Option<&str> {
+    hint.strip_prefix("did you mean `")?.strip_suffix("`?")
+}
+
+/// Our keys, and what PyTorch, Hugging Face and others call the same.
+const SYNONYMS: &[(&str, &[&str])] = &[
+    (
+        "sequence",
+        &["seq", "seqlen", "seq_len", "seq_length", "max_seq_len", "max_seq_length", "block_size", "context_length"],
+    ),
+    ("batch", &["bs", "batch_size", "micro_batch", "micro_batch_size", "per_device_train_batch_size"]),
+    ("steps", &["max_steps", "num_steps", "iterations", "iters"]),
+    ("accumulation", &["grad_accum", "gradient_accumulation", "gradient_accumulation_steps"]),
+    ("precision", &["dtype", "torch_dtype", "amp", "autocast", "mixed_precision"]),
+    ("checkpointing", &["gradient_checkpointing", "activation_checkpointing", "recompute"]),
+    ("clip_grad_norm", &["max_grad_norm", "grad_clip", "gradient_clip_val"]),
+    ("card", &["gpu", "gpus", "accelerator"]),
+    ("optimizer", &["optim"]),
+    ("allocator", &["pytorch_cuda_alloc_conf", "alloc_conf"]),
+    ("learning_rate", &["lr"]),
+    ("weight_decay", &["wd"]),
+    ("epsilon", &["eps", "adam_epsilon"]),
+    ("kind", &["type"]),
+    ("hidden", &["hidden_size", "n_embd", "d_model", "dim", "embed_dim"]),
+    ("layers", &["n_layer", "n_layers", "num_layers", "num_hidden_layers"]),
+    ("heads", &["n_head", "n_heads", "num_heads", "num_attention_heads"]),
+    ("kv_heads", &["n_kv_heads", "num_key_value_heads"]),
+    ("vocabulary", &["vocab", "vocab_size"]),
+    ("intermediate", &["intermediate_size", "ffn_dim", "d_ff", "n_inner"]),
+    ("max_positions", &["n_positions", "max_position_embeddings"]),
+    ("classes", &["num_classes", "num_labels"]),
+    ("rank", &["r"]),
+    ("alpha", &["lora_alpha"]),
+    ("targets", &["target_modules"]),
+];
+
 /// The known name that a text most likely stands for.
 ///
 /// A name is near if a third of the longer of the two would have to change at most, or if it starts with the text.
@@ -65,6 +109,16 @@ mod tests {
         check("colour", None);
         check("", None);
         check(&"hidden".repeat(1000), None);
+    }
+
+    #[test]
+    fn other_peoples_names_are_known() {
+        let keys = ["sequence", "batch", "learning_rate"];
+        assert_eq!(did_you_mean_key("seqlen", &keys).as_deref(), Some("did you mean `sequence`?"));
+        assert_eq!(did_you_mean_key("LR", &keys).as_deref(), Some("did you mean `learning_rate`?"));
+        assert_eq!(did_you_mean_key("n_layer", &keys), None);
+        assert_eq!(meant("did you mean `batch`?"), Some("batch"));
+        assert_eq!(meant("write it"), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is wrong with a config, where, and what to write.
 
+use super::nearest::meant;
 use std::fmt;
 
 /// One thing that is wrong with a config.
@@ -27,6 +28,22 @@ pub struct Place {
 impl Problem {
     pub(super) fn new(path: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { path: path.into(), place: None, message: message.into(), hint: hint.into() }
+    }
+
+    /// Whether this may be wrong only because another key could not be read.
+    ///
+    /// It is about that key, the key that it was meant to be, or a table around it, or its words name it.
+    pub(super) fn may_follow_from(&self, unread: &Self) -> bool {
+        let table = unread.path.rsplit_once('.').map(|(table, _)| table);
+        let meant = meant(&unread.hint).map(|name| table.map_or(name.to_owned(), |table| format!("{table}.{name}")));
+        [Some(unread.path.clone()), meant].into_iter().flatten().any(|path| {
+            let is_around = |outer: &str, inner: &str| {
+                inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ' ', '[']))
+            };
+            let name = path.rsplit('.').next().unwrap_or(&path);
+            let names_it = [&self.message, &self.hint].into_iter().any(|words| has_word(words, name));
+            is_around(&path, &self.path) || is_around(&self.path, &path) || names_it
+        })
     }
 
     /// The problem in words, for tests of what is wrong and not of where.
@@ -66,6 +83,12 @@ impl Place {
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Self { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
     }
+}
+
+/// Whether a key stands in a sentence as a word of its own.
+fn has_word(sentence: &str, key: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    sentence.split(|c: char| !is_part(c)).any(|word| word == key)
 }
 
 /// As much of a foreign text as a message needs, on one line.

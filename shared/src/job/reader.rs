@@ -1,7 +1,7 @@
 //! Values of a document into typed fields, with the path of whatever does not fit.
 
 use super::document::Value;
-use super::nearest::did_you_mean;
+use super::nearest::did_you_mean_key;
 use super::problem::{Problem, excerpt};
 
 /// Where in a document the reading is, and what did not fit so far.
@@ -41,10 +41,16 @@ impl<'a> Reader<'a> {
         field
     }
 
-    /// Reports a key that the table does not have.
-    pub(super) fn unknown(&mut self, key: &str, known: &[&str]) {
-        let hint = did_you_mean(key, known.iter().copied());
-        let hint = hint.unwrap_or_else(|| format!("the keys here are {}", known.join(", ")));
+    /// Reports a key that the table does not have; `elsewhere` are the tables below this one, with their keys.
+    pub(super) fn unknown(&mut self, key: &str, known: &[&str], elsewhere: &[(&str, &[&str])]) {
+        // A longer list would hide the other problems.
+        const MOST_LISTED: usize = 12;
+        let table = elsewhere.iter().find(|(_, keys)| keys.contains(&key)).map(|(table, _)| table);
+        let hint = table.map(|table| format!("write it as `{table}.{key}`"));
+        let hint = hint.or_else(|| did_you_mean_key(key, known)).unwrap_or_else(|| match known.len() {
+            ..=MOST_LISTED => format!("the keys here are {}", known.join(", ")),
+            _ => "leave it out: no key here is like it".to_owned(),
+        });
         self.report(self.path_of(&excerpt(key)), "unknown key".to_owned(), &hint);
     }
 

@@ -114,7 +114,7 @@ fn what_is_no_text_is_no_config() {
     }
     // Letters with a NUL after each are UTF-8 all the same.
     check(&place, "a.toml", &utf16, "", "");
-    check(&place, "a.toml", b"model = \"gpt2\"\0", "", "no TOML");
+    check(&place, "a.toml", b"model = \"gpt2\"\0", "", "not valid TOML");
     check(&place, "a.toml", b"", "model", "");
     place.check_untouched();
 }

@@ -123,6 +123,10 @@ fn bad_input_is_refused_before_anything_runs() {
     std::fs::write(played.path("wrong.toml"), "modle = \"mlp\"\nstepz = 3\n").unwrap();
     let first = "wrong.toml: line 1, column 1: modle: unknown key; did you mean `model`?";
     refuse(&["wrong.toml"], &[first, "wrong.toml: line 2, column 1: stepz: ", "`steps`?", "hint:"]);
+    std::fs::write(played.path("three.yaml"), "model: gtp2\nbatch: 0\nseqlen: 64\n").unwrap();
+    let three =
+        ["three.yaml: line 1, column 1: model.preset", "line 2, column 1: batch: 0", "did you mean `sequence`?"];
+    refuse(&["three.yaml"], &three);
     std::fs::write(played.path("weights.pickle"), "the weights of a year").unwrap();
     refuse(&["small.toml", "-o", "weights.pickle"], &["weights.pickle is there already, and is no snapshot"]);
     assert_eq!(std::fs::read(played.path("weights.pickle")).unwrap(), b"the weights of a year");

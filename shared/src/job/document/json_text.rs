@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> Result<Value, Problem> {
         let place = (error.line() > 0).then(|| Place { line: error.line(), column: error.column().max(1) });
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
-        Problem::in_text(place, format!("this is no JSON that a config can be: {message}"), "")
+        Problem::in_text(place, format!("not valid JSON for a config: {message}"), "")
     })
 }
 

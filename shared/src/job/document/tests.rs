@@ -63,34 +63,26 @@ fn formats_are_told_by_name_or_content() {
 
 #[test]
 fn syntax_errors_have_a_place() {
-    check_error(Format::Toml, "a = 1\nb = = 2", "line 2, column 5: this is no TOML: ");
-    check_error(Format::Yaml, "a: 1\nb: [1, 2", "line 3, column 1: this is no YAML: while parsing a flow sequence");
-    check_error(
-        Format::Json,
-        "{\"a\": 1,\n \"b\": }",
-        "line 2, column 7: this is no JSON that a config can be: expected",
-    );
-    check_error(Format::Json, "{} {}", "line 1, column 4: this is no JSON that a config can be: trailing");
+    check_error(Format::Toml, "a = 1\nb = = 2", "line 2, column 5: not valid TOML: ");
+    check_error(Format::Yaml, "a: 1\nb: [1, 2", "line 3, column 1: not valid YAML: while parsing a flow sequence");
+    check_error(Format::Json, "{\"a\": 1,\n \"b\": }", "line 2, column 7: not valid JSON for a config: expected");
+    check_error(Format::Json, "{} {}", "line 1, column 4: not valid JSON for a config: trailing");
     check_error(Format::Yaml, "a: 1\n---\nb: 2", "line 2, column 1: a second document begins here");
 }
 
 #[test]
 fn keys_stand_once() {
-    check_error(Format::Toml, "a = 1\na = 2", "line 2, column 1: this is no TOML: duplicate key");
+    check_error(Format::Toml, "a = 1\na = 2", "line 2, column 1: not valid TOML: duplicate key");
     check_error(Format::Yaml, "a: 1\nb: 2\na: 3", "line 3, column 1: `a` stands twice; keep one of them");
-    check_error(
-        Format::Json,
-        "{\"a\": 1, \"a\": 2}",
-        "line 1, column 12: this is no JSON that a config can be: `a` stands",
-    );
+    check_error(Format::Json, "{\"a\": 1, \"a\": 2}", "line 1, column 12: not valid JSON for a config: `a` stands");
     check_error(Format::Yaml, "? [1]\n: 2", "line 1, column 5: a key that is a list or a table");
 }
 
 #[test]
 fn bombs_are_refused() {
     let deep = "[".repeat(100_000);
-    check_error(Format::Json, &deep, "line 1, column 33: this is no JSON that a config can be: nested deeper");
-    check_error(Format::Yaml, &deep, "line 1, column 256: this is no YAML: recursion limit exceeded");
+    check_error(Format::Json, &deep, "line 1, column 33: not valid JSON for a config: nested deeper");
+    check_error(Format::Yaml, &deep, "line 1, column 256: not valid YAML: recursion limit exceeded");
     let deep_lists = format!("{}{}", "[".repeat(40), "]".repeat(40));
     check_error(Format::Yaml, &deep_lists, "line 1, column 34: nested deeper than 32 levels");
     check_error(Format::Toml, &format!("a = {deep}"), "line 1, column ");

@@ -10,7 +10,7 @@ use super::{Budget, HINT_BOUND, Value};
 pub(super) fn parse(text: &str) -> Result<Value, Problem> {
     let table = DeTable::parse(text).map_err(|error| {
         let place = error.span().map(|span| Place::of_byte(text, span.start));
-        Problem::in_text(place, format!("this is no TOML: {}", error.message().replace('\n', ", ")), "")
+        Problem::in_text(place, format!("not valid TOML: {}", error.message().replace('\n', ", ")), "")
     })?;
     Reader { text, budget: Budget::new() }.table(table.get_ref(), 0)
 }

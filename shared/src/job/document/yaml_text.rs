@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Result<Value, Problem> {
 
 fn syntax(error: &ScanError) -> Problem {
     let place = Place { line: error.marker().line(), column: error.marker().col() + 1 };
-    Problem::in_text(Some(place), format!("this is no YAML: {}", error.info()), "")
+    Problem::in_text(Some(place), format!("not valid YAML: {}", error.info()), "")
 }
 
 /// A reason to stop.

@@ -26,6 +26,24 @@ const OPTIMIZERS: &[(&str, &str, &str)] = &[
     ("sgd", "sgd", "foreach"),
 ];
 
+/// Keys that `TrainingArguments` have and our configs don't.
+const MARKS: &[&str] = &[
+    "per_device_train_batch_size",
+    "per_device_eval_batch_size",
+    "gradient_accumulation_steps",
+    "num_train_epochs",
+    "output_dir",
+    "learning_rate",
+    "bf16",
+    "fp16",
+    "optim",
+];
+
+/// Whether a document is training arguments and nothing of ours.
+pub(super) fn is_alone(value: &Value) -> bool {
+    value.get("model").is_none() && MARKS.iter().filter(|key| value.get(key).is_some()).count() >= 2
+}
+
 /// Reads training arguments into the job, and gives the precision that they ask for.
 pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Option<&'static str> {
     let Value::Table(entries) = value else {

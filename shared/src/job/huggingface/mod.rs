@@ -62,6 +62,10 @@ impl Import {
                 let hint = format!("leave `{}` out, or bring the model's config.json", arguments.name);
                 return Err(vec![Problem::in_text(None, message, hint)]);
             }
+            if arguments::is_alone(&value) {
+                let hint = "bring the config.json of the model together with them";
+                return Err(vec![Problem::in_text(None, "these are training arguments, which name no model", hint)]);
+            }
             let places = config.places();
             let job = RawJob::from_value(&value).map_err(|problems| places.locate(problems))?;
             return Ok(Self { job, places, ..Self::default() });
@@ -70,8 +74,12 @@ impl Import {
         let mut problems = Vec::new();
         let weights = config::read(&value, &mut import, &mut problems);
         problems = config.places().locate(problems);
-        let mixed = match arguments.map(parse).transpose()? {
-            Some(arguments) => arguments::read(&arguments, &mut import, &mut problems),
+        let mixed = match arguments.map(parse) {
+            Some(Ok(arguments)) => arguments::read(&arguments, &mut import, &mut problems),
+            Some(Err(unread)) => {
+                problems.extend(unread);
+                None
+            }
             None => None,
         };
         import.choose_precision(weights, mixed);

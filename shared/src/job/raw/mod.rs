@@ -12,7 +12,8 @@ use super::reader::Reader;
 ///
 /// With derived code a wrong key would end the reading; here all wrong keys are found at once, each with its path.
 macro_rules! raw_table {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $key:ident: $type:ty,)* }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $key:ident: $type:ty,)* }
+        $(with $($table:literal $inner:ty,)*)?) => {
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq, Serialize)]
         pub struct $name {
@@ -23,12 +24,17 @@ macro_rules! raw_table {
             /// The keys that the table can have, in the order of the reference.
             pub const KEYS: &[&str] = &[$(stringify!($key)),*];
 
+            /// The tables below this one that a key may have been meant for.
+            fn elsewhere() -> &'static [(&'static str, &'static [&'static str])] {
+                &[$($(($table, <$inner>::KEYS),)*)?]
+            }
+
             pub(super) fn read(entries: &[(String, Value)], reader: &mut Reader<'_>) -> Self {
                 let mut raw = Self::default();
                 for (key, value) in entries {
                     match key.as_str() {
                         $(stringify!($key) => raw.$key = reader.value(key, value),)*
-                        _ => reader.unknown(key, Self::KEYS),
+                        _ => reader.unknown(key, Self::KEYS, Self::elsewhere()),
                     }
                 }
                 raw
@@ -106,7 +112,12 @@ raw_table! {
         device: String,
         /// Ranges, each combination of which is recorded.
         sweep: RawSweep,
-    }
+    } with
+        "model" RawModel,
+        "optimizer" RawOptimizer,
+        "lora" RawLora,
+        "data" RawData,
+        "evaluation" RawEvaluation,
 }
 
 impl RawJob {
@@ -154,7 +165,28 @@ impl RawJob {
         };
         let mut problems = Vec::new();
         let raw = Self::read(entries, &mut Reader::new(&mut problems));
-        if problems.is_empty() { Ok(raw) } else { Err(problems) }
+        if problems.is_empty() {
+            return Ok(raw);
+        }
+        problems.extend(raw.further_problems(&problems));
+        Err(problems)
+    }
+
+    /// The keys of a text that can be read, whatever is wrong with others; `None` where the text is of another format.
+    pub fn readable(text: &str, format: Format) -> Option<Self> {
+        match Value::parse(text, format).ok()? {
+            Value::Table(entries) => Some(Self::read(&entries, &mut Reader::new(&mut Vec::new()))),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with the keys that could be read, where others could not: all mistakes are told at once.
+    ///
+    /// What may follow from a key that could not be read is left out.
+    fn further_problems(&self, unread: &[Problem]) -> Vec<Problem> {
+        let checked = Self { sweep: None, ..self.clone() };
+        let further = checked.resolve().err().unwrap_or_default();
+        further.into_iter().filter(|problem| !unread.iter().any(|unread| problem.may_follow_from(unread))).collect()
     }
 
     /// The config as a JSON document that [`RawJob::from_json`] reads.

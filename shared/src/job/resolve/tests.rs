@@ -98,8 +98,7 @@ fn all_problems_come_at_once() {
             "modle: unknown key; did you mean `model`?",
             "model.hiden: unknown key; did you mean `hidden`?",
             "model.layers: expected a whole number or a list of layers, not `many`",
-            "optimizer.lr: unknown key; the keys here are kind, implementation, learning_rate, weight_decay, momentum, \
-         nesterov, betas, epsilon, state, offload, offload_gradients",
+            "optimizer.lr: unknown key; did you mean `learning_rate`?",
             "batch: expected a whole number, not -1",
         ],
     );
@@ -112,6 +111,42 @@ fn all_problems_come_at_once() {
             "precision: `bfloat16` is not known here; write fp32, tf32, bf16, autocast-bf16, autocast-fp16",
             "card: no card is called `h100`; did you mean `h100-80gb`?",
         ],
+    );
+}
+
+/// The same three mistakes in each language, told at once, each at its line and column.
+#[test]
+fn three_mistakes_are_told_at_once_in_each_language() {
+    let check = |text: &str, format: Format, places: [&str; 3]| {
+        let problems = RawJob::parse(text, format).unwrap_err();
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let words = [
+            "model.preset: no model is called `gtp2`; did you mean `gpt2`?",
+            "batch: 0 is not between 1 and 65,536",
+            "seqlen: unknown key; did you mean `sequence`?",
+        ];
+        let expected: Vec<String> =
+            places.iter().zip(words).map(|(place, words)| format!("{place}: {words}")).collect();
+        assert_eq!(told, expected);
+    };
+    let toml = "model = \"gtp2\"\nbatch = 0\n\nseqlen = 512\n";
+    check(toml, Format::Toml, ["line 1, column 1", "line 2, column 1", "line 4, column 1"]);
+    let yaml = "model:\n  preset: gtp2\nbatch: 0\nseqlen: 512\n";
+    check(yaml, Format::Yaml, ["line 2, column 3", "line 3, column 1", "line 4, column 1"]);
+    let json = "{\"model\": \"gtp2\",\n \"batch\": 0, \"seqlen\": 512}";
+    check(json, Format::Json, ["line 1, column 2", "line 2, column 2", "line 2, column 14"]);
+}
+
+#[test]
+fn what_only_follows_from_another_mistake_is_left_out() {
+    check_problems("modle = 'gpt2'\nbatch = 4", &["modle: unknown key; did you mean `model`?"]);
+    check_problems("model = { prest = 'gpt2' }", &["model.prest: unknown key; did you mean `preset`?"]);
+    check_problems("model = 'gpt2'\nprecision = 16\ngrad_scaler = true", &["precision: expected a text, not 16"]);
+    check_problems("model = 'gpt2'\nhidden = 64", &["hidden: unknown key; write it as `model.hidden`"]);
+    check_problems("model = 'gpt2'\nwandb = true", &["wandb: unknown key; leave it out: no key here is like it"]);
+    check_problems(
+        "model = 'gpt2'\nbach = 1\nsweep = { batch = [1, 2] }",
+        &["bach: unknown key; did you mean `batch`?"],
     );
 }
 
