@@ -24,6 +24,7 @@ mod replay;
 mod spans;
 mod summary;
 
+mod by_design;
 mod call_tree;
 mod categories;
 mod category_bytes;
@@ -35,9 +36,11 @@ mod growth;
 mod older;
 mod period;
 mod phases;
+mod run_kind;
 mod segment_map;
 mod segments_at;
 mod selection;
+mod sites;
 mod stack_title;
 mod steps;
 mod study;
@@ -56,7 +59,7 @@ pub use category_bytes::{CategoryBytes, live_by_category, live_by_given_category
 pub use colors::Coloring;
 pub use diff::{Change, Diff, DiffRow, DiffStack, Matched, Profile, ProfileFrame, ProfileRow, Side, diff};
 pub use distinct::DistinctStacks;
-pub use findings::{Confidence, Evidence, Finding, FindingsConfig, findings, findings_of, studies};
+pub use findings::{Confidence, Evidence, Finding, FindingsConfig, Rank, SourceLine, findings, findings_of, studies};
 pub use forward_pass::{ForwardPass, PassRow};
 pub use fragmentation::Fragmentation;
 pub use growth::{ClassTotal, Course, Growth, GrowthClass, Kept};
@@ -65,12 +68,13 @@ pub use peak::{StackBytes, live_by_stack};
 pub use phases::{Phase, PhaseBasis, Phases};
 pub use picture::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest};
 pub use ranks::{Outlier, RankFigures, Unlike, order_of_ranks, outliers, rank_of_name};
-pub use recording::recording_diagnostics;
+pub use recording::{device_diagnostics, file_diagnostics, recording_diagnostics};
 pub use replay::{
     BatchScale, BatchSearch, CardChoice, Difference, RecordedColumn, RecordedEvent, ReplayColumn, ReplayConfig,
     ReplayOom, ReplayReport, Replayer, Stuck, Sweep, SweepConfig, SweepReport, Trial, Verification, VerifyError,
     recorded_capacity, recorded_course, recorded_settings, recorded_version, replay, verify,
 };
+pub use run_kind::RunKind;
 pub use segment_map::{Held, MapBlock, MapSegment, Room, SegmentHistory, SegmentMap, held_segments, rooms};
 pub use segments_at::SegmentAt;
 pub use selection::{
@@ -78,9 +82,10 @@ pub use selection::{
     Weigher, Weight, group, label, pool_of, select, stream_of, streams_and_pools,
 };
 pub use spans::{Span, spans};
+use stack_title::own_frame;
 pub use stack_title::{own_place, place, stack_callers, stack_title};
 pub use steps::{Step, StepSource, Steps};
-pub use study::Study;
+pub use study::{Studied, Study};
 pub use summary::Summary;
 pub use timeline::{Hit, Timeline};
 pub use until_full::{Budget, BudgetSource, UntilFull, outside_bytes, until_full};

@@ -8,6 +8,15 @@ use crate::trace::{Action, Device, Trace};
 ///
 /// `devices` are the devices of the trace with their timelines; host memory is not looked at.
 pub fn recording_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) -> Vec<Diagnostic> {
+    let mut found = file_diagnostics(trace, devices);
+    for &(device, timeline) in devices {
+        found.extend(device_diagnostics(device, timeline));
+    }
+    found
+}
+
+/// The part of [`recording_diagnostics`] that is about all devices together.
+pub fn file_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let events: usize = devices.iter().map(|(device, _)| device.events.len()).sum();
     let blocks: usize = devices.iter().map(|(device, _)| device.segments.blocks.len()).sum();
@@ -19,13 +28,11 @@ pub fn recording_diagnostics(trace: &Trace, devices: &[(&Device, &Timeline)]) ->
     if events + blocks > 0 && trace.stacks.is_empty() {
         found.push(no_stacks());
     }
-    for &(device, timeline) in devices {
-        found.extend(of_device(device, timeline));
-    }
     found
 }
 
-fn of_device(device: &Device, timeline: &Timeline) -> impl Iterator<Item = Diagnostic> {
+/// The part of [`recording_diagnostics`] that is about one device.
+pub fn device_diagnostics(device: &Device, timeline: &Timeline) -> impl Iterator<Item = Diagnostic> {
     let begins = beginning(device, timeline).or_else(|| part(device));
     let frees = unmatched_frees(device, timeline);
     [begins, frees, superseded(device, timeline), above_reserved(device, timeline), out_of_memory(device)]

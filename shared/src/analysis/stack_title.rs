@@ -1,7 +1,7 @@
 //! Call stacks in a few words.
 
 use crate::base::frame_rules;
-use crate::trace::{Frame, StackId, Trace};
+use crate::trace::{Frame, FrameId, StackId, Trace};
 
 /// What a stack is about: the innermost frame of the program with its place, `None` without frames.
 pub fn stack_title(trace: &Trace, stack: StackId) -> Option<String> {
@@ -22,11 +22,18 @@ pub(super) fn title_of<'a>(mut frames: impl Iterator<Item = (&'a str, &'a str, u
 ///
 /// `None` where no frame is the user's own: on the thread of backward, in stacks of our recorder, without frames.
 pub fn own_place(trace: &Trace, stack: StackId) -> Option<String> {
+    let frame = trace.frames.get(own_frame(trace, stack, true)?);
+    Some(place(trace.strings.get(frame.name), trace.strings.get(frame.filename), frame.line))
+}
+
+/// The frame of the user's own code that a stack comes from: where it calls a module, backward or an optimizer, or else
+/// its innermost one.
+pub(super) fn own_frame(trace: &Trace, stack: StackId, is_call: bool) -> Option<FrameId> {
     let text = |id| trace.strings.get(id);
-    let mut frames = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id));
-    let names = frames.clone().map(|frame| (text(frame.name), text(frame.filename)));
-    let frame = frames.nth(frame_rules::own_position(names)?)?;
-    Some(place(text(frame.name), text(frame.filename), frame.line))
+    let frames = trace.stacks.frames(stack);
+    let names = frames.iter().map(|&id| trace.frames.get(id)).map(|frame| (text(frame.name), text(frame.filename)));
+    let position = if is_call { frame_rules::own_position(names) } else { frame_rules::innermost_own_position(names) };
+    frames.get(position?).copied()
 }
 
 /// Who called what a stack is about: up to two callers of the program, `< forward (model.py:3) < main (train.py:9)`.

@@ -1,8 +1,10 @@
 //! Training steps, from annotations or from the trace's own period.
 
+use super::sites::{Sites, SpineId};
 use super::spans::{Span, spans};
 use super::{Allocations, Phase, PhaseBasis, Phases, period};
-use crate::trace::{Action, Device, FrameId, Trace};
+use crate::trace::{Action, Device, Trace};
+use std::cmp::Ordering;
 
 /// How steps were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,31 +51,38 @@ const OPTIMIZER_STEP: &str = "Optimizer.step#";
 /// Words that tell a step in a name that is somebody's own, the better one first.
 const OWN_WORDS: [&str; 3] = ["step", "iter", "batch"];
 
-/// The fewest rounds without training that are no coincidence.
-const LEAST_WITHOUT_BACKWARD: usize = 3;
+/// The fewest rounds that are no coincidence, where functions tell the phases and yet no update.
+const LEAST_WITHOUT_UPDATES: usize = 3;
+
+/// The share of the trace's allocations that annotated steps have to hold: one in so many.
+const LEAST_ANNOTATED: usize = 2;
 
 impl Steps {
     /// Finds the steps, or `None` where there are not two of them.
     pub fn find(trace: &Trace, device: &Device, allocations: &Allocations) -> Option<Self> {
-        Self::told_by_spans(trace, device)
-            .or_else(|| Self::told_by(trace, device, allocations, &Phases::find(trace, device, allocations)))
+        Self::of(trace, device, allocations, &Phases::find(trace, device, allocations), &Sites::of(trace))
     }
 
-    /// Finds the steps of a device whose phases are known.
-    pub(super) fn of(trace: &Trace, device: &Device, allocations: &Allocations, phases: &Phases) -> Option<Self> {
-        Self::told_by_spans(trace, device).or_else(|| Self::told_by(trace, device, allocations, phases))
+    /// Finds the steps of a device whose phases and sites are known.
+    pub(super) fn of(
+        trace: &Trace,
+        device: &Device,
+        allocations: &Allocations,
+        phases: &Phases,
+        sites: &Sites,
+    ) -> Option<Self> {
+        let spans = spans(trace, device);
+        let annotated = Self::annotated(trace, &spans).filter(|steps| steps.hold_most(allocations));
+        annotated.or_else(|| {
+            let updates = named(trace, &spans, |name| name.starts_with(OPTIMIZER_STEP));
+            Self::new(StepSource::Optimizer, ended_by(&updates, phases.setup_end()))
+                .or_else(|| Self::told_by(device, allocations, phases))
+                .map(|steps| steps.of_several_optimizers(trace, device, phases, sites))
+        })
     }
 
     fn new(source: StepSource, steps: Vec<Step>) -> Option<Self> {
         (steps.len() > 1).then_some(Self { source, steps })
-    }
-
-    fn told_by_spans(trace: &Trace, device: &Device) -> Option<Self> {
-        let spans = spans(trace, device);
-        Self::annotated(trace, &spans).or_else(|| {
-            let updates = named(trace, &spans, |name| name.starts_with(OPTIMIZER_STEP));
-            Self::new(StepSource::Optimizer, ended_by(&updates))
-        })
     }
 
     /// The steps that some of a device's spans are, or `None` where there are not two of them.
@@ -84,25 +93,55 @@ impl Steps {
             .or_else(|| OWN_WORDS.iter().find_map(|word| of_name(&|name| is_own(name, word))))
     }
 
-    fn told_by(trace: &Trace, device: &Device, allocations: &Allocations, phases: &Phases) -> Option<Self> {
+    /// Whether most of what is allocated from the first step on is within steps.
+    fn hold_most(&self, allocations: &Allocations) -> bool {
+        let count = |from: u32, to: u32| (allocations.born_by(to) - allocations.born_by(from)) as usize;
+        let within: usize = self.steps.iter().map(|step| count(step.start, step.end)).sum();
+        let all = self.steps.first().map_or(0, |first| count(first.start, u32::MAX - 1));
+        within * LEAST_ANNOTATED >= all
+    }
+
+    fn told_by(device: &Device, allocations: &Allocations, phases: &Phases) -> Option<Self> {
         let updates = phases.updates(device, allocations);
         let updated = updates.windows(2).map(|pair| Step { start: pair[0], end: pair[1] });
         let updated = Self::new(StepSource::Optimizer, updated.collect());
-        if updated.is_some() && phases.are_told() {
+        // Without backward nothing is trained: what comes again are layers, batches or tokens.
+        if updated.is_some() && phases.are_told() || !phases.has_backward() {
             return updated;
         }
+        let least = if phases.basis() == PhaseBasis::Functions { LEAST_WITHOUT_UPDATES } else { 2 };
         let steps = period::steps(device, allocations);
-        let is_step = match (phases.has_backward(), phases.basis()) {
-            (true, _) => trains(&steps, phases),
-            // Layers come again and again as well, and iterations without training look the same.
-            (false, PhaseBasis::Functions) => {
-                steps.len() >= LEAST_WITHOUT_BACKWARD && !is_within_module(&steps, trace, device)
-            }
-            (false, _) => false,
-        };
+        let is_step = steps.len() >= least && trains(&steps, phases);
         let repeated = Self::new(StepSource::Period, steps).filter(|_| is_step);
         // A step is the coarsest of what comes again.
         [repeated, updated].into_iter().flatten().min_by_key(|found| found.steps.len())
+    }
+
+    /// The same with one step for each round in which several optimizers take their turns, as those of a GAN do.
+    ///
+    /// Their lines follow one another within a round, and the next round begins with a line further up.
+    fn of_several_optimizers(mut self, trace: &Trace, device: &Device, phases: &Phases, sites: &Sites) -> Self {
+        let places: Vec<SpineId> =
+            self.steps.iter().map(|&step| place_of_update(step, device, phases, sites)).collect();
+        if places.contains(&SpineId::NONE) {
+            return self;
+        }
+        let orders: Vec<Ordering> = places.windows(2).map(|pair| sites.order(trace, pair[0], pair[1])).collect();
+        let count = |order: Ordering| orders.iter().filter(|&&other| other == order).count();
+        if count(Ordering::Equal) > 0 || count(Ordering::Greater) == 0 || count(Ordering::Less) == 0 {
+            return self;
+        }
+        let mut rounds: Vec<Step> = Vec::new();
+        for (index, &step) in self.steps.iter().enumerate() {
+            match rounds.last_mut() {
+                Some(last) if orders[index - 1] == Ordering::Less => last.end = step.end,
+                _ => rounds.push(step),
+            }
+        }
+        if rounds.len() > 1 {
+            self.steps = rounds;
+        }
+        self
     }
 
     /// The step that the event which leads to a moment is part of.
@@ -129,29 +168,29 @@ fn trains(steps: &[Step], phases: &Phases) -> bool {
     steps.iter().filter(has_backward).count() + 2 >= steps.len()
 }
 
-/// Whether all that steps allocate is from within one call of a module.
-fn is_within_module(steps: &[Step], trace: &Trace, device: &Device) -> bool {
+/// Where the program updates weights in a step, or else where it calls backward; `NONE` where no frame tells.
+fn place_of_update(step: Step, device: &Device, phases: &Phases, sites: &Sites) -> SpineId {
     let events = &device.events;
-    let of_steps = steps.iter().flat_map(|step| step.start..step.end).map(|event| event as usize);
-    let allocs = of_steps.filter(|&event| events.actions().at(event) == Action::Alloc);
-    let mut shared: Option<&[FrameId]> = None;
+    let allocs = (step.start..step.end).filter(|&event| events.actions().at(event as usize) == Action::Alloc);
+    let mut place = (false, SpineId::NONE);
     for event in allocs {
-        let frames = trace.stacks.frames(events.stacks().at(event));
-        let older = shared.unwrap_or(frames);
-        let count = older.iter().rev().zip(frames.iter().rev()).take_while(|(one, other)| one == other).count();
-        shared = Some(&older[older.len() - count..]);
+        let stack = events.stacks().at(event as usize);
+        let phase = phases.of_stack(stack);
+        let is_update = phase == Phase::Optimizer;
+        let spine = sites.of_stack(stack).spine;
+        if spine != SpineId::NONE && (is_update || phase == Phase::Backward && !place.0) {
+            place = (is_update, spine);
+        }
     }
-    shared.unwrap_or_default().iter().any(|&frame| {
-        let frame = trace.frames.get(frame);
-        trace.strings.get(frame.name).contains("call_impl")
-            && trace.strings.get(frame.filename).ends_with("torch/nn/modules/module.py")
-    })
+    place.1
 }
 
 /// Whether a name is a word with the number of a step, such as `step 3`, `train_step_3` or `iteration#3`.
 fn is_own(name: &str, word: &str) -> bool {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    stem.to_ascii_lowercase().contains(word) && !stem.starts_with(OPTIMIZER_STEP) && !stem.contains("opt")
+    // A data loader's `enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__` is a batch being read.
+    let is_other = stem.starts_with(OPTIMIZER_STEP) || stem.contains("opt") || stem.contains("DataLoader");
+    !is_other && stem.to_ascii_lowercase().contains(word)
 }
 
 /// Spans as steps, without those that lie within or across the one before.
@@ -167,8 +206,8 @@ fn apart(spans: &[Span]) -> Vec<Step> {
     steps
 }
 
-/// Steps that end with these spans; several without anything between them are one, as with two optimizers.
-fn ended_by(spans: &[Span]) -> Vec<Step> {
+/// Steps that end with these spans, the first of which begins at a moment; several without anything between them are one, as with two optimizers.
+fn ended_by(spans: &[Span], begin: u32) -> Vec<Step> {
     let mut ends: Vec<u32> = Vec::new();
     for span in spans {
         match ends.last_mut() {
@@ -176,7 +215,8 @@ fn ended_by(spans: &[Span]) -> Vec<Step> {
             _ => ends.push(span.end_moment),
         }
     }
-    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let first = ends.first().copied().unwrap_or(0);
+    let starts = std::iter::once(if begin < first { begin } else { 0 }).chain(ends.iter().copied());
     starts.zip(&ends).map(|(start, &end)| Step { start, end }).filter(|step| step.start < step.end).collect()
 }
 
@@ -232,6 +272,40 @@ mod tests {
             "end Optimizer.step#Adam.step t=55",
         ];
         check(&events(&annotations), Some((StepSource::Optimizer, &["0..2", "2..5"])));
+    }
+
+    #[test]
+    fn a_loaders_annotations_are_no_steps() {
+        let name = |index: usize| format!("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__{index}");
+        let annotations: Vec<String> = (0..3)
+            .flat_map(|index| {
+                let us = 10 + index * 20;
+                [format!("start {} t={us}", name(index)), format!("end {} t={}", name(index), us + 5)]
+            })
+            .collect();
+        check(&events(&annotations.iter().map(String::as_str).collect::<Vec<_>>()), None);
+    }
+
+    #[test]
+    fn steps_that_hold_little_are_none() {
+        let annotations = ["start step_1 t=11", "end step_1 t=12", "start step_2 t=59", "end step_2 t=60"];
+        check(&events(&annotations), None);
+    }
+
+    #[test]
+    fn two_optimizers_make_one_step() {
+        let module = "_call_impl@torch/nn/modules/module.py";
+        let half = |name: &str, line: usize| {
+            format!(
+                "alloc a{name} 1MiB @{module}<main\nalloc g{name} 1MiB @backward@torch/_tensor.py<main\nfree a{name}\n\
+                 alloc s{name} 8 @step@torch/optim/adam.py<main:{line}\nfree s{name}\nfree g{name}\n"
+            )
+        };
+        let source: String =
+            (0..3).map(|step| half(&format!("d{step}"), 40) + &half(&format!("g{step}"), 50)).collect();
+        let trace = text::parse(&source).unwrap();
+        let found = Steps::find(&trace, &trace.devices[0], &Allocations::pair(&trace.devices[0])).unwrap();
+        assert_eq!(found.steps.len(), 3);
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct GalleryRow {
     pub config: String,
     /// The name of its repair, for a mistake.
     pub repair: Option<String>,
+    /// Highest requested bytes alive.
+    pub peak_live_bytes: u64,
     /// Highest rounded bytes of blocks in use.
     pub peak_allocated_bytes: u64,
     /// Highest bytes of segments.

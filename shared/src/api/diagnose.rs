@@ -6,10 +6,25 @@ use serde::Serialize;
 /// Everything that was found, the most important first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DiagnoseReport {
+    /// What each device with memory in use did.
+    pub runs: Vec<RunRow>,
     /// The findings of all files.
     pub findings: Vec<FindingRow>,
     /// What stays after the steps of each device with steps.
     pub growth: Vec<GrowthReport>,
+}
+
+/// What one device did while it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunRow {
+    /// The file as it was named.
+    pub file: String,
+    /// The device index.
+    pub device: i64,
+    /// `training`, `forward`, `inference`, `generation`, `evaluation`, `set-up`, `no-trace` or `unknown`.
+    pub kind: &'static str,
+    /// How many training steps were told apart; 0 where there are not two.
+    pub steps: u64,
 }
 
 /// What the steps of one device leave behind.
@@ -103,10 +118,23 @@ pub struct FindingRow {
     pub bytes: u64,
     /// What is there.
     pub title: String,
+    /// The line of the user's own code that it is about; null where none is known.
+    pub line: Option<LineRow>,
     /// What shows it.
     pub evidence: EvidenceRow,
     /// What to do.
     pub advice: String,
+}
+
+/// A line of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LineRow {
+    /// The file as the stack names it.
+    pub file: String,
+    /// The function.
+    pub function: String,
+    /// The line, from 1; 0 where it is not known.
+    pub line: u64,
 }
 
 /// What shows a finding.

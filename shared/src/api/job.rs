@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ErrorBody, OutOfMemory, Progress, RecordingReport};
+use super::{ErrorBody, OutOfMemory, Progress, RecordingCurve, RecordingReport};
 
 /// A request for a recording: the body of `POST /api/v1/jobs`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +80,49 @@ impl JobState {
     }
 }
 
+/// What a job that is over came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum JobOutcome {
+    /// It took all of its steps, and there is a snapshot.
+    Completed,
+    /// Memory ran out before that, and there is a snapshot until then.
+    OutOfMemory,
+    /// There is no snapshot, and an error says why.
+    Failed,
+    /// Somebody wanted its end.
+    Cancelled,
+}
+
+impl JobOutcome {
+    /// What a job in a state came to, with the report of its recording if there is one; `None` until it is over.
+    pub fn of(state: JobState, report: Option<&RecordingReport>) -> Option<Self> {
+        match state {
+            JobState::Queued | JobState::Running => None,
+            JobState::Finished if report.is_some_and(|report| report.oom.is_some()) => Some(Self::OutOfMemory),
+            JobState::Finished => Some(Self::Completed),
+            JobState::Failed => Some(Self::Failed),
+            JobState::Cancelled => Some(Self::Cancelled),
+        }
+    }
+}
+
+/// A change of a job: the body of `PATCH /api/v1/jobs/{id}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct JobChange {
+    /// What people are to call it, up to [`MOST_NAME`](Self::MOST_NAME) characters on one line.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 100))]
+    pub name: String,
+}
+
+impl JobChange {
+    /// The most characters of a name.
+    pub const MOST_NAME: usize = 100;
+}
+
 /// A job: the answer of `GET /api/v1/jobs/{id}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -88,6 +131,8 @@ pub struct JobResource {
     pub id: String,
     /// Where it is in its life.
     pub state: JobState,
+    /// What it came to, once it is over.
+    pub outcome: Option<JobOutcome>,
     /// What people call it.
     pub name: String,
     /// What it runs on: `virtual`, or a device such as `cuda:0`.
@@ -131,6 +176,12 @@ pub struct JobDetails {
     pub notes: Vec<KeyNote>,
     /// The recorder's last lines, once it has ended.
     pub log: Vec<String>,
+    /// Total memory of each of its cards, in bytes; `None` where they differ, and for a device that nothing ran on yet.
+    #[serde(default)]
+    pub capacity_bytes: Option<u64>,
+    /// Memory over the recording, from its snapshot; `None` without one, and for jobs that an older version recorded.
+    #[serde(default)]
+    pub curve: Option<RecordingCurve>,
 }
 
 /// What became of a key of Hugging Face's config.

@@ -18,16 +18,18 @@ mod sweep;
 
 pub use catalog::{CardRow, GalleryRow, ModelRow};
 pub use diagnose::{
-    DiagnoseReport, EvidenceRow, FindingRow, GrowthClassRow, GrowthGroupRow, GrowthReport, UntilFullRow,
+    DiagnoseReport, EvidenceRow, FindingRow, GrowthClassRow, GrowthGroupRow, GrowthReport, LineRow, RunRow,
+    UntilFullRow,
 };
 pub use diff::{DiffChange, DiffGroup, DiffReport, DiffSide, DiffStackRow};
 pub use error::{ErrorBody, ProblemBody};
 pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
-pub use job::{JobDetails, JobEvent, JobList, JobRequest, JobResource, JobState, KeyNote};
+pub use job::{JobChange, JobDetails, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState, KeyNote};
 pub use peak::{FrameRow, PeakGroup, PeakRange, PeakReport};
 pub use ranks::{RankOutlier, RankRow, RanksReport};
 pub use recording::{
-    Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingReport, Started, Written,
+    Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve, RecordingReport, Started,
+    StepStart, Written,
 };
 pub use replay::{
     ReplayDifference, ReplayDocument, ReplayOomRow, ReplayRecorded, ReplaySweep, ReplayTrial, ReplayVerification,

@@ -126,3 +126,37 @@ pub struct RecordingReport {
     /// Where memory ran out, if it did.
     pub oom: Option<OutOfMemory>,
 }
+
+/// The memory of a recording over its events: the chart of a finished job.
+///
+/// It is computed from the snapshot, so that its highest points are the figures of the [`RecordingReport`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RecordingCurve {
+    /// The CUDA index of the device that this is about: the one whose live bytes are highest.
+    pub device: i64,
+    /// Total memory of the device, in bytes; `None` where the run ended before it was known.
+    pub capacity_bytes: Option<u64>,
+    /// Events of the device; the curves run over one moment more, the one before the first event.
+    pub events: u64,
+    /// The highest live bytes within each of equal parts of the moments.
+    pub live_curve: Vec<u64>,
+    /// The highest segment bytes within the same parts.
+    pub reserved_curve: Vec<u64>,
+    /// The event after which live bytes are highest, -1 where they are before the first one.
+    pub peak_event: i64,
+    /// Where optimizer steps begin, some of them where there are very many.
+    pub steps: Vec<StepStart>,
+    /// The events at which memory ran out.
+    pub oom_events: Vec<u64>,
+}
+
+/// Where an optimizer step begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepStart {
+    /// The step, from 0.
+    pub step: u64,
+    /// Its first event.
+    pub event: u64,
+}

@@ -71,13 +71,20 @@ pub fn title_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clo
 /// Where the code calls a module, backward or an optimizer, that is the call; else it is its innermost frame.
 /// Packages are not the user's own, whatever they do; stacks of our recorder have no such frame.
 pub fn own_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Option<usize> {
-    let entry = frames.clone().enumerate().filter(|(_, (_, filename))| is_entry(filename)).last();
+    // What an optimizer calls back is the program again; what is around it is not where the model is called.
+    let closure = frames.clone().position(|(name, _)| name == "closure").map_or(usize::MAX, |position| position + 1);
+    let entry = frames.clone().enumerate().take(closure).filter(|(_, (_, filename))| is_entry(filename)).last();
     let from = entry.map_or(0, |(position, _)| position + 1);
     let own = |from: usize| {
         let position = frames.clone().skip(from).position(|(_, filename)| is_own(filename));
         position.map(|position| position + from)
     };
     own(from).or_else(|| own(0))
+}
+
+/// The position of the innermost frame of the user's own code, of frames given innermost first.
+pub fn innermost_own_position<'a>(mut frames: impl Iterator<Item = (&'a str, &'a str)>) -> Option<usize> {
+    frames.position(|(_, filename)| is_own(filename))
 }
 
 /// Whether a frame is of a file that the user has written, as far as its path tells.
@@ -126,7 +133,7 @@ const RUNTIME_PACKAGES: [&str; 11] = [
 const BOOTSTRAP_FILES: [&str; 4] = ["runpy.py", "_bootstrap.py", "_container_entrypoint.py", "<frozen runpy>"];
 
 /// Symbols of compiled code: no file, an object file, a library, or a source that is no program for people to read.
-fn is_native(filename: &str) -> bool {
+pub fn is_native(filename: &str) -> bool {
     const SUFFIXES: [&str; 10] = [".cpp", ".cc", ".c", ".cu", ".h", ".hpp", ".o", ".S", ".pyx", ".asm"];
     let has_suffix = SUFFIXES.iter().any(|suffix| filename.ends_with(suffix));
     let is_library = filename.ends_with(".so") || filename.contains(".so.") || filename.ends_with(".dll");

@@ -128,15 +128,17 @@ impl Builder {
         Ok(true)
     }
 
-    /// The stack of `inner<outer`, a frame being a function of `main.py` unless a file follows: `f@file`.
+    /// The stack of `inner<outer`, a frame being line 1 of a function of `main.py` unless more follows: `f@file:7`, `f:7`.
     fn stack(&mut self, text: &str) -> StackId {
         let frames: Vec<FrameId> = text
             .split('<')
             .filter(|name| !name.is_empty())
             .map(|frame| {
+                let line = frame.rsplit_once(':').and_then(|(head, digits)| Some((head, digits.parse().ok()?)));
+                let (frame, line) = line.unwrap_or((frame, 1));
                 let (name, filename) = frame.split_once('@').unwrap_or((frame, "main.py"));
                 let [name, filename] = [name, filename].map(|text| self.trace.strings.intern(text));
-                self.trace.frames.intern(Frame { name, filename, line: 1, fx: None })
+                self.trace.frames.intern(Frame { name, filename, line, fx: None })
             })
             .collect();
         self.trace.stacks.intern(&frames)

@@ -1,12 +1,13 @@
 //! A cache that is emptied again and again.
 
-use super::{Confidence, Evidence, Finding, MOST_SHOWN, top_stacks};
+use super::own_code::{Own, line_of};
+use super::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, top_stacks};
 use crate::analysis::Study;
 use crate::base::{Severity, format};
 use crate::trace::{Action, EventTable, StackId};
 
-/// The share of steps in which the cache has to be emptied: one in so many.
-const LEAST_STEPS: usize = 2;
+/// The share of steps in which the cache has to be emptied: all but one in so many.
+const LEAST_STEPS: usize = 5;
 
 /// Consecutive events that give segments back.
 struct Release {
@@ -19,31 +20,36 @@ struct Release {
 
 /// Segments that are given back in most steps, and asked for again.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
-    let steps = study.steps.as_ref()?;
+    let repeats = study.repeats();
     let events = &study.device.events;
     let releases: Vec<Release> = releases(events).into_iter().filter(|release| is_by_hand(events, release)).collect();
     let end = events.len() as u32;
-    let of_step = |moment: u32| steps.steps.partition_point(|step| step.end < moment);
+    let of_step = |moment: u32| repeats.partition_point(|step| step.end < moment);
     let mut emptied: Vec<usize> = releases.iter().map(|release| of_step(release.first + 1)).collect();
     emptied.dedup();
     let again: u64 = asked_for(events, releases.first().map_or(end, |release| release.end));
-    if emptied.len() < 2 || emptied.len() * LEAST_STEPS < steps.steps.len() || again == 0 {
+    if emptied.len() < 2 || emptied.len() * LEAST_STEPS < repeats.len() * (LEAST_STEPS - 1) || again == 0 {
         return None;
     }
     let bytes = releases.iter().map(|release| release.bytes).sum::<u64>() / emptied.len() as u64;
+    let line = releases.iter().find_map(|release| line_of(study, release.stack, Own::Innermost));
+    let from = line.as_ref().map_or_else(String::new, |line| format!(", from {}", line.place()));
     let told = releases.iter().filter(|release| release.stack.has_frames()).count();
     Some(Finding {
         code: "cache-emptied",
-        severity: Severity::Warning,
+        // Between layers or batches of a run that nothing trains it may be meant.
+        severity: if study.steps.is_some() { Severity::Warning } else { Severity::Info },
         confidence: if told == releases.len() { Confidence::High } else { Confidence::Low },
+        rank: Rank::Cause,
         device: study.device.index,
         bytes,
         title: format!(
-            "The cache is emptied in {} of {} steps, {} each time",
+            "The cache is emptied in {} of {}, {} each time{from}",
             emptied.len(),
-            steps.steps.len(),
+            format::counted(repeats.len() as u64, if study.steps.is_some() { "step" } else { "repeat" }),
             format::bytes(bytes)
         ),
+        line,
         evidence: Evidence {
             shows: format!(
                 "Segments go back to CUDA without an allocation that needed the room, and later steps ask CUDA for {} \
@@ -55,7 +61,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         },
         advice:
             "Leave `torch.cuda.empty_cache()` out of the loop: it makes `cudaMalloc` wait for the device in each step, \
-                 and the peak stays the same. PyTorch empties its cache by itself before it says that memory is out."
+                 and the peak stays the same. PyTorch empties its cache by itself before it runs out of memory."
                 .to_owned(),
     })
 }

@@ -1,7 +1,8 @@
 //! Devices of one process that do not share the work.
 
-use super::{Confidence, Evidence, Finding, top_stacks};
-use crate::analysis::{Study, live_by_stack};
+use super::own_code::{Own, line_of};
+use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use crate::analysis::{Category, CategoryBytes, Study, live_by_category, live_by_stack};
 use crate::base::{Severity, format};
 
 /// A device that keeps less than this between steps has no model.
@@ -17,8 +18,17 @@ pub(super) fn findings(studies: &[Study<'_>]) -> Vec<Finding> {
     let has_allocations =
         |study: &&&Study<'_>| study.timeline.allocations.len() > study.timeline.allocations.initial_count();
     let is_trained = with_model.iter().any(|study| study.steps.is_some());
-    let idle = without.iter().filter(has_allocations).filter(|_| is_trained).map(|study| without_weights(study));
+    let idle = without.iter().filter(has_allocations).filter(|_| is_trained).filter(|study| !has_weights(study));
+    let idle = idle.map(|study| without_weights(study));
     idle.chain(uneven(&with_model)).collect()
+}
+
+/// Whether weights or their state are among what is alive at the peak, as the picture shows them.
+fn has_weights(study: &Study<'_>) -> bool {
+    let is_model = |share: &&CategoryBytes| {
+        matches!(share.category, Category::Parameter | Category::OptimizerState) && share.bytes >= LEAST_LASTING_BYTES
+    };
+    live_by_category(study, study.timeline.live_peak().0).iter().any(|share| is_model(&share))
 }
 
 /// The least that is alive at the ends of steps, or at the end of a trace without steps.
@@ -37,9 +47,11 @@ fn without_weights(study: &Study<'_>) -> Finding {
         code: "device-without-weights",
         severity: Severity::Warning,
         confidence: Confidence::Medium,
+        rank: Rank::Cause,
         device: index,
         bytes: peak_bytes,
         title: format!("GPU {index} has no weights, yet steps allocate on it{most}"),
+        line: None,
         evidence: Evidence {
             shows: format!(
                 "At the end of a step it has {}; within steps up to {}.",
@@ -66,18 +78,22 @@ fn uneven(studies: &[&Study<'_>]) -> Option<Finding> {
         return None;
     }
     let groups = live_by_stack(highest.device, &highest.timeline.allocations, moment);
+    let line = groups.iter().find_map(|group| line_of(highest, group.stack, Own::Call));
+    let from = line.as_ref().map_or_else(String::new, |line| format!("; the most of it comes from {}", line.place()));
     let index = highest.device.index;
     Some(Finding {
         code: "devices-uneven",
         severity: Severity::Warning,
         confidence: Confidence::Medium,
+        rank: Rank::Cause,
         device: index,
         bytes: bytes - other_bytes,
         title: format!(
-            "GPU {index} peaks at {}, every other GPU at {} or less",
+            "GPU {index} peaks at {}, every other GPU at {} or less{from}",
             format::bytes(bytes),
             format::bytes(other_bytes)
         ),
+        line,
         evidence: Evidence {
             shows: groups.first().map_or_else(String::new, |group| {
                 format!("At its peak, {} of it are from {}.", format::bytes(group.bytes), highest.title(group.stack))

@@ -1,6 +1,6 @@
 //! Limits that the user set, and the memory of the card.
 
-use super::{Confidence, Evidence, Finding, FindingsConfig, top_stacks, tried};
+use super::{Confidence, Evidence, Finding, FindingsConfig, Rank, top_stacks, tried};
 use crate::analysis::{Study, live_by_stack};
 use crate::base::{Severity, format};
 
@@ -34,9 +34,11 @@ fn above_growth(study: &Study<'_>, limit: u64) -> Option<Finding> {
         code: "growth-above-limit",
         severity: Severity::Error,
         confidence: Confidence::High,
+        rank: Rank::Limit,
         device: study.device.index,
         bytes,
         title: format!("Memory grows by {} a step, the limit is {}", format::bytes(bytes), format::bytes(limit)),
+        line: None,
         evidence: Evidence {
             shows: format!("The ends of {} were compared.", format::counted(study.growth.steps as u64, "step")),
             events: Vec::new(),
@@ -94,9 +96,11 @@ fn at_moment(
         code,
         severity,
         confidence: Confidence::High,
+        rank: Rank::Limit,
         device: study.device.index,
         bytes,
         title,
+        line: None,
         evidence: Evidence {
             shows: groups.first().map_or_else(String::new, |group| {
                 format!(

@@ -1,8 +1,9 @@
 //! Each time that memory was out: what was asked for, what was free and why it did not help.
 
+use super::own_code::{Own, line_of};
 use super::tried::{self, Tried};
-use super::{Confidence, Evidence, Finding, MOST_SHOWN, top_stacks};
-use crate::analysis::{Fragmentation, Stuck, Study, live_by_stack};
+use super::{Confidence, Evidence, Finding, MOST_SHOWN, Rank, top_stacks};
+use crate::analysis::{Fragmentation, Phase, Stuck, Study, live_by_stack};
 use crate::base::{Severity, format};
 use crate::trace::{Action, Event, Setting, StackId};
 
@@ -26,7 +27,7 @@ pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     }
     let others: usize = places.iter().skip(MOST_PLACES).map(|failures| failures.events.len()).sum();
     if let (Some(last), true) = (found.last_mut(), others > 0) {
-        last.advice += &format!(" Memory was out {} more, at other places.", format::counted(others as u64, "time"));
+        last.advice += &format!(" It ran out {} more, at other places.", format::counted(others as u64, "time"));
     }
     found
 }
@@ -53,11 +54,14 @@ fn finding(study: &Study<'_>, failures: &Failures, tried: Option<&Tried>) -> Fin
     let largest = groups.first().map(|group| (group.bytes, study.title(group.stack)));
     Finding {
         code: "out-of-memory",
-        severity: Severity::Error,
+        // A program that caught it and trained on, with a smaller batch perhaps, is where it wanted to be.
+        severity: if went_on(study) { Severity::Info } else { Severity::Error },
         confidence: Confidence::High,
+        rank: Rank::Limit,
         device: study.device.index,
         bytes: event.size_bytes,
         title: title(study, failures, &event),
+        line: line_of(study, event.stack, Own::Innermost),
         evidence: Evidence {
             shows: shows(&parts) + &tried.map_or_else(String::new, |tried| stuck(&tried.stuck)),
             events: failures.events.iter().copied().take(MOST_SHOWN).collect(),
@@ -78,7 +82,22 @@ fn title(study: &Study<'_>, failures: &Failures, event: &Event) -> String {
         1 => format!("at event {first}"),
         times => format!("{}, first at event {first}", format::counted(times as u64, "time")),
     };
-    format!("Out of memory {when}: {asked} asked for by {}, {free} free on the device", study.title(event.stack))
+    let after = if went_on(study) { ", and the run went on" } else { "" };
+    let by = study.title(event.stack);
+    format!("Out of memory {when}: tried to allocate {asked} at {by}, {free} free on the device{after}")
+}
+
+/// Whether gradients are computed after the last failure.
+fn went_on(study: &Study<'_>) -> bool {
+    let events = &study.device.events;
+    let Some(last) = (0..events.len()).rev().find(|&event| events.actions().at(event) == Action::Oom) else {
+        return false;
+    };
+    let is_backward = |event: usize| {
+        let is_alloc = events.actions().at(event) == Action::Alloc;
+        is_alloc && study.phases.of_birth(event as u32 + 1, events.stacks().at(event)) == Phase::Backward
+    };
+    study.phases.are_told() && (last + 1..events.len()).any(is_backward)
 }
 
 fn shows(parts: &Fragmentation) -> String {
@@ -167,15 +186,15 @@ fn remedies(
     }
     if let Some(factor) = tried.and_then(|tried| tried.batch) {
         remedies.push(format!(
-            "With about {} of the batch the requests up to here would have fitted: an estimate, for which activations, \
-             inputs and temporaries are scaled.",
+            "Estimate: about {} of the batch would have fitted up to here; activations, inputs and temporaries are \
+             scaled for it.",
             format::percent((factor * 1000.0) as u64, 1000)
         ));
     }
     if let Some((bytes, title)) = largest {
         remedies.push(format!(
-            "Have less alive at this point, with a smaller micro-batch or activation checkpointing perhaps: the most, {}, \
-             is from {title}.",
+            "Reduce what is live here, with a smaller micro-batch or activation checkpointing; the largest part, {}, is \
+             from {title}.",
             format::bytes(bytes)
         ));
     }

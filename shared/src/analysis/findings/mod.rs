@@ -3,21 +3,28 @@
 //! Each kind of finding has a file; a finding says what is there, what shows it and what to do, and never more than
 //! the trace shows.
 
+mod abandoned;
 mod cache;
+mod collecting;
 mod devices;
+mod evaluating;
 mod growing;
 mod limits;
+mod loading;
+mod logits;
 mod memory_out;
 mod outside;
 mod own_code;
+mod passes;
 mod peak;
 mod precision;
+mod recorded;
 mod settled;
 mod staying;
 mod tried;
 mod waste;
 
-use super::{Kept, Origin, Study, Timeline};
+use super::{Kept, Origin, Study, Timeline, place};
 use crate::base::Severity;
 use crate::trace::{Device, StackId, Trace};
 use std::cmp::Reverse;
@@ -55,6 +62,45 @@ pub struct Evidence {
     pub stacks: Vec<StackId>,
 }
 
+/// Findings of one severity come in this order: causes before what follows from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rank {
+    /// What makes the next try run out of memory too.
+    Retry,
+    /// Memory ran out, or a limit was passed.
+    Limit,
+    /// Something grows.
+    Growth,
+    /// Something is there that need not be.
+    Cause,
+    /// Too little was recorded to judge.
+    Recording,
+    /// What a peak is made of.
+    Peak,
+    /// Reserved memory, which follows from the rest.
+    Reserved,
+    /// What is normal.
+    Normal,
+}
+
+/// A line of a program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceLine {
+    /// The file as the stack names it.
+    pub file: String,
+    /// The function.
+    pub function: String,
+    /// The line, from 1; 0 where it is not known.
+    pub line: u64,
+}
+
+impl SourceLine {
+    /// Such as `train (train.py:88)`.
+    pub fn place(&self) -> String {
+        place(&self.function, &self.file, self.line)
+    }
+}
+
 /// One diagnosis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -64,12 +110,16 @@ pub struct Finding {
     pub severity: Severity,
     /// How sure the cause is.
     pub confidence: Confidence,
+    /// What comes first of the same severity.
+    pub rank: Rank,
     /// The device index.
     pub device: i64,
     /// The bytes that it is about: a step's for what grows.
     pub bytes: u64,
     /// What is there, in a sentence without a full stop.
     pub title: String,
+    /// The line of the user's own code that it is about, where one is known.
+    pub line: Option<SourceLine>,
     /// What shows it.
     pub evidence: Evidence,
     /// What to do.
@@ -89,9 +139,9 @@ pub struct FindingsConfig {
 
 /// Everything there is to say about the devices of a trace; `devices` are they with their timelines.
 ///
-/// Errors come first, then warnings; of the same severity, what is about more bytes.
+/// Errors come first, then warnings; of the same severity causes before what follows from them, then more bytes.
 pub fn findings(trace: &Trace, devices: &[(&Device, &Timeline)], config: &FindingsConfig) -> Vec<Finding> {
-    findings_of(&studies(trace, devices), config)
+    findings_of(trace, &studies(trace, devices), config)
 }
 
 /// The devices whose memory was in use, studied; findings are drawn from them.
@@ -102,20 +152,29 @@ pub fn studies<'a>(trace: &'a Trace, devices: &[(&'a Device, &'a Timeline)]) -> 
 }
 
 /// The same for devices that were studied already.
-pub fn findings_of(studies: &[Study<'_>], config: &FindingsConfig) -> Vec<Finding> {
+pub fn findings_of(trace: &Trace, studies: &[Study<'_>], config: &FindingsConfig) -> Vec<Finding> {
+    if studies.is_empty() {
+        return vec![recorded::of_nothing(trace)];
+    }
     let mut found: Vec<Finding> = studies.iter().flat_map(|study| of_device(study, config)).collect();
     found.extend(devices::findings(studies));
-    found.sort_by_key(|finding| (Reverse(finding.severity), Reverse(finding.bytes), finding.device));
+    found.sort_by_key(|finding| (Reverse(finding.severity), finding.rank, Reverse(finding.bytes), finding.device));
     found
 }
 
 fn of_device(study: &Study<'_>, config: &FindingsConfig) -> Vec<Finding> {
     let mut found = memory_out::findings(study);
+    found.extend(abandoned::finding(study));
     found.extend(config.capacity_bytes.and_then(|capacity| outside::finding(study, capacity)));
     found.extend(growing::findings(study, config));
-    found.extend(settled::findings(study));
+    found.extend(collecting::findings(study));
+    found.extend(settled::finding(study));
     found.extend(limits::findings(study, config));
     found.extend(staying::findings(study));
+    found.extend(evaluating::finding(study));
+    found.extend(loading::findings(study));
+    found.extend(logits::finding(study));
+    found.extend(recorded::finding(study));
     found.extend(precision::finding(study));
     found.extend(cache::finding(study));
     found.extend(waste::finding(study));

@@ -1,6 +1,6 @@
 //! Memory of the card that PyTorch's allocator never had.
 
-use super::{Confidence, Evidence, Finding};
+use super::{Confidence, Evidence, Finding, Rank};
 use crate::analysis::{Study, outside_bytes};
 use crate::base::{Severity, format};
 
@@ -18,12 +18,14 @@ pub(super) fn finding(study: &Study<'_>, capacity_bytes: u64) -> Option<Finding>
         code: "outside-pytorch",
         severity: if is_much { Severity::Warning } else { Severity::Info },
         confidence: Confidence::Medium,
+        rank: Rank::Limit,
         device: study.device.index,
         bytes,
         title: format!(
-            "{} of the card were used by others than PyTorch's allocator when memory was out",
+            "{} of the card were used by others than PyTorch's allocator when it ran out of memory",
             format::bytes(bytes)
         ),
+        line: None,
         evidence: Evidence {
             shows: format!(
                 "Of {} PyTorch had {} reserved, and {} were free.",

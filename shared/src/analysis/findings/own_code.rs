@@ -1,31 +1,65 @@
 //! The line of the user's own code that most of something comes from.
 
-use crate::analysis::{Study, own_place};
-use crate::trace::StackId;
+use super::SourceLine;
+use crate::analysis::{Phase, Study, own_frame};
+use crate::trace::{Action, StackId};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 
+/// Which of the frames of the user's own code matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Own {
+    /// Where the model, backward or the optimizer is called.
+    Call,
+    /// The innermost one.
+    Innermost,
+}
+
 /// A place in the user's own code.
 pub(super) struct OwnCode {
-    /// Such as `train (train.py:88)`.
-    pub(super) place: String,
+    /// The line.
+    pub(super) line: SourceLine,
     /// Whether everything comes from it, and not only half or more.
     pub(super) is_all: bool,
 }
 
 impl OwnCode {
-    /// The place that half or more of the bytes come from; `None` where no place of the user's own has so much.
-    pub(super) fn of(study: &Study<'_>, rows: impl Iterator<Item = (u64, StackId)>) -> Option<Self> {
+    /// The line that half or more of the bytes come from; `None` where no line of the user's own has so much.
+    pub(super) fn of(study: &Study<'_>, rows: impl Iterator<Item = (u64, StackId)>, own: Own) -> Option<Self> {
         let mut all = 0_u64;
-        let mut by_place: HashMap<String, u64> = HashMap::new();
+        let mut by_line: HashMap<SourceLine, u64> = HashMap::new();
         for (bytes, stack) in rows {
             all = all.saturating_add(bytes);
-            if let Some(place) = own_place(study.trace, stack) {
-                let sum = by_place.entry(place).or_default();
+            if let Some(line) = line_of(study, stack, own) {
+                let sum = by_line.entry(line).or_default();
                 *sum = sum.saturating_add(bytes);
             }
         }
-        let (place, bytes) = by_place.into_iter().max_by_key(|(place, bytes)| (*bytes, Reverse(place.clone())))?;
-        (bytes > 0 && bytes.saturating_mul(2) >= all).then_some(Self { place, is_all: bytes == all })
+        let (line, bytes) = by_line.into_iter().max_by_key(|(line, bytes)| (*bytes, Reverse(line.clone())))?;
+        (bytes > 0 && bytes.saturating_mul(2) >= all).then_some(Self { line, is_all: bytes == all })
     }
+
+    /// The line that calls backward last.
+    pub(super) fn of_backward(study: &Study<'_>) -> Option<Self> {
+        let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
+        let is_call = |&event: &usize| {
+            let stack = stacks.at(event);
+            actions.at(event) == Action::Alloc && study.phases.of_stack(stack) == Phase::Backward
+        };
+        let mut calls = (0..study.device.events.len()).rev().filter(is_call);
+        let line = calls.find_map(|event| line_of(study, stacks.at(event), Own::Call))?;
+        Some(Self { line, is_all: true })
+    }
+
+    /// Such as `train (train.py:88)`.
+    pub(super) fn place(&self) -> String {
+        self.line.place()
+    }
+}
+
+/// The user's own line of one stack.
+pub(super) fn line_of(study: &Study<'_>, stack: StackId, own: Own) -> Option<SourceLine> {
+    let frame = study.trace.frames.get(own_frame(study.trace, stack, own == Own::Call)?);
+    let text = |id| study.trace.strings.get(id).to_owned();
+    Some(SourceLine { file: text(frame.filename), function: text(frame.name), line: frame.line })
 }

@@ -1,7 +1,7 @@
 //! What holds the peak.
 
-use super::{Confidence, Evidence, Finding, top_stacks};
-use crate::analysis::{Category, PhaseBasis, StackBytes, Study, live_by_category, live_by_stack};
+use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use crate::analysis::{Category, PhaseBasis, RunKind, StackBytes, Study, live_by_category, live_by_stack};
 use crate::base::{Severity, format};
 
 /// Categories beyond this many are small.
@@ -43,15 +43,17 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let advice = match (stacks.is_empty(), has_trace) {
         (true, _) => NO_STACKS,
         (false, false) => NO_TRACE,
-        (false, true) => advice(shares.first().map_or(Category::Unknown, |share| share.category)),
+        (false, true) => advice(study.kind, shares.first().map_or(Category::Unknown, |share| share.category)),
     };
     Some(Finding {
         code: "peak",
         severity: Severity::Info,
         confidence: if study.phases.basis() == PhaseBasis::Operations { Confidence::Medium } else { Confidence::High },
+        rank: Rank::Peak,
         device: study.device.index,
         bytes: peak_bytes,
         title,
+        line: None,
         evidence: Evidence { shows, events: moment.checked_sub(1).into_iter().collect(), stacks },
         advice: advice.to_owned(),
     })
@@ -75,8 +77,17 @@ fn place(study: &Study<'_>, group: &StackBytes) -> String {
 }
 
 /// What makes the largest part of a peak smaller.
-fn advice(largest: Category) -> &'static str {
+fn advice(kind: RunKind, largest: Category) -> &'static str {
+    let is_trained = kind == RunKind::Training;
     match largest {
+        Category::Activation if kind == RunKind::Forward => {
+            "Gradients are on, so that activations are kept for a backward that does not come in this trace. For \
+             inference run the model under `torch.inference_mode()`; for training record the backward too."
+        }
+        Category::Activation | Category::Evaluation | Category::Temporary | Category::Input if !is_trained => {
+            "Smaller batches or shorter sequences make it smaller; a cache of keys and values can be bounded, or kept in \
+             fewer bits."
+        }
         Category::Activation => {
             "A smaller micro-batch with gradient accumulation, activation checkpointing, or autocast makes it smaller."
         }

@@ -1,6 +1,6 @@
 //! A loss in 16 bits.
 
-use super::{Confidence, Evidence, Finding, MOST_SHOWN};
+use super::{Confidence, Evidence, Finding, MOST_SHOWN, Rank};
 use crate::analysis::{Phase, Study};
 use crate::base::Severity;
 use crate::trace::{Action, StackId};
@@ -36,9 +36,11 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         code: "loss-in-16-bits",
         severity: Severity::Warning,
         confidence: Confidence::High,
+        rank: Rank::Cause,
         device: study.device.index,
         bytes: HALF_BYTES,
         title: format!("The loss is computed in 16 bits, by {}", study.title(stack)),
+        line: None,
         evidence: Evidence {
             shows: "The loss is one number, and two bytes are asked for to hold it; in 32 bits it would be four."
                 .to_owned(),

@@ -1,10 +1,12 @@
 //! What is there longer than it need be, though it does not grow.
 
-use super::own_code::OwnCode;
-use super::{Confidence, Evidence, Finding, events_of, top_stacks};
+use super::own_code::{Own, OwnCode};
+use super::{Confidence, Evidence, Finding, Rank, events_of, top_stacks};
 use crate::analysis::categories::WORKSPACES_BYTES;
-use crate::analysis::{Course, ForwardPass, Kept, Phase, Study};
+use crate::analysis::{AllocationId, Course, ForwardPass, Kept, Phase, Study};
 use crate::base::{Severity, format};
+use crate::trace::StackId;
+use hashbrown::HashSet;
 
 /// Less than this share of the peak is not worth a word: one in so many.
 const LEAST_SHARE: u64 = 100;
@@ -13,26 +15,27 @@ const LEAST_SHARE: u64 = 100;
 const LEAST_OF_GRAPH: usize = 2;
 
 /// With fewer stacks, single tensors would look like a graph.
-const LEAST_STACKS: usize = 5;
+const LEAST_STACKS: usize = 3;
 
-/// A stack with less than this share of a pass may come once though the pass comes several times: one in so many.
-const LEAST_OF_PASS: u64 = 1000;
+/// Fewer steps can't tell gradients that stay from those of a step and of what followed it.
+const LEAST_STEPS: usize = 3;
 
-/// The share of the stacks of a pass that may be the seldom ones without a say in the number: one in so many.
-const SELDOM: usize = 10;
-
-/// Gradients, graphs and recomputed activations that outlive their step, and passes that pile up within one.
+/// Gradients, graphs and recomputed activations that outlive their step, and passes that pile up within one step.
 pub(super) fn findings(study: &Study<'_>) -> Vec<Finding> {
     if !study.phases.are_told() {
         return Vec::new();
     }
     let Some(steps) = study.steps.as_ref() else { return Vec::new() };
     let pass = ForwardPass::of(study, steps.steps[steps.steps.len() / 2]);
-    [gradients(study), graph(study, &pass), recomputed(study), passes(study, &pass)].into_iter().flatten().collect()
+    let found = [gradients(study), graph(study, &pass), recomputed(study), super::passes::finding(study, &pass)];
+    found.into_iter().flatten().collect()
 }
 
 /// Gradients that the first step allocates and no step frees.
 fn gradients(study: &Study<'_>) -> Option<Finding> {
+    if study.growth.steps < LEAST_STEPS {
+        return None;
+    }
     let mut rows = rows(study, Course::Settles, Phase::Backward);
     // A gradient may be as large as a workspace, but there is one workspace of a kind.
     for size_bytes in WORKSPACES_BYTES {
@@ -58,7 +61,7 @@ fn gradients(study: &Study<'_>) -> Option<Finding> {
 fn graph(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
     let rows = rows(study, Course::Renewed, Phase::Forward);
     let of_pass = rows.iter().filter(|kept| pass.by_stack.contains_key(&kept.stack)).count();
-    if of_pass < LEAST_STACKS || of_pass * LEAST_OF_GRAPH < pass.by_stack.len() {
+    if of_pass < LEAST_STACKS || of_pass * LEAST_OF_GRAPH < pass.by_stack.len() || !meet_the_next(study, &rows) {
         return None;
     }
     finding(
@@ -70,6 +73,27 @@ fn graph(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
         "`retain_graph=True` keeps what backward would have freed, and the name of the loss or of an output keeps the \
          graph. Leave `retain_graph` out, or `del loss, output` at the end of the step.",
     )
+}
+
+/// Whether most of what the middle step leaves is still there when the next one has made its own.
+///
+/// What a function's names hold goes when it returns, before the next pass.
+fn meet_the_next(study: &Study<'_>, rows: &[&Kept]) -> bool {
+    let allocations = &study.timeline.allocations;
+    let steps = study.repeats();
+    let middle = (steps.len() - 1) / 2;
+    let Some((&step, &next)) = steps.get(middle).zip(steps.get(middle + 1)) else { return false };
+    let moment = ForwardPass::of(study, next).moment;
+    let stacks: HashSet<StackId> = rows.iter().map(|kept| kept.stack).collect();
+    let (mut left, mut met) = (0_u64, 0_u64);
+    for row in allocations.born_by(step.start)..allocations.born_by(step.end) {
+        let id = AllocationId(row);
+        if allocations.dies_after(id, step.end) && stacks.contains(&allocations.allocation_stack(id, study.device)) {
+            left = left.saturating_add(allocations.size_bytes(id));
+            met = met.saturating_add(if allocations.dies_after(id, moment) { allocations.size_bytes(id) } else { 0 });
+        }
+    }
+    left > 0 && met * 2 > left
 }
 
 /// Recomputed activations that outlive the backward that they were computed for.
@@ -86,41 +110,8 @@ fn recomputed(study: &Study<'_>) -> Option<Finding> {
     )
 }
 
-/// Several forward passes before the first backward.
-fn passes(study: &Study<'_>, pass: &ForwardPass) -> Option<Finding> {
-    let rows = pass.by_stack.values().filter(|row| row.bytes.saturating_mul(LEAST_OF_PASS) >= pass.bytes);
-    let mut counts: Vec<u64> = rows.map(|row| row.count).collect();
-    counts.sort_unstable();
-    if counts.len() < LEAST_STACKS || counts[0] < 2 || is_little(study, pass.bytes) {
-        return None;
-    }
-    let passes = counts[counts.len() / SELDOM];
-    let bytes = pass.bytes / passes * (passes - 1);
-    Some(Finding {
-        code: "several-graphs-at-once",
-        severity: Severity::Warning,
-        confidence: Confidence::Medium,
-        device: study.device.index,
-        bytes,
-        title: format!("{passes} forward passes come before backward: their graphs hold {}", format::bytes(pass.bytes)),
-        evidence: Evidence {
-            shows: format!(
-                "After event {} {} hold what forward keeps for backward, most of them {passes} tensors or more each.",
-                format::count(u64::from(pass.moment).saturating_sub(1)),
-                format::counted(pass.by_stack.len() as u64, "stack"),
-            ),
-            events: pass.moment.checked_sub(1).into_iter().collect(),
-            stacks: top_stacks(pass.by_stack.iter().map(|(&stack, row)| (row.bytes, stack))),
-        },
-        advice:
-            "Call backward for each micro-batch: gradients add up by themselves, and one graph is there at a time. A \
-                 pipeline's schedule does this on purpose."
-                .to_owned(),
-    })
-}
-
 /// Whether bytes are next to nothing beside the peak.
-fn is_little(study: &Study<'_>, bytes: u64) -> bool {
+pub(super) fn is_little(study: &Study<'_>, bytes: u64) -> bool {
     bytes == 0 || bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1
 }
 
@@ -140,17 +131,21 @@ fn finding(
 ) -> Option<Finding> {
     let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
-    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)));
-    let look = own.map_or_else(String::new, |own| format!(" It is called from `{}`.", own.place));
+    let own = OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)), Own::Call);
+    // Backward runs on threads of its own, which the program's line stands for that calls it.
+    let own = own.or_else(|| OwnCode::of_backward(study));
+    let look = own.as_ref().map_or_else(String::new, |own| format!(" It is called from `{}`.", own.place()));
     let mut by_bytes = rows.to_vec();
     by_bytes.sort_by_key(|kept| std::cmp::Reverse(kept.end_bytes));
     (!is_little(study, bytes)).then(|| Finding {
         code,
         severity: Severity::Warning,
         confidence: if study.growth.steps > 2 { Confidence::High } else { Confidence::Medium },
+        rank: Rank::Cause,
         device: study.device.index,
         bytes,
         title: format!("{what}: {} in {}", format::bytes(bytes), format::counted(count, "allocation")),
+        line: own.map(|own| own.line),
         evidence: Evidence {
             shows: shows.to_owned(),
             events: events_of(study, &by_bytes),

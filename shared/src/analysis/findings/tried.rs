@@ -109,7 +109,7 @@ fn try_settings(trials: &mut Trials<'_>, event: usize) -> Vec<String> {
         }
     }
     if !in_vain.is_empty() {
-        sentences.push(format!("Replayed with {} memory is out all the same.", in_vain.join(" or ")));
+        sentences.push(format!("Replayed with {} it still runs out of memory.", in_vain.join(" or ")));
     }
     sentences
 }
@@ -124,7 +124,7 @@ fn outcome(settings: &Settings, report: &ReplayReport, event: usize) -> Option<S
              reserved at the peak."
         )),
         Some(oom) if oom.event > event => Some(format!(
-            "Replayed with `PYTORCH_CUDA_ALLOC_CONF={conf}` this request is served, but memory is out at event {}.",
+            "Replayed with `PYTORCH_CUDA_ALLOC_CONF={conf}` this request is served, but it runs out of memory at event {}.",
             format::count(oom.event as u64)
         )),
         Some(_) => None,

@@ -1,9 +1,11 @@
 //! Memory that is reserved and not used.
 
 use super::memory_out::is_expandable;
-use super::{Confidence, Evidence, Finding, tried};
-use crate::analysis::{Fragmentation, Study};
+use super::{Confidence, Evidence, Finding, Rank, tried};
+use crate::analysis::{Fragmentation, RunKind, Study};
 use crate::base::{Severity, format};
+use crate::trace::StackId;
+use hashbrown::HashMap;
 
 /// Less reserved beyond the peak than this share is how the allocator works, in percent of the reserved.
 const LEAST_PERCENT: u64 = 20;
@@ -11,8 +13,30 @@ const LEAST_PERCENT: u64 = 20;
 /// From this share on it is worth an effort.
 const WARNING_PERCENT: u64 = 33;
 
+/// Requests from this size on have segments of their own kind in PyTorch (`kSmallSize`), 1 MiB.
+const LARGE_BYTES: u64 = 1 << 20;
+
+/// Less than this hurts on no card, 512 MiB.
+const MUCH_BYTES: u64 = 512 << 20;
+
 /// Less than this is not worth a word on any card.
 const LEAST_BYTES: u64 = 64 << 20;
+
+/// Whether stacks ask for other sizes from step to step, as they do with batches of many sizes.
+fn sizes_vary(study: &Study<'_>) -> bool {
+    let allocations = &study.timeline.allocations;
+    let mut sizes: HashMap<StackId, (u64, bool)> = HashMap::new();
+    for id in allocations.ids().skip(allocations.initial_count()) {
+        let size_bytes = allocations.size_bytes(id);
+        if size_bytes >= LARGE_BYTES {
+            let (first, varies) =
+                sizes.entry(allocations.allocation_stack(id, study.device)).or_insert((size_bytes, false));
+            *varies |= size_bytes != *first;
+        }
+    }
+    // Layers of several widths share stacks in small models.
+    sizes.values().filter(|size| size.1).count() * 2 > sizes.len()
+}
 
 /// Reserved memory that is well above what was ever alive.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
@@ -23,31 +47,52 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     if beyond < LEAST_BYTES || percent < u128::from(LEAST_PERCENT) {
         return None;
     }
+    let is_much = percent >= u128::from(WARNING_PERCENT) && beyond >= MUCH_BYTES;
+    // What was reserved before the trace belongs to a peak that nobody saw.
+    let has_risen = reserved - study.timeline.reserved_at(0) >= beyond / 2;
     let parts = Fragmentation::at(study, moment);
+    let varies = sizes_vary(study);
     let advice = if is_expandable(study) {
-        "Segments are expandable already. Batches of one size, or the longest one first, let blocks be used again."
+        if varies {
+            "Segments are expandable already. Batches of one size, or the longest one first, let blocks be used again."
+        } else {
+            "Segments are expandable already; an earlier peak has left them."
+        }
     } else if parts.free_segment_bytes > parts.free_in_used_bytes {
         "Most of it is whole segments that nothing uses there: what an earlier peak has left, or memory of another \
-         stream, which is not shared. Let the longest batch come first; \
-         `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` lets blocks of other sizes use it."
-    } else {
+         stream, which is not shared. `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` lets blocks of other sizes use \
+         it."
+    } else if varies {
         "Most of it lies between blocks in use, where larger requests find no room, as with batches of many sizes. Set \
          `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, let the longest batch come first, or keep to one size."
+    } else {
+        "Most of it lies between blocks in use, where larger requests find no room. Set \
+         `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`."
     };
     // What was live before the trace is not known.
     let is_whole = study.timeline.allocations.initial_count() == 0;
     Some(Finding {
         code: "reserved-above-live",
-        severity: if percent >= u128::from(WARNING_PERCENT) { Severity::Warning } else { Severity::Info },
+        severity: if is_much && has_risen { Severity::Warning } else { Severity::Info },
         confidence: Confidence::High,
+        rank: Rank::Reserved,
         device: study.device.index,
         bytes: beyond,
-        title: format!(
-            "PyTorch reserves {}, though never more than {} are live{}",
-            format::bytes(reserved),
-            format::bytes(live),
-            if is_whole { "" } else { " in this trace" }
-        ),
+        title: if study.kind == RunKind::NoTrace {
+            format!(
+                "At the snapshot PyTorch reserves {}, of which {} are live",
+                format::bytes(reserved),
+                format::bytes(live)
+            )
+        } else {
+            format!(
+                "PyTorch reserves {}, though never more than {} are live{}",
+                format::bytes(reserved),
+                format::bytes(live),
+                if is_whole { "" } else { " in this trace" }
+            )
+        },
+        line: None,
         evidence: Evidence {
             shows: format!(
                 "Where the most is reserved, {} are live, {} are free in segments in use, {} are in unused segments, and \

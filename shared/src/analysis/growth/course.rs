@@ -21,6 +21,12 @@ const LEAST_QUIET: u32 = 2;
 /// Fewer steps in each part can't show that a level rises more and more seldom.
 const LEAST_STEPS_OF_PART: usize = 3;
 
+/// So many steps of rising, one after the other, are no coincidence before a fall.
+const LEAST_CLIMBED: usize = 3;
+
+/// A fall leaves this share of what was collected at most: one in so many.
+const MOST_LEFT: u64 = 3;
+
 /// A part in which a level rises by so many times what it rises by in the next part has more of it.
 const SLOWING: u64 = 2;
 
@@ -35,6 +41,8 @@ pub enum Course {
     WarmsUp,
     /// They came now and then, and none for a while, or more and more seldom: a cache with a key for each size perhaps.
     Fills,
+    /// They grow for several steps, and then all of them go at once: outputs of an epoch perhaps.
+    Collected,
     /// They go up and down, and lately not above what was there before.
     Bounded,
     /// They came once, after the first steps.
@@ -59,6 +67,8 @@ pub(super) struct Levels {
     steps: usize,
     /// The steps whose end has another level than the one before, with the level.
     points: Vec<(u32, u64)>,
+    /// How many allocations each of these levels has.
+    counts: Vec<i64>,
     /// The steps whose end is higher than the one before, the first one aside, with by how much.
     rises: Vec<(u32, u64)>,
     /// The sum of all falls after the first level.
@@ -69,7 +79,8 @@ impl Levels {
     /// From changes sorted by step.
     pub(super) fn of(changes: &[(u32, Change)], steps: usize) -> Self {
         let (first, last) = (Change::default(), Change::default());
-        let mut levels = Self { first, last, steps, points: Vec::new(), rises: Vec::new(), fallen: 0 };
+        let mut levels =
+            Self { first, last, steps, points: Vec::new(), counts: Vec::new(), rises: Vec::new(), fallen: 0 };
         for of_step in changes.chunk_by(|one, next| one.0 == next.0) {
             let step = of_step[0].0;
             if step as usize >= steps {
@@ -79,6 +90,7 @@ impl Levels {
             levels.last.bytes += bytes;
             levels.last.count += of_step.iter().map(|(_, change)| change.count).sum::<i64>();
             levels.points.push((step, levels.last.bytes.max(0) as u64));
+            levels.counts.push(levels.last.count);
             match step {
                 0 => levels.first = levels.last,
                 _ if bytes > 0 => levels.rises.push((step, bytes as u64)),
@@ -86,6 +98,11 @@ impl Levels {
             }
         }
         levels
+    }
+
+    /// How many there are at the level before the last one.
+    pub(super) fn count_before_last(&self) -> i64 {
+        self.counts.iter().rev().nth(1).copied().unwrap_or(i64::MAX)
     }
 
     /// The highest level.
@@ -160,11 +177,33 @@ impl Levels {
         if births == [0] && self.last.bytes == self.first.bytes {
             return Course::Settles;
         }
+        if self.is_collected() {
+            return Course::Collected;
+        }
         // The last step may be cut short.
         if births.len() + 1 >= self.steps && births.len() > 1 {
             return Course::Renewed;
         }
         if is_steady { self.course_of_rises() } else { self.course_of_ups_and_downs() }
+    }
+
+    /// Whether the level rises in several steps one after the other and then falls by most of that at once.
+    fn is_collected(&self) -> bool {
+        // The first level is a rise from nothing.
+        let mut climbed = 1;
+        for (index, pair) in self.points.windows(2).enumerate() {
+            let ((before, level), (step, bytes)) = (pair[0], pair[1]);
+            let is_next = step == before + 1 && bytes > level && self.counts[index + 1] > self.counts[index];
+            if is_next {
+                climbed += 1;
+            } else {
+                if climbed >= LEAST_CLIMBED && bytes.saturating_mul(MOST_LEFT) <= level {
+                    return true;
+                }
+                climbed = 0;
+            }
+        }
+        false
     }
 
     fn course_of_rises(&self) -> Course {

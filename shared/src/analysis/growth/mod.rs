@@ -11,6 +11,7 @@
 //! losses kept          3    6    9   12   15   18   21   24    grows
 //! compiled twice       5    9    9    9    9    9    9    9    warms up: nothing new after the first steps
 //! masks by length      1    1    2    2    3    3    3    3    fills: as many as there are lengths
+//! outputs of an epoch  2    4    6    8    0    2    4    6    is collected: all of it goes at once
 //! logged each third    1    2    0    1    2    0    1    2    is bounded: what comes goes again
 //! a table for metrics  0    0    0    5    5    5    5    5    jumps: once
 //! ```
@@ -20,7 +21,7 @@
 mod course;
 
 use self::course::{Change, Levels};
-use super::{AllocationId, Allocations, Phase, Phases, Steps};
+use super::{AllocationId, Allocations, Phase, Phases, Step};
 use crate::trace::{Device, StackId};
 use hashbrown::HashMap;
 use std::cmp::Reverse;
@@ -86,10 +87,22 @@ pub struct Kept {
     pub first_rise: u32,
     /// The last such step.
     pub last_rise: u32,
-    /// Whether they grow by size and not by number: one allocation takes the place of a smaller one.
+    /// Whether they grow although none of an older step is left: those of a step take the place of smaller or fewer ones.
     pub is_replaced: bool,
+    /// How many allocations a step leaves, of those that are there at the end of the last step.
+    pub count_per_step: u64,
     /// The latest of them that is there at the end of the last step.
     pub latest: Option<AllocationId>,
+}
+
+impl Kept {
+    /// Gives a group another class; what is no leak has no rate.
+    pub(super) fn reclass(&mut self, class: Option<GrowthClass>) {
+        if class != Some(GrowthClass::Leak) {
+            self.bytes_per_step = 0;
+        }
+        self.class = class;
+    }
 }
 
 /// What the steps of a device leave behind.
@@ -122,7 +135,7 @@ pub struct ClassTotal {
 
 impl Growth {
     /// Finds what stays after steps; allocations from before the first step are left out.
-    pub fn find(device: &Device, allocations: &Allocations, steps: &Steps, phases: &Phases) -> Self {
+    pub fn find(device: &Device, allocations: &Allocations, steps: &[Step], phases: &Phases) -> Self {
         let mut groups: HashMap<(StackId, u64), Group> = HashMap::new();
         for survivor in survivors(allocations, steps) {
             let stack = allocations.allocation_stack(survivor.id, device);
@@ -131,11 +144,17 @@ impl Growth {
             let phase = phases.of_birth(allocations.born_at(survivor.id.0), stack);
             groups.entry(key).or_default().push(&survivor, phase);
         }
-        let count = steps.steps.len();
+        let count = steps.len();
         let finished = groups.into_iter().map(|(key, group)| group.finish(key, count, phases.are_told()));
-        let mut kept: Vec<Kept> = finished.collect();
-        kept.sort_unstable_by_key(|kept| (Reverse((kept.bytes_per_step, kept.end_bytes)), kept.stack, kept.size_bytes));
-        Self { kept, steps: count }
+        let mut growth = Self { kept: finished.collect(), steps: count };
+        growth.sort();
+        growth
+    }
+
+    /// Sorts the groups again after their classes have changed.
+    pub(super) fn sort(&mut self) {
+        let key = |kept: &Kept| (Reverse((kept.bytes_per_step, kept.end_bytes)), kept.stack, kept.size_bytes);
+        self.kept.sort_unstable_by_key(key);
     }
 
     /// The groups that grow.
@@ -182,8 +201,7 @@ struct Survivor {
     gone: u32,
 }
 
-fn survivors<'a>(allocations: &'a Allocations, steps: &'a Steps) -> impl Iterator<Item = Survivor> + 'a {
-    let steps = &steps.steps;
+fn survivors<'a>(allocations: &'a Allocations, steps: &'a [Step]) -> impl Iterator<Item = Survivor> + 'a {
     let first = steps.first().map_or(u32::MAX, |step| step.start);
     let mut born = 0;
     let rows = allocations.ids().filter(move |&id| allocations.born_at(id.0) > first);
@@ -204,6 +222,9 @@ struct Group {
     /// The steps of birth, ascending, each once.
     births: Vec<u32>,
     bytes_by_phase: HashMap<Phase, u64>,
+    /// The steps of birth of what goes last, each once, and how many allocations those are.
+    last_births: Vec<u32>,
+    last_count: u64,
     latest: Option<(u32, AllocationId)>,
 }
 
@@ -216,6 +237,16 @@ impl Group {
             self.births.push(survivor.born);
         }
         *self.bytes_by_phase.entry(phase).or_default() += survivor.size_bytes;
+        if self.latest.is_some_and(|(gone, _)| gone < survivor.gone) {
+            self.last_births.clear();
+            self.last_count = 0;
+        }
+        if self.latest.is_none_or(|(gone, _)| gone <= survivor.gone) {
+            self.last_count += 1;
+            if self.last_births.last() != Some(&survivor.born) {
+                self.last_births.push(survivor.born);
+            }
+        }
         self.latest = self.latest.max(Some((survivor.gone, survivor.id)));
     }
 
@@ -239,9 +270,19 @@ impl Group {
             end_count: levels.last.count.max(0) as u64,
             first_rise: levels.first_rise().unwrap_or(0),
             last_rise: levels.last_rise().unwrap_or(0),
-            is_replaced: grows && levels.last.count <= levels.first.count,
+            is_replaced: grows && is_replaced(&self.last_births, &levels),
+            count_per_step: self.last_count / (self.last_births.len() as u64).max(1),
             latest: self.latest.filter(|&(gone, _)| gone as usize == steps).map(|(_, id)| id),
         }
+    }
+}
+
+/// Whether only the latest step's are there at its end; the one before may go a little later, once it was copied.
+fn is_replaced(last_births: &[u32], levels: &Levels) -> bool {
+    match last_births.len() {
+        1 => true,
+        2 => levels.count_before_last() <= levels.first.count,
+        _ => false,
     }
 }
 
@@ -252,7 +293,7 @@ fn class_of(course: Course, phase: Phase, is_optimizer: bool) -> Option<GrowthCl
         // The model itself.
         Course::Settles if phase == Phase::Setup => None,
         Course::Settles | Course::WarmsUp => Some(GrowthClass::WarmUp),
-        Course::Fills | Course::Bounded => Some(GrowthClass::Cache),
+        Course::Fills | Course::Bounded | Course::Collected => Some(GrowthClass::Cache),
         Course::Jumps => Some(GrowthClass::OneOff),
         Course::Renewed | Course::Changes => None,
     }

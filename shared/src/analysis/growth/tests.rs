@@ -1,8 +1,8 @@
 //! Courses and classes on small traces, and levels against a look at each end.
 
 use super::*;
+use crate::analysis::Step;
 use crate::analysis::naive::{Random, random_trace};
-use crate::analysis::{Step, StepSource};
 use crate::trace::{Action, text};
 
 /// The growth of a trace with a step at each `snapshot`.
@@ -13,13 +13,12 @@ fn growth(source: &str) -> Growth {
 }
 
 /// Steps that end with the `snapshot` events.
-fn steps(device: &Device) -> Steps {
+fn steps(device: &Device) -> Vec<Step> {
     let rows = device.events.actions().iter().enumerate();
     let ends: Vec<u32> =
         rows.filter(|(_, action)| *action == Action::Snapshot).map(|(event, _)| event as u32 + 1).collect();
     let starts = std::iter::once(0).chain(ends.iter().copied());
-    let steps = starts.zip(&ends).map(|(start, &end)| Step { start, end }).collect();
-    Steps { source: StepSource::Annotations, steps }
+    starts.zip(&ends).map(|(start, &end)| Step { start, end }).collect()
 }
 
 /// Checks the groups, written as `function: course, bytes a step, bytes at the end`.
@@ -172,16 +171,16 @@ fn levels_agree_with_a_look_at_each_end() {
         let trace = random_trace(seed, 200 + seed);
         let device = &trace.devices[0];
         let steps = steps(device);
-        if steps.steps.is_empty() {
+        if steps.is_empty() {
             continue;
         }
         let allocations = Allocations::pair(device);
         let found = Growth::find(device, &allocations, &steps, &Phases::default());
-        let last = steps.steps[steps.steps.len() - 1].end;
+        let last = steps[steps.len() - 1].end;
         let mut expected: HashMap<StackId, u64> = HashMap::new();
         for id in allocations.ids() {
             let row = allocations.get(id, device);
-            let survives = steps.steps.iter().any(|step| step.contains(row.born) && row.died > step.end);
+            let survives = steps.iter().any(|step| step.contains(row.born) && row.died > step.end);
             if survives && !allocations.is_initial(id) {
                 let bytes = if row.died > last { row.size_bytes } else { 0 };
                 *expected.entry(row.stack).or_default() += bytes;

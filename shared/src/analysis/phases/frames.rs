@@ -6,52 +6,107 @@ use crate::trace::{Device, FrameId, Trace};
 
 /// The phase that the frames of each stack tell.
 pub(super) fn of_stacks(trace: &Trace) -> Vec<Phase> {
-    let frame = |id| {
+    let sign = |id| {
         let frame = trace.frames.get(id);
         of_frame(trace.strings.get(frame.name), trace.strings.get(frame.filename))
     };
     // A frame says the same in every stack.
-    let frames: Vec<Option<Phase>> = (0..trace.frames.len()).map(|index| frame(FrameId::from_index(index))).collect();
+    let frames: Vec<Option<Sign>> = (0..trace.frames.len()).map(|index| sign(FrameId::from_index(index))).collect();
     let mut phases = vec![Phase::Unknown; trace.stacks.len()];
     for id in trace.stacks.ids() {
-        let of_stack = trace.stacks.frames(id);
-        let told = of_stack.iter().filter_map(|frame| frames[frame.index()]);
-        let is_made = || of_stack.iter().any(|&frame| trace.strings.get(trace.frames.get(frame).name) == "__init__");
-        let told = told.min_by_key(|&phase| weight(phase)).or_else(|| is_made().then_some(Phase::Setup));
-        phases[id.index()] = told.unwrap_or(Phase::Unknown);
+        phases[id.index()] = told(trace.stacks.frames(id).iter().filter_map(|frame| frames[frame.index()]));
     }
     phases
 }
 
-/// What says more about a stack comes first: an optimizer's step in `no_grad` is no evaluation.
-fn weight(phase: Phase) -> u8 {
+/// What the frames of a stack say together, given innermost first.
+///
+/// The innermost one decides: a model that runs within a closure given to `optimizer.step` is forward.
+/// What is around a model's call changes what it is for: backward computes activations again, an evaluation has no
+/// backward, and a weight is made wherever its module is made.
+fn told(signs: impl Iterator<Item = Sign>) -> Phase {
+    let mut phase = Phase::Unknown;
+    let (mut is_made, mut is_brought) = (false, false);
+    for sign in signs {
+        let next = match sign {
+            Sign::Closure => break,
+            Sign::NoGrad => {
+                phase = if phase == Phase::Forward { Phase::Evaluation } else { phase };
+                continue;
+            }
+            Sign::Made => {
+                is_made = true;
+                continue;
+            }
+            Sign::Brought => {
+                is_brought = true;
+                continue;
+            }
+            Sign::Phase(next) => next,
+        };
+        phase = match (phase, next) {
+            (Phase::Unknown, next) => next,
+            (Phase::Forward | Phase::Evaluation, Phase::Backward | Phase::Recompute) => next,
+            (Phase::Forward, Phase::Evaluation) => next,
+            (phase, _) => phase,
+        };
+    }
     match phase {
-        Phase::Collective => 0,
-        Phase::Optimizer => 1,
-        Phase::Recompute => 2,
-        Phase::Backward => 3,
-        Phase::Setup => 4,
-        Phase::Data => 5,
-        Phase::Evaluation => 6,
-        Phase::Forward => 7,
-        Phase::Unknown => 8,
+        Phase::Unknown if is_made => Phase::Setup,
+        Phase::Unknown if is_brought => Phase::Data,
+        phase => phase,
     }
 }
 
+/// What one frame says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    /// A part of a step.
+    Phase(Phase),
+    /// Gradients are switched off for what is within.
+    NoGrad,
+    /// Frames further out call the optimizer, which called back.
+    Closure,
+    /// Something is made, a model perhaps, where nothing else tells.
+    Made,
+    /// A tensor is moved to a device, a batch where nothing else tells.
+    Brought,
+}
+
 /// What a frame says about the phase, if anything.
-fn of_frame(name: &str, filename: &str) -> Option<Phase> {
+fn of_frame(name: &str, filename: &str) -> Option<Sign> {
     match filename {
-        RECORDED_PHASE => return of_recorded(name),
+        RECORDED_PHASE => return of_recorded(name).map(Sign::Phase),
         RECORDED_MODULE => return None,
         _ => {}
     }
+    // `torch.no_grad()` and `torch.inference_mode()` as decorators: no backward can follow.
+    if name == "decorate_context" && filename.ends_with("_contextlib.py") {
+        return Some(Sign::NoGrad);
+    }
+    if name == "closure" || name == "_wrap_closure" {
+        return Some(Sign::Closure);
+    }
+    // `tensor.cuda()` and `tensor.to(device)`; a cast to another type is `to_dtype`.
+    if name.contains("at::_ops::to_dtype_layout") || name.contains("at::_ops::to_device") {
+        return Some(Sign::Brought);
+    }
+    if name == "__init__" {
+        return Some(of_function(name, filename).map_or(Sign::Made, Sign::Phase));
+    }
+    of_function(name, filename).map(Sign::Phase)
+}
+
+/// What a function says about the phase, if anything.
+fn of_function(name: &str, filename: &str) -> Option<Phase> {
     let path = filename.replace('\\', "/");
     let is_in = |part: &str| path.contains(part);
     if is_in("torch/distributed/") && !is_in("fsdp") || name.contains("c10d::") || name.contains("ncclAll") {
         return Some(Phase::Collective);
     }
     let file = path.rsplit('/').next().unwrap_or_default();
-    if is_in("torch/optim/") || is_in("/optimizers/") || file.starts_with("optim") || name.contains("clip_grad_norm") {
+    let is_of_optimizers = || is_in("/optim/") || is_in("/optimizers/") || file.starts_with("optim");
+    if is_in("torch/optim/") || is_step(name) && is_of_optimizers() || name.contains("clip_grad_norm") {
         return Some(Phase::Optimizer);
     }
     if is_in("torch/utils/checkpoint.py") && (name == "unpack_hook" || name == "recompute_fn" || name == "backward") {
@@ -69,6 +124,7 @@ fn of_frame(name: &str, filename: &str) -> Option<Phase> {
         || is_in("torch/nn/init.py")
         || name == "from_pretrained"
         || name == "load_state_dict"
+        || name == "deepcopy" && file == "copy.py"
     {
         return Some(Phase::Setup);
     }
@@ -76,12 +132,17 @@ fn of_frame(name: &str, filename: &str) -> Option<Phase> {
         return Some(Phase::Data);
     }
     let word = name.to_ascii_lowercase();
-    if word.starts_with("eval") || word.starts_with("valid") || word == "test_step" {
+    if word.starts_with("eval") || word.starts_with("valid") || matches!(word.as_str(), "test" | "test_step") {
         return Some(Phase::Evaluation);
     }
     let is_call = is_in("torch/nn/modules/module.py") && name.contains("call_impl");
     (is_call || is_in("torch/nn/functional.py") || is_in("torch/nn/modules/") && name == "forward")
         .then_some(Phase::Forward)
+}
+
+/// Whether a function is one that updates weights; what else a file about optimizers does tells nothing.
+fn is_step(name: &str) -> bool {
+    name == "step" || name.ends_with("_step") || name == "init_state" || name == "__init__"
 }
 
 /// The phases that our own recorder names.
@@ -167,6 +228,25 @@ mod tests {
     fn programs_build_models_and_optimizers_of_their_own() {
         check(&["@__init__@model.py<main", FORWARD, "@step@src/optimizer.py<main"], "SFO");
         check(&["@__init__@cache.py<_call_impl@torch/nn/modules/module.py", FORWARD], "FF");
+    }
+
+    #[test]
+    fn the_innermost_part_decides() {
+        let closure = "closure@train.py<wrapper@torch/optim/optimizer.py<main";
+        let model = format!("@_call_impl@torch/nn/modules/module.py<{closure}");
+        let own = format!("@metric@train.py<{closure}");
+        let backward = format!("@backward@torch/_tensor.py<{closure}");
+        check(&[&model, &own, &backward, "@step@torch/optim/adam.py<main"], "FFBO");
+        let recomputed = "@_call_impl@torch/nn/modules/module.py<recompute_fn@torch/utils/checkpoint.py";
+        check(&[FORWARD, recomputed], "FR");
+        check(&[FORWARD, "@_call_impl@torch/nn/modules/module.py<validate<main"], "FE");
+        check(&[FORWARD, "@_call_impl@torch/nn/modules/module.py<decorate_context@torch/utils/_contextlib.py"], "FE");
+    }
+
+    #[test]
+    fn files_about_optimizers_are_no_optimizers() {
+        check(&["@_call_impl@torch/nn/modules/module.py<run@optimizer_comparison.py", BACKWARD], "FB");
+        check(&[FORWARD, "@at::_ops::to_dtype_layout::call()@a.cpp<load@optim_data.py"], "FD");
     }
 
     #[test]

@@ -75,7 +75,9 @@ impl Phases {
         let of_alloc = |event: usize| of_stacks[stacks.at(event).index()];
         let told = allocs.iter().filter(|&&event| of_alloc(event) != Phase::Unknown).count();
         // Nodes of backward alone say nothing about the rest.
-        let is_forward_told = allocs.iter().any(|&event| of_alloc(event) == Phase::Forward);
+        let is_pass = |phase: Phase| matches!(phase, Phase::Forward | Phase::Evaluation);
+        let is_forward_told = allocs.iter().any(|&event| is_pass(of_alloc(event)))
+            || allocs.iter().all(|&event| matches!(of_alloc(event), Phase::Setup | Phase::Unknown));
         let (runs, of_stacks, basis) = if is_forward_told && is_enough(told) {
             (frames::runs(&allocs, device, &of_stacks), of_stacks, PhaseBasis::Functions)
         } else {
@@ -133,6 +135,12 @@ impl Phases {
     /// A run of backward ends a step where an optimizer allocates after it, or where gradients go before the next one.
     pub(super) fn updates(&self, device: &Device, allocations: &Allocations) -> Vec<u32> {
         updates::find(self, device, allocations)
+    }
+
+    /// The moment after the set-up that a trace begins with, 0 where it begins without.
+    pub(super) fn setup_end(&self) -> u32 {
+        let is_setup = |run: &&(u32, Phase)| matches!(run.1, Phase::Setup | Phase::Unknown);
+        self.runs.iter().take_while(is_setup).last().map_or(0, |run| run.0)
     }
 
     /// Whether gradients are computed at any time.

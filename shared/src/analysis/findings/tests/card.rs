@@ -19,7 +19,7 @@ fn the_reason_of_an_out_of_memory_is_told() {
     assert_eq!(found[0].code, "out-of-memory");
     assert_eq!(
         found[0].title,
-        "Out of memory at event 3: 40.0 MiB asked for by head (main.py:1), 1.00 MiB free on the device"
+        "Out of memory at event 3: tried to allocate 40.0 MiB at head (main.py:1), 1.00 MiB free on the device"
     );
     assert!(found[0].advice.contains("the 80.0 MiB that are free together"), "{}", found[0].advice);
 }

@@ -9,7 +9,7 @@ fn growth_that_ends_is_no_leak() {
         [cache.into_iter().collect(), healthy(step)].concat()
     };
     check(&training(8, filling), &[]);
-    assert_eq!(notes(&training(8, filling)), ["optimizer-state", "warm-up"]);
+    assert_eq!(notes(&training(8, filling)), ["settled"]);
 }
 
 #[test]
@@ -23,18 +23,18 @@ fn growth_that_is_no_leak_is_explained() {
         found.into_iter().find(|finding| finding.code == code).map(|finding| finding.title).unwrap_or_default()
     };
     let healthy = training(9, healthy);
-    assert_eq!(notes(&healthy), ["optimizer-state"]);
-    assert_eq!(
-        title(&healthy, "optimizer-state"),
-        "32.0 MiB came with the optimizer's first update, in step 1 of 9, and stay as they are"
-    );
+    assert_eq!(notes(&healthy), ["settled"]);
+    assert_eq!(title(&healthy, "settled"), "Normal: 32.0 MiB of optimizer state came in step 1 and stay");
     let once = training(9, |step| with(step, step == 5, "table", 8));
-    assert_eq!(notes(&once), ["optimizer-state", "one-off-growth"]);
-    assert_eq!(title(&once, "one-off-growth"), "8.00 MiB came once, in step 6 of 9, and stay");
+    let state = "Normal: 32.0 MiB of optimizer state came in step 1 and stay";
+    assert_eq!(title(&once, "settled"), format!("{state}; 8.00 MiB came once, in step 6"));
     let cache = training(9, |step| with(step, [0, 2, 4].contains(&step), "masks", 4));
-    assert_eq!(notes(&cache), ["optimizer-state", "cache-fills"]);
+    assert_eq!(
+        title(&cache, "settled"),
+        format!("{state}; 12.0 MiB filled up from step 1 to step 5, ever more slowly")
+    );
     let little = training(9, |step| with(step, step == 5, "table", 1));
-    assert_eq!(notes(&little), ["optimizer-state"], "next to nothing is not worth a word");
+    assert_eq!(title(&little, "settled"), state, "next to nothing is not worth a word");
     for text in [healthy, once, cache] {
         check(&text, &[]);
     }

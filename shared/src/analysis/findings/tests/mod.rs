@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 mod card;
 mod growth;
+mod programs;
 
 /// The number of layers of the small model, more than would be taken for single tensors.
 const LAYERS: usize = 6;
@@ -129,7 +130,7 @@ fn a_backward_that_lengthens_tells_a_chain() {
 fn what_is_kept_is_told_by_its_phase() {
     let gradients = |step| [forward(step), backward(step, |_| false), update(step, true)].concat();
     check(&training(5, gradients), &["gradients-kept"]);
-    let batches = |step| [vec![format!("alloc x.{step} 4KiB @data@phase")], healthy(step)].concat();
+    let batches = |step| [vec![format!("alloc x.{step} 1MiB @data@phase")], healthy(step)].concat();
     check(&training(5, batches), &["batches-kept"]);
     let evaluated = |step| {
         let lines = forward(step).into_iter().map(|line| line.replace("forward@", "evaluation@").replace(" a", " e"));
@@ -221,7 +222,7 @@ fn limits_are_errors() {
     let found = codes_with(&training(5, graphs), &config);
     assert_eq!(
         found.iter().map(|row| row.0).collect::<Vec<_>>(),
-        ["peak-above-limit", "graphs-kept", "growth-above-limit", "card-too-small"]
+        ["peak-above-limit", "growth-above-limit", "graphs-kept", "card-too-small"]
     );
 }
 

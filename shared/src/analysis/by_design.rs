@@ -1,0 +1,109 @@
+//! Growth that a program means: larger batches, more layers that are trained, a cache that is filled token by token.
+//!
+//! What each step frees of the one before is no leak, however much larger the new one is, unless tensors are joined
+//! into a larger one each time. An optimizer that gets more parameters makes as much state as there are weights.
+
+use super::Phase;
+use super::growth::{GrowthClass, Kept};
+use super::sites::{Operation, SpineId};
+use super::{AllocationId, RunKind, Study};
+use crate::trace::StackId;
+use hashbrown::HashMap;
+
+/// How far the sizes of a tensor that is joined to may be from growing by equal parts: one in so many.
+const MOST_UNEVEN: u64 = 8;
+
+/// Takes the name of a leak from what grows by design.
+pub(super) fn settle(study: &mut Study<'_>) {
+    if study.growth.growing().next().is_none() {
+        return;
+    }
+    let weights = lasting_sizes(study);
+    let classes: Vec<Option<GrowthClass>> = study.growth.kept.iter().map(|kept| class(study, kept, &weights)).collect();
+    study.growth.kept.iter_mut().zip(classes).for_each(|(kept, class)| kept.reclass(class));
+    study.growth.sort();
+}
+
+fn class(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Option<GrowthClass> {
+    if kept.class != Some(GrowthClass::Leak) {
+        return kept.class;
+    }
+    let is_called_without_input = study.rounds.as_ref().is_some_and(|rounds| !rounds.have_inputs);
+    let is_token = is_generating_tokens(study);
+    if is_called_without_input && !is_token && !study.sites.of_stack(kept.stack).is_kv_cache {
+        // The rounds are layers, whose tensors belong to one pass.
+        return None;
+    }
+    if is_token && study.kind == RunKind::Generation {
+        return Some(GrowthClass::Cache);
+    }
+    if kept.is_replaced {
+        return is_joined(study, kept).then_some(GrowthClass::Leak);
+    }
+    let is_state = study.phases.are_told() && kept.phase == Phase::Optimizer;
+    if is_state && state_fits(study, kept.stack, weights) {
+        return Some(GrowthClass::OptimizerState);
+    }
+    Some(GrowthClass::Leak)
+}
+
+/// Whether the rounds of a generation are tokens, and no loop is around them.
+pub(super) fn is_generating_tokens(study: &Study<'_>) -> bool {
+    let is_fine = |rounds: &super::sites::Rounds| rounds.calls <= rounds.rounds.len() + rounds.rounds.len() / 2;
+    study.kind == RunKind::Generation && study.rounds.as_ref().is_some_and(is_fine)
+}
+
+/// Whether a step's tensor holds that of the step before and something more.
+fn is_joined(study: &Study<'_>, kept: &Kept) -> bool {
+    let site = study.sites.of_stack(kept.stack);
+    match site.operation {
+        Operation::Join => true,
+        _ if site.is_kv_cache => true,
+        _ if kept.count_per_step > 1 => false,
+        // Without an operation, a tensor of the program itself that grows by the same each time.
+        Operation::Unknown => !site.in_module && grows_evenly(study, kept.stack),
+        _ => site.spine == SpineId::NONE && grows_evenly(study, kept.stack),
+    }
+}
+
+/// Whether the sizes of a stack's allocations rise by about the same from each to the next, from about as much on.
+fn grows_evenly(study: &Study<'_>, stack: StackId) -> bool {
+    let allocations = &study.timeline.allocations;
+    let of_stack = |id: &AllocationId| allocations.allocation_stack(*id, study.device) == stack;
+    let rows = allocations.ids().skip(allocations.initial_count()).filter(of_stack);
+    let sizes: Vec<u64> = rows.map(|id| allocations.size_bytes[id.index()]).collect();
+    let (Some(&first), Some(&last)) = (sizes.first(), sizes.last()) else { return false };
+    let rise = last.saturating_sub(first) / (sizes.len() as u64 - 1).max(1);
+    let is_even = |pair: &[u64]| pair[1].saturating_sub(pair[0]).abs_diff(rise) * MOST_UNEVEN <= rise;
+    rise > 0 && sizes.len() > 2 && sizes.windows(2).all(is_even)
+}
+
+/// How many allocations of each size were there before the first step, and stay: weights among them.
+pub(super) fn lasting_sizes(study: &Study<'_>) -> HashMap<u64, u64> {
+    let allocations = &study.timeline.allocations;
+    let first = study.repeats().first().map_or(0, |step| step.start);
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    let last = study.repeats().last().map_or(0, |step| step.end);
+    for (id, size_bytes) in allocations.alive_at(first) {
+        if allocations.dies_after(id, last.saturating_sub(1)) {
+            *counts.entry(size_bytes).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// Whether a stack of the optimizer has no more tensors of any size than there are weights of it.
+///
+/// Weights in 16 bits have state in 32.
+fn state_fits(study: &Study<'_>, stack: StackId, weights: &HashMap<u64, u64>) -> bool {
+    let allocations = &study.timeline.allocations;
+    let last = study.repeats().last().map_or(0, |step| step.end);
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    for (id, size_bytes) in allocations.alive_at(last) {
+        if !allocations.is_initial(id) && allocations.allocation_stack(id, study.device) == stack {
+            *counts.entry(size_bytes).or_default() += 1;
+        }
+    }
+    let of_weights = |size: u64| weights.get(&size).copied().unwrap_or(0);
+    counts.iter().all(|(&size, &count)| count <= of_weights(size) + of_weights(size / 2))
+}

@@ -1,0 +1,90 @@
+//! Evaluations that record a graph which nothing calls backward on.
+
+use super::collecting::evaluations;
+use super::own_code::{Own, OwnCode};
+use super::{Confidence, Evidence, Finding, Rank, top_stacks};
+use crate::analysis::{PhaseBasis, Study};
+use crate::base::{Severity, format};
+use crate::trace::StackId;
+use hashbrown::HashSet;
+use std::ops::Range;
+
+/// The share of the stacks of an evaluation that are alive together, where gradients are on: one in so many.
+const LEAST_KEPT: usize = 2;
+
+/// Fewer stacks tell nothing.
+const LEAST_STACKS: usize = 4;
+
+/// Less than this share of the peak hurts nobody: one in so many.
+const LEAST_SHARE: u64 = 10;
+
+/// The finding about the evaluation that holds the most.
+pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
+    if study.steps.is_none() || study.phases.basis() != PhaseBasis::Functions {
+        return None;
+    }
+    let found = evaluations(study).into_iter().filter_map(|range| held(study, range));
+    let (bytes, moment, rows) = found.max_by_key(|found| found.0)?;
+    if bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
+        return None;
+    }
+    let own = OwnCode::of(study, rows.iter().copied(), Own::Call);
+    let from = own.as_ref().map_or_else(String::new, |own| format!(", called from {}", own.place()));
+    Some(Finding {
+        code: "evaluation-with-graph",
+        severity: Severity::Warning,
+        confidence: Confidence::Medium,
+        rank: Rank::Cause,
+        device: study.device.index,
+        bytes,
+        title: format!("The evaluation keeps activations as if backward followed: {}{from}", format::bytes(bytes)),
+        line: own.map(|own| own.line),
+        evidence: Evidence {
+            shows: format!(
+                "After event {} most stacks of the evaluation's forward pass have tensors alive together, and no backward \
+                 comes for them.",
+                format::count(u64::from(moment).saturating_sub(1))
+            ),
+            events: moment.checked_sub(1).into_iter().collect(),
+            stacks: top_stacks(rows.into_iter()),
+        },
+        advice:
+            "The evaluation records an autograd graph: run it under `torch.no_grad()` or `torch.inference_mode()`. \
+                 `model.eval()` alone does not switch gradients off."
+                .to_owned(),
+    })
+}
+
+/// Bytes, the moment at which they are alive, and the bytes of each allocation with its stack.
+type Held = (u64, u32, Vec<(u64, StackId)>);
+
+/// What modules have alive at once within an evaluation, where that is most of what they make: bytes, moment and rows.
+fn held(study: &Study<'_>, range: Range<u32>) -> Option<Held> {
+    let allocations = &study.timeline.allocations;
+    let rows: Vec<(u32, u32, u64, StackId)> = (allocations.born_by(range.start)..allocations.born_by(range.end))
+        .map(crate::analysis::AllocationId)
+        .map(|id| {
+            let stack = allocations.allocation_stack(id, study.device);
+            (allocations.born_at(id.0), allocations.died[id.index()], allocations.size_bytes(id), stack)
+        })
+        .filter(|row| {
+            let site = study.sites.of_stack(row.3);
+            site.in_module && !site.is_without_grad
+        })
+        .collect();
+    let mut changes: Vec<(u32, i64)> =
+        rows.iter().flat_map(|row| [(row.0, row.2 as i64), (row.1, -(row.2 as i64))]).collect();
+    changes.sort_unstable();
+    let (mut live, mut best) = (0, (0, 0));
+    for (moment, bytes) in changes {
+        live += bytes;
+        if live > best.0 {
+            best = (live, moment);
+        }
+    }
+    let alive: Vec<(u64, StackId)> =
+        rows.iter().filter(|row| row.0 <= best.1 && best.1 < row.1).map(|row| (row.2, row.3)).collect();
+    let stacks: HashSet<StackId> = rows.iter().map(|row| row.3).collect();
+    let held: HashSet<StackId> = alive.iter().map(|row| row.1).collect();
+    (stacks.len() >= LEAST_STACKS && held.len() * LEAST_KEPT >= stacks.len()).then_some((best.0 as u64, best.1, alive))
+}

@@ -1,0 +1,356 @@
+//! Why something grows, as far as stacks and lifetimes tell it.
+//!
+//! Idea: what is kept is judged as a set, since one reference keeps all of it. Tensors that only backward could need
+//! are kept by a graph; one tensor of each hooked module by its hook; what the program brought to the device or
+//! computed itself by a name, a list or a dictionary of its own.
+
+use crate::analysis::sites::{Operation, Site, SpineId};
+use crate::analysis::{AllocationId, ForwardPass, Kept, Phase, RunKind, Step, Study, by_design};
+use crate::trace::Action;
+use hashbrown::HashMap;
+use std::cmp::Ordering;
+
+/// The share of the stacks of a forward pass that have to stay, for it to be the graph: one in so many.
+const LEAST_OF_GRAPH: usize = 2;
+
+/// The same where functions of the program are known, which tell hooks apart.
+const LEAST_OF_KNOWN_GRAPH: usize = 4;
+
+/// Fewer stacks that stay are single tensors, however small the model.
+const LEAST_STACKS_OF_GRAPH: usize = 5;
+
+/// The same where functions of the program are known.
+const LEAST_STACKS_OF_KNOWN_GRAPH: usize = 3;
+
+/// The share of steps in which backward has to allocate more often than in the step before.
+const LEAST_LONGER: f64 = 0.8;
+
+/// By how much the last backward has to be longer than the second.
+const LEAST_LENGTHENED: f64 = 1.3;
+
+/// The share of growing bytes that has to come from the end of forward, to be what the model returns: one in so many.
+const LEAST_OF_OUTPUTS: u64 = 2;
+
+/// The part of forward's allocations that counts as its end: one in so many.
+const END_OF_FORWARD: usize = 4;
+
+/// A tensor of so many bytes is a number, such as a loss.
+const NUMBER_BYTES: u64 = 16;
+
+/// Fewer tensors a step with sizes of weights are a coincidence.
+const LEAST_COPIES: u64 = 4;
+
+/// Why something grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Cause {
+    /// All that backward would need of a pass.
+    Graphs,
+    /// The same after backward went through it and freed nothing.
+    RetainedGraphs,
+    /// The same where nothing calls backward.
+    GraphsOfInference,
+    /// What a few lines of the program compute, intermediate results too.
+    GraphsOfOwnCode,
+    ChainedState,
+    /// Tensors are joined into a larger one.
+    Joined,
+    /// The same for a cache of keys and values.
+    KeysAndValues,
+    Outputs,
+    /// A module with hooks leaves a tensor a call.
+    Hooked,
+    Activations,
+    /// Tensors that the program brought to the device, or made there.
+    Data,
+    /// Copies of weights or gradients.
+    Copies,
+    /// Whole models with all that trains them.
+    Models,
+    Gradients,
+    EvaluationGraphs,
+    EvaluationOutputs,
+    OptimizerState,
+    /// Numbers such as losses.
+    Numbers,
+    /// A tensor that the program computes outside of modules.
+    OwnTensors,
+    Unknown,
+}
+
+/// The causes with what each makes grow, the one with the most bytes first.
+pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause, Vec<&'a Kept>)> {
+    let mut causes: Vec<(Cause, Vec<&Kept>)> = Vec::new();
+    let forward = of_forward(study, growing);
+    let has_own_graph = growing.iter().any(|kept| {
+        matches!(of_group(study, kept), Group::Own) && of_own_code(study, kept, growing) == Cause::GraphsOfOwnCode
+    });
+    let has_models =
+        study.phases.are_told() && growing.iter().any(|kept| kept.phase == Phase::Setup && !is_copied(study, kept));
+    for &kept in growing {
+        let cause = match of_group(study, kept) {
+            Group::Known(Cause::Gradients | Cause::OptimizerState) if has_models => Cause::Models,
+            Group::Known(cause) => cause,
+            Group::Forward => forward,
+            // A graph holds the batch that it began with, and what is computed from its end.
+            Group::Data | Group::Own if is_graph(forward) => forward,
+            Group::Data if has_own_graph => Cause::GraphsOfOwnCode,
+            Group::Data => Cause::Data,
+            Group::Own => of_own_code(study, kept, growing),
+        };
+        match causes.iter_mut().find(|(other, _)| *other == cause) {
+            Some((_, rows)) => rows.push(kept),
+            None => causes.push((cause, vec![kept])),
+        }
+    }
+    // A number is a side effect of whatever else is kept.
+    if causes.len() > 1 {
+        causes.retain(|(cause, _)| *cause != Cause::Numbers);
+    }
+    causes
+}
+
+/// What a group is by its own stack.
+enum Group {
+    Known(Cause),
+    /// Within modules.
+    Forward,
+    /// Brought or made by the program.
+    Data,
+    /// Computed by the program.
+    Own,
+}
+
+fn of_group(study: &Study<'_>, kept: &Kept) -> Group {
+    let site = study.sites.of_stack(kept.stack);
+    if !study.phases.are_told() {
+        return Group::Known(Cause::Unknown);
+    }
+    if site.is_kv_cache {
+        return Group::Known(Cause::KeysAndValues);
+    }
+    if kept.is_replaced {
+        // A model that is not trained joins keys and values to those of the tokens before.
+        let is_cache = site.in_module && study.kind == RunKind::Generation;
+        return Group::Known(if is_cache { Cause::KeysAndValues } else { Cause::Joined });
+    }
+    if is_copied(study, kept) {
+        return Group::Known(Cause::Copies);
+    }
+    if is_number(kept) {
+        return Group::Known(Cause::Numbers);
+    }
+    let is_made = matches!(site.operation, Operation::Make | Operation::Unknown);
+    match kept.phase {
+        Phase::Setup => Group::Known(Cause::Models),
+        Phase::Optimizer => Group::Known(Cause::OptimizerState),
+        Phase::Recompute => Group::Known(Cause::Activations),
+        Phase::Evaluation if site.is_collected => Group::Known(Cause::EvaluationOutputs),
+        Phase::Evaluation if study.kind == RunKind::Training => Group::Known(of_evaluation(study)),
+        Phase::Backward | Phase::Collective if !is_of_program(site) => Group::Known(Cause::Gradients),
+        Phase::Data => Group::Data,
+        _ if site.in_module => Group::Forward,
+        _ if site.operation == Operation::Bring => Group::Data,
+        _ if is_made && comes_before_forward(study, kept, site) => Group::Data,
+        Phase::Forward | Phase::Evaluation if !is_of_program(site) => Group::Forward,
+        Phase::Unknown if !is_of_program(site) => Group::Known(Cause::Unknown),
+        _ => Group::Own,
+    }
+}
+
+/// Whether a tensor whose operation is not known is made before the model runs in its step: a batch, and no result.
+fn comes_before_forward(study: &Study<'_>, kept: &Kept, site: Site) -> bool {
+    if !is_of_program(site) {
+        return false;
+    }
+    let allocations = &study.timeline.allocations;
+    let Some(born) = kept.latest.map(|latest| allocations.born_at(latest.0)) else { return false };
+    let Some(step) = study.repeats().iter().find(|step| step.contains(born)) else { return false };
+    let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
+    let called = |event: u32| {
+        let is_alloc = actions.at(event as usize) == Action::Alloc;
+        let site = study.sites.of_stack(stacks.at(event as usize));
+        (is_alloc && site.in_module && !site.is_without_grad).then_some((event, site.spine))
+    };
+    let Some((event, spine)) = (step.start..step.end).find_map(called) else { return false };
+    // A step ends with the update, and what a program does after it is none of the next one's data.
+    match study.sites.order(study.trace, site.spine, spine) {
+        Ordering::Less => true,
+        Ordering::Greater => false,
+        Ordering::Equal => born - 1 < event,
+    }
+}
+
+/// Whether Python code of a program is around it: backward's threads have none, and our own recordings name modules.
+fn is_of_program(site: Site) -> bool {
+    site.spine != SpineId::NONE
+}
+
+fn is_number(kept: &Kept) -> bool {
+    kept.end_bytes <= kept.end_count.saturating_mul(NUMBER_BYTES)
+}
+
+/// Whether a graph is among what a cause keeps, which holds inputs too.
+fn is_graph(cause: Cause) -> bool {
+    matches!(cause, Cause::Graphs | Cause::RetainedGraphs | Cause::GraphsOfInference | Cause::ChainedState)
+}
+
+/// Whether `copy.deepcopy` makes it, or each step leaves tensors with the sizes of weights.
+fn is_copied(study: &Study<'_>, kept: &Kept) -> bool {
+    let site = study.sites.of_stack(kept.stack);
+    if site.is_deep_copy {
+        return true;
+    }
+    let is_copy = matches!(site.operation, Operation::Copy | Operation::Unknown | Operation::Make);
+    let is_beside_training = !site.in_module && matches!(kept.phase, Phase::Unknown | Phase::Backward | Phase::Forward);
+    kept.count_per_step >= LEAST_COPIES && is_copy && is_beside_training && has_sizes_of_weights(study, kept)
+}
+
+/// Whether most of the tensors that a step leaves have sizes that weights have, and as many of each.
+fn has_sizes_of_weights(study: &Study<'_>, kept: &Kept) -> bool {
+    let weights = by_design::lasting_sizes(study);
+    let allocations = &study.timeline.allocations;
+    let repeats = study.repeats();
+    let Some(latest) = kept.latest else { return false };
+    let born = allocations.born_at(latest.0);
+    let Some(step) = repeats.iter().find(|step| step.contains(born)) else { return false };
+    let end = repeats.last().map_or(0, |step| step.end);
+    let rows = (allocations.born_by(step.start)..allocations.born_by(step.end)).map(AllocationId);
+    let kept_rows = rows.filter(|&id| {
+        allocations.dies_after(id, end.saturating_sub(1))
+            && allocations.allocation_stack(id, study.device) == kept.stack
+    });
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    kept_rows.for_each(|id| *counts.entry(allocations.size_bytes[id.index()]).or_default() += 1);
+    let all: u64 = counts.values().sum();
+    let fitting: u64 = counts.iter().map(|(size, &count)| count.min(weights.get(size).copied().unwrap_or(0))).sum();
+    counts.len() > 1 && fitting * 10 >= all * 9
+}
+
+/// Whether evaluations leave whole graphs or single tensors.
+fn of_evaluation(study: &Study<'_>) -> Cause {
+    let evaluated = study.growth.growing().filter(|kept| kept.phase == Phase::Evaluation).count();
+    if evaluated >= LEAST_STACKS_OF_GRAPH { Cause::EvaluationGraphs } else { Cause::EvaluationOutputs }
+}
+
+/// What a tensor is that the program computes outside of modules.
+///
+/// Several results of one function that stay together are intermediate ones, which have no name of their own: a graph
+/// holds them.
+fn of_own_code(study: &Study<'_>, kept: &Kept, growing: &[&Kept]) -> Cause {
+    let spine = study.sites.of_stack(kept.stack).spine;
+    let is_beside = |other: &&&Kept| {
+        let site = study.sites.of_stack(other.stack);
+        let is_near = !site.in_module && study.sites.are_in_one_function(study.trace, spine, site.spine);
+        is_near && matches!(of_group(study, other), Group::Own)
+    };
+    let beside = || growing.iter().filter(is_beside);
+    let mut lines: Vec<_> = beside().map(|kept| study.sites.of_stack(kept.stack).spine).collect();
+    lines.sort_unstable();
+    let is_one_line_of_several = lines.windows(2).any(|pair| pair[0] == pair[1]);
+    // Without operations a line has one stack, and more tensors than its neighbours where some of them have no name.
+    let counts = || beside().map(|kept| kept.count_per_step);
+    let has_more = counts().max().unwrap_or(0) >= 2 * counts().min().unwrap_or(1).max(1);
+    let is_unknown = study.sites.of_stack(kept.stack).operation == Operation::Unknown;
+    match is_one_line_of_several || is_unknown && has_more {
+        true => Cause::GraphsOfOwnCode,
+        false => Cause::OwnTensors,
+    }
+}
+
+/// Which of the tensors of forward stay: all that lead to a loss, or some.
+fn of_forward(study: &Study<'_>, growing: &[&Kept]) -> Cause {
+    let of_forward: Vec<&Kept> =
+        growing.iter().copied().filter(|kept| matches!(of_group(study, kept), Group::Forward)).collect();
+    if of_forward.is_empty() {
+        return Cause::Unknown;
+    }
+    let steps = study.repeats();
+    if study.kind == RunKind::Training && backward_lengthens(study, steps) {
+        return Cause::ChainedState;
+    }
+    let step = steps[steps.len() / 2];
+    let pass = ForwardPass::of(study, step);
+    let with_data = growing.iter().any(|kept| matches!(of_group(study, kept), Group::Data));
+    if stays_as_graph(study, &of_forward, &pass, with_data) {
+        return match study.kind {
+            RunKind::Training if is_retained(study, step) => Cause::RetainedGraphs,
+            RunKind::Training => Cause::Graphs,
+            _ => Cause::GraphsOfInference,
+        };
+    }
+    let bytes: u64 = of_forward.iter().map(|kept| kept.bytes_per_step).sum();
+    let hooked = of_forward.iter().filter(|kept| study.sites.of_stack(kept.stack).is_hooked);
+    if hooked.map(|kept| kept.bytes_per_step).sum::<u64>() * 2 > bytes {
+        return Cause::Hooked;
+    }
+    let end = end_of_forward(study, step);
+    let is_of_end = |kept: &&&Kept| kept.latest.is_some_and(|latest| end(study.timeline.allocations.born_at(latest.0)));
+    let of_end: u64 = of_forward.iter().filter(is_of_end).map(|kept| kept.bytes_per_step).sum();
+    if of_end * LEAST_OF_OUTPUTS >= bytes { Cause::Outputs } else { Cause::Activations }
+}
+
+/// Whether most of what forward leaves is there after the step: backward went through it and freed nothing.
+///
+/// Where only some of it stays, backward freed the rest, and the graph that stays is one that it never saw.
+fn is_retained(study: &Study<'_>, step: Step) -> bool {
+    let allocations = &study.timeline.allocations;
+    let (mut left, mut all) = (0_u64, 0_u64);
+    for row in allocations.born_by(step.start)..allocations.born_by(step.end) {
+        let id = AllocationId(row);
+        let run = study.phases.run_of(allocations.born_at(row));
+        let stack = allocations.allocation_stack(id, study.device);
+        let is_forward = study.phases.of_birth_in(run, stack) == Phase::Forward;
+        if is_forward && study.phases.leaves(run, allocations.died[id.index()]) {
+            all = all.saturating_add(allocations.size_bytes(id));
+            left =
+                left.saturating_add(if allocations.dies_after(id, step.end) { allocations.size_bytes(id) } else { 0 });
+        }
+    }
+    left.saturating_mul(4) >= all.saturating_mul(3)
+}
+
+/// Whether what stays of a pass are tensors that only backward needs.
+fn stays_as_graph(study: &Study<'_>, rows: &[&Kept], pass: &ForwardPass, with_data: bool) -> bool {
+    let of_pass = rows.iter().filter(|kept| pass.by_stack.contains_key(&kept.stack)).count();
+    if of_pass >= LEAST_STACKS_OF_GRAPH && of_pass * LEAST_OF_GRAPH >= pass.by_stack.len() {
+        return true;
+    }
+    let is_hooked = rows.iter().all(|kept| study.sites.of_stack(kept.stack).is_hooked);
+    if is_hooked || !rows.iter().all(|kept| is_of_program(study.sites.of_stack(kept.stack))) {
+        return false;
+    }
+    // Where no backward ever comes and gradients are on, two kinds of tensors are enough.
+    let least = if study.kind == RunKind::Forward { 2 } else { LEAST_STACKS_OF_KNOWN_GRAPH };
+    let is_inner = rows.len() >= least || with_data && rows.iter().any(|kept| kept.count_per_step > 1);
+    is_inner && of_pass * LEAST_OF_KNOWN_GRAPH >= pass.by_stack.len()
+}
+
+/// Whether backward of each step allocates more often than that of the step before.
+fn backward_lengthens(study: &Study<'_>, steps: &[Step]) -> bool {
+    let lengths: Vec<usize> = steps.iter().map(|&step| allocs_of(study, step, Phase::Backward).len()).collect();
+    let pairs = lengths.len().saturating_sub(1);
+    let longer = lengths.windows(2).filter(|pair| pair[0] < pair[1]).count();
+    let second = lengths.get(1).copied().unwrap_or(0).max(1);
+    let last = lengths.last().copied().unwrap_or(0);
+    pairs > 1 && longer as f64 >= LEAST_LONGER * pairs as f64 && last as f64 >= LEAST_LENGTHENED * second as f64
+}
+
+/// The moments of a step's allocations in one phase.
+fn allocs_of(study: &Study<'_>, step: Step, phase: Phase) -> Vec<u32> {
+    let events = &study.device.events;
+    let is_alloc = |&event: &u32| events.actions().at(event as usize) == Action::Alloc;
+    let is_of_phase = |&event: &u32| study.phases.of_birth(event + 1, events.stacks().at(event as usize)) == phase;
+    (step.start..step.end).filter(is_alloc).filter(is_of_phase).map(|event| event + 1).collect()
+}
+
+/// Tells moments at the end of their step's forward, going by how far into its step that end comes.
+fn end_of_forward(study: &Study<'_>, step: Step) -> impl Fn(u32) -> bool {
+    let moments = allocs_of(study, step, Phase::Forward);
+    let from = moments.get(moments.len() - moments.len().div_ceil(END_OF_FORWARD).min(moments.len()));
+    let into_step = from.map_or(u32::MAX, |&moment| moment - step.start);
+    let steps = study.repeats();
+    move |moment| {
+        let step = steps.iter().find(|step| step.contains(moment));
+        step.is_some_and(|step| moment - step.start >= into_step)
+    }
+}

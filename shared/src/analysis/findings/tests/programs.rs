@@ -1,0 +1,207 @@
+//! Findings on small programs in Python: calls of a model, lines of their own code, what stays of each.
+
+use super::*;
+
+const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
+
+/// A step of a training in Python: a batch, layers, a loss, backward and an update; `kept` names what is not freed.
+fn step(step: usize, extra: &[String], kept: &[&str]) -> String {
+    let mut lines = vec![format!("alloc x.{step} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<train:10<main")];
+    for layer in 0..6 {
+        lines.push(format!("alloc a{layer}.{step} 4MiB @f{layer}@m.py<{MODULE}<train:11<main"));
+    }
+    lines.push(format!("alloc l.{step} 4 @nll@m.py<{MODULE}<train:11<main"));
+    lines.push(format!("alloc one.{step} 4 @backward@torch/_tensor.py<train:12<main"));
+    for layer in (0..6).rev() {
+        lines.push(format!("alloc g{layer}.{step} 2MiB"));
+        lines.push(format!("free a{layer}.{step}"));
+    }
+    lines.push(format!("alloc t.{step} 2MiB @step@torch/optim/adam.py<train:13<main"));
+    lines.push(format!("free t.{step}"));
+    lines.extend((0..6).map(|layer| format!("free g{layer}.{step}")));
+    lines.extend(extra.iter().cloned());
+    lines.extend(["one", "l", "x"].map(|name| format!("free {name}.{step}")));
+    let is_kept = |line: &String| kept.iter().any(|name| line.starts_with(&format!("free {name}.")));
+    lines.retain(|line| !is_kept(line));
+    lines.join("\n") + "\n"
+}
+
+fn program(steps: usize, of: impl Fn(usize) -> String) -> String {
+    let weights: String = (0..6)
+        .map(|layer| format!("alloc w{layer} 2MiB @_apply@v/site-packages/torch/nn/modules/module.py<main\n"))
+        .collect();
+    weights + &(0..steps).map(of).collect::<String>()
+}
+
+/// Checks code and line of the first finding that is no note.
+#[track_caller]
+fn check_line(text: &str, code: &str, line: u64) {
+    let found = found_with(text, &FindingsConfig::default());
+    let first = found.first().unwrap_or_else(|| panic!("nothing is found"));
+    let found_line = first.line.as_ref().map(|line| line.line);
+    assert_eq!((first.code, found_line), (code, Some(line)), "{}", first.title);
+}
+
+#[test]
+fn an_ordinary_training_is_not_accused() {
+    check(&program(6, |index| step(index, &[], &[])), &[]);
+}
+
+#[test]
+fn what_the_program_brings_and_keeps_is_data() {
+    check_line(&program(6, |index| step(index, &[], &["x"])), "batches-kept", 10);
+}
+
+#[test]
+fn several_results_of_one_line_are_a_graph() {
+    let metric = |index: usize| {
+        let results = ["_softmax", "add", "log"].map(|operation| {
+            format!("alloc {operation}.{index} 1MiB @at::_ops::{operation}::call()@a.cpp<metric:30<train:14<main")
+        });
+        step(index, &results, &[])
+    };
+    check_line(&program(6, metric), "graphs-kept", 30);
+}
+
+#[test]
+fn one_result_of_a_line_is_a_tensor() {
+    let result = |index: usize| {
+        let line = format!("alloc r.{index} 1MiB @at::_ops::mul::call()@a.cpp<metric:30<train:14<main");
+        step(index, &[line], &[])
+    };
+    check_line(&program(6, result), "tensors-kept", 30);
+}
+
+#[test]
+fn a_call_with_hooks_tells_a_hook() {
+    let hooked = |text: String| {
+        let inner = "inner@v/site-packages/torch/nn/modules/module.py";
+        text.replace("@f3@m.py<", &format!("@f3@m.py<{inner}<"))
+    };
+    let found = found_with(&hooked(program(6, |index| step(index, &[], &["a3"]))), &FindingsConfig::default());
+    assert_eq!(found[0].code, "activations-kept");
+    assert!(found[0].title.starts_with("A forward hook keeps"), "{}", found[0].title);
+    let found = found_with(&program(6, |index| step(index, &[], &["a3"])), &FindingsConfig::default());
+    assert!(found[0].code == "activations-kept" && !found[0].title.contains("hook"), "{}", found[0].title);
+}
+
+#[test]
+fn deep_copies_are_told_by_their_function() {
+    let copied = |index: usize| {
+        let copies = (0..6).map(|layer| {
+            let clone = "at::_ops::clone::call()@a.cpp<deepcopy@v/lib/python3.12/copy.py";
+            format!("alloc c{layer}.{index} 2MiB @{clone}<train:20<main")
+        });
+        step(index, &copies.collect::<Vec<_>>(), &[])
+    };
+    check_line(&program(6, copied), "copies-kept", 20);
+}
+
+#[test]
+fn a_larger_batch_in_each_step_is_no_leak() {
+    let larger = |index: usize| step(index, &[], &[]).replace(" 1MiB", &format!(" {}MiB", index + 1));
+    check(&program(6, larger), &[]);
+}
+
+#[test]
+fn a_joined_tensor_that_grows_is_one() {
+    let joined = |index: usize| {
+        let cat = format!("alloc all.{index} {}MiB @at::_ops::cat::call()@a.cpp<train:20<main", index + 1);
+        let free = index.checked_sub(1).map(|last| format!("free all.{last}"));
+        step(index, &[cat].into_iter().chain(free).collect::<Vec<_>>(), &[])
+    };
+    check_line(&program(6, joined), "tensor-grows", 20);
+}
+
+#[test]
+fn more_weights_need_more_state() {
+    let unfrozen = |index: usize| {
+        let state = format!("alloc m.{index} 2MiB @step@torch/optim/adam.py<train:13<main");
+        step(index, &[state], &[])
+    };
+    check(&program(6, unfrozen), &[]);
+    check(&program(12, unfrozen), &["optimizer-state-grows"]);
+}
+
+#[test]
+fn what_is_collected_in_an_epoch_is_told() {
+    let collected = |index: usize| {
+        let last = index % 6 == 5;
+        let freed = (index - index % 6..=index).filter(|_| last).map(|older| format!("free o.{older}"));
+        let kept = format!("alloc o.{index} 4MiB @at::_ops::mul::call()@a.cpp<train:15<main");
+        step(index, &[kept].into_iter().chain(freed).collect::<Vec<_>>(), &[])
+    };
+    let found = found_with(&program(12, collected), &FindingsConfig::default());
+    assert_eq!(found.first().map(|finding| finding.code), Some("collected-in-epoch"), "{found:?}");
+}
+
+#[test]
+fn calls_with_gradients_that_nobody_uses_are_told() {
+    let call = |index: usize| {
+        let layers = (0..6).map(|layer| format!("alloc a{layer}.{index} 4MiB @f{layer}@m.py<{MODULE}<score:30<main\n"));
+        format!("alloc x.{index} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<main:9\n") + &layers.collect::<String>()
+    };
+    let found = found_with(&program(6, call), &FindingsConfig::default());
+    assert_eq!(found[0].code, "graphs-kept");
+    assert!(found[0].advice.contains("no_grad") && found[0].title.contains("a call"), "{:?}", found[0]);
+    // Layers of one pass have no input each.
+    let layer = |index: usize| {
+        format!(
+            "alloc a.{index} 4MiB @f@m.py<{MODULE}<main:30\nalloc r.{index} 1MiB @at::_ops::add::call()@a.cpp<main:31\n"
+        )
+    };
+    check(&program(8, layer), &[]);
+}
+
+#[test]
+fn a_failed_try_that_stays_is_told() {
+    let tried = |name: &str| -> String {
+        (0..3).map(|layer| format!("alloc a{layer}.{name} 40MiB @f{layer}@m.py<{MODULE}<attempt:20<main\n")).collect()
+    };
+    let failure = "oom 80MiB free=1MiB @f3@m.py<main\n";
+    let freed: String = (0..3).map(|layer| format!("free a{layer}.one\n")).collect();
+    let kept = program(0, |_| String::new()) + &tried("one") + failure + &tried("two") + failure;
+    let found = found_with(&kept, &FindingsConfig::default());
+    assert_eq!(found[0].code, "failed-try-kept", "{found:?}");
+    let left = program(0, |_| String::new()) + &tried("one") + failure + &freed + &tried("two") + failure;
+    let found = found_with(&left, &FindingsConfig::default());
+    assert!(found.iter().all(|finding| finding.code != "failed-try-kept"), "{found:?}");
+}
+
+#[test]
+fn losses_that_are_added_up_before_backward_are_counted() {
+    let pass = |name: &str| {
+        let layers = (0..6).map(|layer| format!("alloc a{layer}.{name} 4MiB @f{layer}@m.py<{MODULE}<train:11<main\n"));
+        format!("alloc x.{name} 1MiB @at::_ops::to_dtype_layout::call()@a.cpp<train:10<main\n")
+            + &layers.collect::<String>()
+            + &format!("alloc l.{name} 4 @nll@m.py<train:12<main\n")
+    };
+    let step = |step: usize| {
+        let names: Vec<String> = (0..4).map(|pass| format!("{step}.{pass}")).collect();
+        let passes: String = names.iter().map(|name| pass(name)).collect();
+        let mut lines = passes + &format!("alloc one.{step} 4 @backward@torch/_tensor.py<train:14<main\n");
+        for name in &names {
+            lines += &format!("alloc g.{name} 2MiB\n");
+            lines += &(0..6).map(|layer| format!("free a{layer}.{name}\n")).collect::<String>();
+        }
+        lines +=
+            &format!("alloc t.{step} 2MiB @step@torch/optim/adam.py<train:15<main\nfree t.{step}\nfree one.{step}\n");
+        lines + &names.iter().map(|name| format!("free g.{name}\nfree x.{name}\nfree l.{name}\n")).collect::<String>()
+    };
+    let found = found_with(&program(5, step), &FindingsConfig::default());
+    assert_eq!(found.first().map(|finding| finding.code), Some("several-graphs-at-once"), "{found:?}");
+    assert!(found[0].title.starts_with("4 forward passes"), "{}", found[0].title);
+}
+
+#[test]
+fn too_little_is_said_with_what_to_record() {
+    let notes = |text: &str| {
+        let found = found_with(text, &FindingsConfig::default());
+        found.into_iter().find(|finding| finding.code == "too-little-recorded").map(|finding| finding.advice)
+    };
+    for text in ["", "segment S 2MiB\nblock b 1MiB", &program(1, |index| step(index, &[], &[])), "alloc a 1MiB"] {
+        let advice = notes(text).unwrap_or_else(|| panic!("nothing is said of {text:?}"));
+        assert!(advice.contains("_record_memory_history"), "{advice}");
+    }
+    assert_eq!(notes(&program(6, |index| step(index, &[], &[]))), None);
+}

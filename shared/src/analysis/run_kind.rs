@@ -1,0 +1,240 @@
+//! What kind of run a trace is of, which has to be known before anything in it is judged.
+
+use super::sites::{Operation, Rounds, Sites};
+use super::{Allocations, Phase, PhaseBasis, Phases, Steps};
+use crate::trace::{Action, Device, StackId};
+use hashbrown::{HashMap, HashSet};
+
+/// What a program did while it was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RunKind {
+    /// Gradients are computed.
+    Training,
+    /// The model runs, keeps what backward would need, and backward never comes.
+    Forward,
+    /// The model runs without gradients.
+    Inference,
+    /// The model makes one token after the other.
+    Generation,
+    /// The model runs in functions that evaluate it.
+    Evaluation,
+    /// The model is built and nothing else.
+    SetUp,
+    /// There are no allocations to judge by.
+    NoTrace,
+    /// Nothing tells.
+    #[default]
+    Unknown,
+}
+
+/// The share of the stacks of forward that are alive when most of its bytes are, where gradients are on: one in so many.
+const LEAST_KEPT: usize = 4;
+
+/// The share of what a pass allocates in all that is alive then, where gradients are on: one in so many.
+///
+/// Without gradients it is what one layer has, of all the layers.
+const LEAST_KEPT_BYTES: i64 = 4;
+
+/// Fewer tensors that are joined to a longer one are no cache.
+const LEAST_JOINS: usize = 3;
+
+/// So few stacks tell nothing about gradients.
+const LEAST_STACKS: usize = 4;
+
+impl RunKind {
+    /// The name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Training => "training",
+            Self::Forward => "forward",
+            Self::Inference => "inference",
+            Self::Generation => "generation",
+            Self::Evaluation => "evaluation",
+            Self::SetUp => "set-up",
+            Self::NoTrace => "no-trace",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The kind in a few words, as a sentence has it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Training => "training",
+            Self::Forward => "forward passes with gradients on, without backward",
+            Self::Inference => "inference",
+            Self::Generation => "text generation",
+            Self::Evaluation => "evaluation",
+            Self::SetUp => "set-up of a model",
+            Self::NoTrace => "no recorded events",
+            Self::Unknown => "a run of unknown kind",
+        }
+    }
+
+    /// Judges a device by its phases; `rounds` are those of a device that is not trained.
+    pub(super) fn of(
+        device: &Device,
+        allocations: &Allocations,
+        phases: &Phases,
+        sites: &Sites,
+        steps: Option<&Steps>,
+        rounds: Option<&Rounds>,
+    ) -> Self {
+        let events = &device.events;
+        let allocs = || (0..events.len()).filter(|&event| events.actions().at(event) == Action::Alloc);
+        if allocs().next().is_none() {
+            return Self::NoTrace;
+        }
+        if phases.basis() == PhaseBasis::Curve {
+            return if steps.is_some() { Self::Training } else { Self::Unknown };
+        }
+        if phases.has_backward() {
+            return Self::Training;
+        }
+        let of_stack = |event: usize| sites.of_stack(events.stacks().at(event));
+        let is_generated = || allocs().any(|event| of_stack(event).is_generated);
+        if rounds.is_some_and(|rounds| rounds.calls > 1) && (is_generated() || joins_grow(device, sites)) {
+            return Self::Generation;
+        }
+        let has = |phase: Phase| phases.runs().iter().any(|run| run.1 == phase);
+        if !has(Phase::Forward) && !has(Phase::Evaluation) {
+            return if has(Phase::Setup) { Self::SetUp } else { Self::Unknown };
+        }
+        let calls = rounds.map_or(1, |rounds| rounds.rounds.len());
+        if keeps_graph(device, allocations, phases, sites, calls) {
+            return Self::Forward;
+        }
+        let is_told = |event: usize| {
+            let stack = events.stacks().at(event);
+            phases.of_stack(stack) == Phase::Evaluation && !sites.of_stack(stack).is_without_grad
+        };
+        let evaluated = allocs().filter(|&event| is_told(event)).count();
+        if evaluated * 2 > allocs().count() { Self::Evaluation } else { Self::Inference }
+    }
+}
+
+/// Whether modules join tensors that are longer from one time to the next: keys and values of all tokens so far.
+fn joins_grow(device: &Device, sites: &Sites) -> bool {
+    let events = &device.events;
+    let mut sizes: HashMap<StackId, (u64, usize, usize)> = HashMap::new();
+    for event in (0..events.len()).filter(|&event| events.actions().at(event) == Action::Alloc) {
+        let stack = events.stacks().at(event);
+        let site = sites.of_stack(stack);
+        if site.is_kv_cache || site.in_module && site.operation == Operation::Join {
+            let bytes = events.sizes_bytes().at(event);
+            let (last, longer, all) = sizes.entry(stack).or_insert((bytes, 0, 0));
+            // Layers have a cache each, of one length.
+            if bytes != *last {
+                *longer += usize::from(bytes > *last);
+                *all += 1;
+            }
+            *last = bytes;
+        }
+    }
+    let (longer, all) = sizes.values().fold((0, 0), |sum, &(_, longer, all)| (sum.0 + longer, sum.1 + all));
+    all >= LEAST_JOINS && longer * 4 >= all * 3
+}
+
+/// Whether much of what forward allocates in one of its calls is alive at once, from many of its stacks.
+fn keeps_graph(device: &Device, allocations: &Allocations, phases: &Phases, sites: &Sites, calls: usize) -> bool {
+    let is_of_pass = |phase: Phase| matches!(phase, Phase::Forward | Phase::Evaluation);
+    let has_grad = |stack: StackId| !sites.of_stack(stack).is_without_grad;
+    let mut changes: Vec<(u32, i64)> = Vec::new();
+    let mut rows = Vec::new();
+    for id in allocations.ids().skip(allocations.initial_count()) {
+        let (born, died) = (allocations.born_at(id.0), allocations.died[id.index()]);
+        let stack = allocations.allocation_stack(id, device);
+        if is_of_pass(phases.of_birth(born, stack)) && has_grad(stack) {
+            let bytes = allocations.size_bytes[id.index()] as i64;
+            changes.extend([(born, bytes), (died, -bytes)]);
+            rows.push((born, died, stack));
+        }
+    }
+    changes.sort_unstable();
+    let all_bytes: i64 = changes.iter().map(|change| change.1.max(0)).sum();
+    let (mut live, mut best) = (0, (0, 0));
+    for (moment, bytes) in changes {
+        live += bytes;
+        best = best.max((live, moment));
+    }
+    let stacks: HashSet<_> = rows.iter().map(|row| row.2).collect();
+    let alive: HashSet<_> =
+        rows.iter().filter(|&&(born, died, _)| born <= best.1 && best.1 < died).map(|row| row.2).collect();
+    let has_bytes = best.0.saturating_mul(LEAST_KEPT_BYTES) >= all_bytes / calls.max(1) as i64;
+    stacks.len() >= LEAST_STACKS && alive.len() * LEAST_KEPT >= stacks.len() && has_bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::{RunKind, Study, Timeline};
+    use crate::trace::text;
+
+    const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
+    const BACKWARD: &str = "@backward@v/site-packages/torch/_tensor.py<main";
+
+    #[track_caller]
+    fn check(source: &str, expected: RunKind) {
+        let trace = text::parse(source).unwrap();
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        assert_eq!(Study::new(&trace, &trace.devices[0], &timeline).kind, expected);
+    }
+
+    /// A call of a model with many layers, each of which frees the one before, or keeps all.
+    fn call(name: usize, keeps: bool) -> String {
+        let layer = |layer: usize| {
+            let alloc = format!("alloc a{layer}.{name} 1MiB @layer{layer}<{MODULE}<main\n");
+            match keeps || layer == 0 {
+                true => alloc,
+                false => format!("{alloc}free a{}.{name}\n", layer - 1),
+            }
+        };
+        (0..16).map(layer).collect()
+    }
+
+    #[test]
+    fn nothing_to_judge_by_is_said() {
+        check("segment S 2MiB\nblock b 1MiB", RunKind::NoTrace);
+        check("alloc a 1MiB", RunKind::Unknown);
+    }
+
+    #[test]
+    fn gradients_tell_a_training() {
+        check(&(call(0, true) + &format!("alloc g 1MiB {BACKWARD}")), RunKind::Training);
+    }
+
+    #[test]
+    fn a_pass_that_keeps_its_layers_has_gradients_on() {
+        check(&call(0, true), RunKind::Forward);
+        check(&call(0, false), RunKind::Inference);
+    }
+
+    #[test]
+    fn layers_are_no_steps() {
+        let trace = text::parse(&call(0, true)).unwrap();
+        let timeline = Timeline::new(&trace, &trace.devices[0]);
+        let study = Study::new(&trace, &trace.devices[0], &timeline);
+        assert!(study.steps.is_none() && study.growth.kept.is_empty());
+    }
+
+    #[test]
+    fn functions_that_evaluate_are_told_by_their_names() {
+        check(&call(0, false).replace("<main", "<evaluate<main"), RunKind::Evaluation);
+    }
+
+    #[test]
+    fn joined_tensors_that_grow_are_a_cache() {
+        let cat = "at::_ops::cat::call()@a.cpp";
+        let token = |index: usize| {
+            let free = index.checked_sub(1).map_or_else(String::new, |last| format!("free k{last}\n"));
+            format!(
+                "alloc x{index} 8 @pick<main\nfree x{index}\nalloc k{index} {}KiB @{cat}<update<{MODULE}<main\n{free}",
+                8 + index
+            )
+        };
+        check(&(0..8).map(token).collect::<String>(), RunKind::Generation);
+    }
+
+    #[test]
+    fn a_model_that_is_built_is_a_set_up() {
+        check("alloc w 1MiB @_apply@v/site-packages/torch/nn/modules/module.py<main", RunKind::SetUp);
+    }
+}

@@ -1,0 +1,243 @@
+//! What stacks say about the place that allocates: where a program calls its model, and what is special there.
+//!
+//! Idea: a stack is cut where the program enters PyTorch: a module's call, backward, an optimizer. The Python frames
+//! outside of the cut are the *spine*, the program's own loop; what is inside are layers. Whatever comes again inside
+//! of one call is layers, never steps.
+//!
+//! ```text
+//! <module>:50 < train:31 < _call_impl < forward:12 < _call_impl < linear:134
+//! ------ spine --------- | --------------- inside -------------------------
+//! ```
+//!
+//! Cost: linear in the frames of distinct stacks.
+
+mod rounds;
+mod signs;
+
+pub(super) use rounds::{Rounds, find as rounds};
+pub(super) use signs::Operation;
+
+use crate::trace::{FrameId, StackId, Trace};
+use hashbrown::HashMap;
+use signs::Sign;
+use std::cmp::Ordering;
+
+/// A place outside of PyTorch that distinct stacks have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct SpineId(u32);
+
+impl SpineId {
+    /// No Python frame tells it, as on the threads of backward.
+    pub(super) const NONE: Self = Self(0);
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What one stack says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Site {
+    /// The program's own frames around it.
+    pub(super) spine: SpineId,
+    /// What PyTorch was asked to do, as far as C++ frames tell it.
+    pub(super) operation: Operation,
+    /// Whether it is within the call of a module.
+    pub(super) in_module: bool,
+    /// Whether it is within a module that calls hooks.
+    pub(super) is_hooked: bool,
+    /// Whether `copy.deepcopy` makes it.
+    pub(super) is_deep_copy: bool,
+    /// Whether it is the cache of keys and values of a model that generates text.
+    pub(super) is_kv_cache: bool,
+    /// Whether a framework collects the outputs of an evaluation there.
+    pub(super) is_collected: bool,
+    /// Whether it is of a loss over many classes: its logits, their logarithms, the gradient of both.
+    pub(super) is_of_loss: bool,
+    /// Whether `nn.DataParallel` gathers or scatters there.
+    pub(super) is_gathered: bool,
+    /// Whether gradients are switched off by a decorator around it.
+    pub(super) is_without_grad: bool,
+    /// Whether `torch.load` reads it from a file.
+    pub(super) is_loaded: bool,
+    /// Whether it is within a loop that makes one token after the other.
+    pub(super) is_generated: bool,
+}
+
+impl Site {
+    const NONE: Self = Self {
+        spine: SpineId::NONE,
+        operation: Operation::Unknown,
+        in_module: false,
+        is_hooked: false,
+        is_deep_copy: false,
+        is_kv_cache: false,
+        is_collected: false,
+        is_of_loss: false,
+        is_gathered: false,
+        is_without_grad: false,
+        is_loaded: false,
+        is_generated: false,
+    };
+}
+
+/// The sites of all stacks of a trace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sites {
+    of_stacks: Vec<Site>,
+    /// The frames of each spine, outermost first; the first one is [`SpineId::NONE`].
+    spines: Vec<Vec<FrameId>>,
+}
+
+impl Sites {
+    /// Reads all stacks.
+    pub(super) fn of(trace: &Trace) -> Self {
+        let text = |id| trace.strings.get(id);
+        let frames = (0..trace.frames.len()).map(|index| trace.frames.get(FrameId::from_index(index)));
+        let mut signs: Vec<Sign> =
+            frames.clone().map(|frame| Sign::of(text(frame.name), text(frame.filename))).collect();
+        signs::mark_calls_with_hooks(frames.map(|frame| frame.line), &mut signs);
+        let mut sites = Self { of_stacks: vec![Site::NONE; trace.stacks.len()], spines: vec![Vec::new()] };
+        let mut ids: HashMap<Vec<FrameId>, SpineId> = HashMap::new();
+        for stack in trace.stacks.ids() {
+            let (mut site, spine) = read(trace.stacks.frames(stack), &signs);
+            if !spine.is_empty() {
+                let next = SpineId(sites.spines.len() as u32);
+                site.spine = *ids.entry(spine).or_insert_with_key(|spine| {
+                    sites.spines.push(spine.clone());
+                    next
+                });
+            }
+            sites.of_stacks[stack.index()] = site;
+        }
+        sites
+    }
+
+    /// What a stack says.
+    pub(super) fn of_stack(&self, stack: StackId) -> Site {
+        self.of_stacks[stack.index()]
+    }
+
+    /// Which of two places comes first in the function that both go through last; equal where that can't be told.
+    pub(super) fn order(&self, trace: &Trace, one: SpineId, other: SpineId) -> Ordering {
+        let pair = self.frames(one).iter().zip(self.frames(other)).find(|(one, other)| one != other);
+        let Some((&one, &other)) = pair else { return Ordering::Equal };
+        let (one, other) = (trace.frames.get(one), trace.frames.get(other));
+        match (one.name, one.filename) == (other.name, other.filename) {
+            true => one.line.cmp(&other.line),
+            false => Ordering::Equal,
+        }
+    }
+
+    /// Whether two places lie in one function, called from the same line.
+    pub(super) fn are_in_one_function(&self, trace: &Trace, one: SpineId, other: SpineId) -> bool {
+        let function = |frame: FrameId| {
+            let frame = trace.frames.get(frame);
+            (frame.name, frame.filename)
+        };
+        match (self.frames(one).split_last(), self.frames(other).split_last()) {
+            (Some((&one, around)), Some((&other, around_other))) => {
+                around == around_other && function(one) == function(other)
+            }
+            _ => false,
+        }
+    }
+
+    /// The frames of a spine, outermost first.
+    fn frames(&self, spine: SpineId) -> &[FrameId] {
+        &self.spines[spine.index()]
+    }
+}
+
+/// What a stack says, and its spine.
+fn read(frames: &[FrameId], signs: &[Sign]) -> (Site, Vec<FrameId>) {
+    let mut site = Site::NONE;
+    let mut spine = Vec::new();
+    let mut is_inside = false;
+    for &frame in frames.iter().rev() {
+        match signs[frame.index()] {
+            Sign::Native(operation) => {
+                // Frames come innermost last here: the outermost operation is what the program asked for.
+                if site.operation == Operation::Unknown {
+                    site.operation = operation;
+                }
+                continue;
+            }
+            Sign::NativeLoss => {
+                site.is_of_loss = true;
+                if site.operation == Operation::Unknown {
+                    site.operation = Operation::Compute;
+                }
+                continue;
+            }
+            Sign::ModuleCall | Sign::RecordedModule => {
+                site.in_module = true;
+                is_inside = true;
+            }
+            // The optimizer calls the program back: what is around the closure is no part of it.
+            Sign::Closure => is_inside = false,
+            Sign::HookedCall => {
+                (site.in_module, site.is_hooked) = (true, true);
+                is_inside = true;
+            }
+            Sign::Engine => is_inside = true,
+            Sign::DeepCopy => site.is_deep_copy = true,
+            Sign::KvCache => site.is_kv_cache = true,
+            Sign::Collects => site.is_collected = true,
+            Sign::Loss => site.is_of_loss = true,
+            Sign::Gathers => site.is_gathered = true,
+            Sign::NoGrad => site.is_without_grad = true,
+            Sign::Loads => site.is_loaded = true,
+            Sign::Generates => site.is_generated = true,
+            Sign::Python => {}
+        }
+        if !is_inside {
+            spine.push(frame);
+        }
+    }
+    (site, spine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::text;
+
+    fn site(stack: &str) -> (Site, usize) {
+        let trace = text::parse(&format!("alloc a 1 {stack}")).unwrap();
+        let sites = Sites::of(&trace);
+        let site = sites.of_stack(trace.devices[0].events.stacks().at(0));
+        (site, sites.frames(site.spine).len())
+    }
+
+    const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
+
+    #[test]
+    fn a_spine_ends_where_a_module_is_called() {
+        let (site, frames) = site(&format!("@linear@v.py<{MODULE}<forward@model.py<{MODULE}<train<main"));
+        assert!(site.in_module && !site.is_hooked);
+        assert_eq!(frames, 2);
+    }
+
+    #[test]
+    fn a_closure_goes_back_to_the_program() {
+        let optimizer = "step@v/site-packages/torch/optim/adam.py";
+        let (site, frames) = site(&format!("@{MODULE}<closure@train.py<{optimizer}<main"));
+        assert!(site.in_module);
+        assert_eq!(frames, 2, "main and closure");
+    }
+
+    #[test]
+    fn hooks_have_a_frame_of_their_own() {
+        let (site, _) =
+            site(&format!("@forward@model.py<inner@v/site-packages/torch/nn/modules/module.py<{MODULE}<main"));
+        assert!(site.is_hooked);
+    }
+
+    #[test]
+    fn operations_are_what_the_program_asked_for() {
+        let (site, _) = site("@at::_ops::empty_strided::call()@a.cpp<at::_ops::to_dtype_layout::call()@b.cpp<main");
+        assert_eq!(site.operation, Operation::Bring);
+        assert!(!site.in_module);
+    }
+}

@@ -1,0 +1,169 @@
+//! How often a program calls its model where nothing trains it: batches of inference, turns of a chat, tokens.
+//!
+//! Idea: calls of the model come from the same spine again and again, with other code between them. Of the frames of
+//! that spine, from the outermost in, the first whose code is entered several times tells the coarsest loop.
+//!
+//! ```text
+//! spines             x . a a a a . x . a a a . x . a a …      x: main:49   a: main:50 < reply:34   .: main:50 < reply:35
+//! main:49, main:50   entered again and again by turns         8 rounds
+//! reply:34           entered again and again by tokens        96 calls
+//! ```
+//!
+//! Cost: linear in the events, and in the changes of spine for each frame of one spine.
+
+use super::{Operation, Sites, SpineId};
+use crate::analysis::steps::Step;
+use crate::trace::{Action, Device};
+use hashbrown::HashMap;
+use std::ops::Range;
+
+/// Fewer rounds are a warm-up and a call.
+const LEAST_ROUNDS: usize = 3;
+
+/// The share of what modules allocate that has to be within rounds: one in so many.
+const LEAST_SHARE: usize = 2;
+
+/// The share of rounds that have to bring or make a tensor: all but one in so many.
+const WITHOUT_INPUT: usize = 4;
+
+/// Calls of a model, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::analysis) struct Rounds {
+    /// From one entry to the next.
+    pub(in crate::analysis) rounds: Vec<Step>,
+    /// How often the model is called in all of them.
+    pub(in crate::analysis) calls: usize,
+    /// Whether nearly every round has an input of its own; layers that a program goes through have none.
+    pub(in crate::analysis) have_inputs: bool,
+}
+
+/// Allocations of one spine, one after the other.
+#[derive(Clone, Copy)]
+struct Stay {
+    /// The first event of it, and the last.
+    first: u32,
+    last: u32,
+    spine: SpineId,
+    in_module: bool,
+    allocs: u32,
+    /// Whether one of its allocations is made from nothing, or brought to the device, outside of modules.
+    has_input: bool,
+}
+
+/// The rounds of a range of events, or `None` where there are not three of them.
+pub(in crate::analysis) fn find(device: &Device, sites: &Sites, events: Range<u32>) -> Option<Rounds> {
+    let stays = stays(device, sites, events.clone());
+    let mut of_spine: HashMap<SpineId, usize> = HashMap::new();
+    let in_module = || stays.iter().filter(|stay| stay.in_module);
+    in_module().for_each(|stay| *of_spine.entry(stay.spine).or_default() += stay.allocs as usize);
+    let all: usize = of_spine.values().sum();
+    let (&spine, _) = of_spine.iter().max_by_key(|&(&spine, &allocs)| (allocs, std::cmp::Reverse(spine)))?;
+    let frames = sites.frames(spine);
+    let entries = |is_within: &dyn Fn(&Stay) -> bool| -> Vec<usize> {
+        let is_entry = |&index: &usize| is_within(&stays[index]) && (index == 0 || !is_within(&stays[index - 1]));
+        (0..stays.len()).filter(is_entry).collect()
+    };
+    let calls = entries(&|stay: &Stay| stay.in_module && stay.spine == spine);
+    let levels = (1..=frames.len()).map(|depth| {
+        let is_within = |stay: &Stay| sites.frames(stay.spine).starts_with(&frames[..depth]);
+        (entries(&is_within), depth)
+    });
+    let share = |depth: usize| -> usize {
+        let within = in_module().filter(|stay| sites.frames(stay.spine).starts_with(&frames[..depth]));
+        within.map(|stay| stay.allocs as usize).sum()
+    };
+    let coarsest =
+        levels.into_iter().find(|(entries, depth)| entries.len() >= LEAST_ROUNDS && share(*depth) * LEAST_SHARE >= all);
+    let entered = coarsest
+        .map(|(entries, _)| entries)
+        .or_else(|| (calls.len() >= LEAST_ROUNDS && share(frames.len()) * LEAST_SHARE >= all).then(|| calls.clone()))?;
+    let starts: Vec<u32> = entered.iter().map(|&index| stays[index].first).collect();
+    // What follows the last round is none of it: the results are read and let go there.
+    let mut lengths: Vec<u32> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    lengths.sort_unstable();
+    let usual_end = starts[starts.len() - 1].saturating_add(lengths[lengths.len() / 2]);
+    let last_end = usual_end.min(stays[stays.len() - 1].last + 1);
+    let ends = starts.iter().skip(1).copied().chain([last_end]);
+    let rounds: Vec<Step> = starts.iter().zip(ends).map(|(&start, end)| Step { start, end }).collect();
+    // An input may come before the entry, or after it.
+    let spans = entered.iter().zip(entered.iter().skip(1).copied().chain([stays.len()]));
+    let with_input = spans.filter(|&(&from, to)| stays[from..to].iter().any(|stay| stay.has_input)).count();
+    let is_first_before = stays[..entered[0]].iter().rev().take(1).any(|stay| stay.has_input);
+    let with_input = with_input + usize::from(is_first_before);
+    let have_inputs = with_input + entered.len().div_ceil(WITHOUT_INPUT) >= entered.len();
+    Some(Rounds { rounds, calls: calls.len(), have_inputs })
+}
+
+/// The allocations with Python frames, by the spines that they come from.
+fn stays(device: &Device, sites: &Sites, events: Range<u32>) -> Vec<Stay> {
+    let (actions, stacks) = (device.events.actions(), device.events.stacks());
+    let mut stays: Vec<Stay> = Vec::new();
+    for event in events {
+        if actions.at(event as usize) != Action::Alloc {
+            continue;
+        }
+        let site = sites.of_stack(stacks.at(event as usize));
+        if site.spine == SpineId::NONE {
+            continue;
+        }
+        // Without C++ frames whatever the program does beside its modules may be an input.
+        let is_input = matches!(site.operation, Operation::Bring | Operation::Make | Operation::Unknown);
+        let has_input = !site.in_module && is_input;
+        match stays.last_mut().filter(|last| (last.spine, last.in_module) == (site.spine, site.in_module)) {
+            Some(last) => {
+                last.allocs += 1;
+                last.last = event;
+                last.has_input |= has_input;
+            }
+            None => stays.push(Stay {
+                first: event,
+                last: event,
+                spine: site.spine,
+                in_module: site.in_module,
+                allocs: 1,
+                has_input,
+            }),
+        }
+    }
+    stays
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::text;
+
+    const MODULE: &str = "_call_impl@v/site-packages/torch/nn/modules/module.py";
+
+    #[track_caller]
+    fn check(source: &str, expected: Option<(usize, usize)>) {
+        let trace = text::parse(source).unwrap();
+        let device = &trace.devices[0];
+        let found = find(device, &Sites::of(&trace), 0..device.events.len() as u32);
+        assert_eq!(found.map(|rounds| (rounds.rounds.len(), rounds.calls)), expected);
+    }
+
+    #[test]
+    fn calls_of_a_model_are_rounds() {
+        let call = |index: usize| format!("alloc x{index} 8 @load<main\nalloc h{index} 8 @layer<{MODULE}<score<main\n");
+        check(&(0..4).map(call).collect::<String>(), Some((4, 4)));
+        check(&(0..2).map(call).collect::<String>(), None);
+    }
+
+    #[test]
+    fn layers_of_one_call_are_none() {
+        let layer = |index: usize| format!("alloc h{index} 8 @layer<{MODULE}<forward<{MODULE}<main\n");
+        check(&(0..8).map(layer).collect::<String>(), None);
+    }
+
+    #[test]
+    fn turns_are_coarser_than_tokens() {
+        let token =
+            |name: String| format!("alloc h{name} 8 @layer<{MODULE}<reply<main\nalloc t{name} 8 @pick<reply<main\n");
+        let turn = |turn: usize| {
+            let tokens = (0..5).map(|index| token(format!("{turn}.{index}")));
+            format!("alloc p{turn} 8 @ask\n") + &tokens.collect::<String>()
+        };
+        check(&(0..4).map(turn).collect::<String>(), Some((4, 20)));
+    }
+}
