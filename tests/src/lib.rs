@@ -18,6 +18,8 @@ pub mod gpu_check;
 
 pub mod http;
 
+pub mod judge;
+
 pub mod laws;
 
 pub mod load;
