@@ -21,6 +21,12 @@ impl Failure {
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into() }
     }
+
+    /// This failure and another one, printed one after the other.
+    #[must_use]
+    pub fn and(self, other: &Self) -> Self {
+        Self { message: format!("{}\n hint: {}\nerror: {}", self.message, self.hint, other.message), ..other.clone() }
+    }
 }
 
 impl fmt::Display for Failure {

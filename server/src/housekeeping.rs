@@ -123,8 +123,9 @@ fn before(time: Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::{DatabaseError, NewShare};
+    use crate::database::{DatabaseError, Deletion, NewJob, NewShare, Outcome};
     use crate::store::StoreAddress;
+    use shared::api::JobState;
 
     #[tokio::test]
     async fn only_what_nothing_refers_to_goes() -> Result<(), SnapshotError> {
@@ -149,6 +150,57 @@ mod tests {
         assert!(store.read("aa/1").await.is_ok());
         assert!(store.read("bb/1").await.is_err());
         assert!(store.read("cc/1").await.is_err());
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn the_snapshot_of_a_deleted_job_leaves_the_store() -> Result<(), SnapshotError> {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
+        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        let source = folder.path().join("source");
+        std::fs::write(&source, b"x").unwrap();
+        for (id, hash, object) in [("1", "aa", "aa/1"), ("2", "bb", "bb/1")] {
+            store.put(object, &source).await?;
+            database.add_snapshot(hash, object, 1).await?;
+            finish(&database, id, hash).await?;
+        }
+        // A link that was made from it keeps the bytes.
+        share(&database, "bb").await?;
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let grace = Duration::from_millis(10);
+        let housekeeper = Housekeeper { grace, ..Housekeeper::new(database.clone(), store.clone(), GRACE) };
+        assert_eq!(housekeeper.round(true).await?.snapshots, 0);
+        for id in ["1", "2"] {
+            assert_eq!(database.delete_job(id).await?, Deletion::Deleted);
+        }
+        // Until the next round a job that just found the same bytes in the store may still refer to them.
+        assert!(store.read("aa/1").await.is_ok());
+        assert_eq!(housekeeper.round(true).await?.snapshots, 1);
+        assert!(store.read("aa/1").await.is_err());
+        assert!(store.read("bb/1").await.is_ok());
+        Ok(())
+    }
+
+    /// A job that has finished with a snapshot.
+    async fn finish(database: &Database, id: &str, hash: &str) -> Result<(), DatabaseError> {
+        let text = String::new;
+        let job = NewJob {
+            id: id.to_owned(),
+            kind: "virtual".to_owned(),
+            priority: 0,
+            name: text(),
+            config: text(),
+            source: text(),
+            notes: text(),
+            idempotency_key: None,
+            request_hash: text(),
+        };
+        database.submit(&job).await?;
+        database.claim(id, "worker").await?;
+        let (state, snapshot) = (JobState::Finished, Some(hash.to_owned()));
+        let outcome = Outcome { state, result: None, curve: None, error: None, log: text(), snapshot };
+        assert!(database.finish(id, "worker", &outcome).await?);
         Ok(())
     }
 

@@ -71,20 +71,20 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Diagnose(args) => match args.run() {
-            Ok(diagnosis) => {
-                print(diagnosis.text);
-                return ExitCode::from(u8::from(diagnosis.has_errors));
-            }
-            Err(failure) => Err(failure),
-        },
+        Command::Diagnose(args) => {
+            let diagnosis = args.run();
+            return partly(diagnosis.text, &diagnosis.unread, u8::from(diagnosis.has_errors));
+        }
         Command::Diff(args) => args.run().map(print),
         Command::Digest { file } => server::shares::print_digest(&file).map(print),
         Command::Export(args) => args.run().map(print),
         Command::Fit(args) => args.run().map(print),
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),
-        Command::Ranks(args) => args.run().map(print),
+        Command::Ranks(args) => match args.run() {
+            Ok(page) => return partly(page.text, &page.unread, 0),
+            Err(failure) => Err(failure),
+        },
         Command::Replay(args) => args.run().map(print),
         Command::Repro(args) => args.run().map(print),
         Command::Segments(args) => args.run().map(print),
@@ -99,6 +99,13 @@ fn main() -> ExitCode {
             ExitCode::from(Failure::EXIT_STATUS)
         }
     }
+}
+
+/// Prints what the files that could be read came to, and why others could not be; any of those makes it a failure.
+fn partly(text: String, unread: &[Failure], status: u8) -> ExitCode {
+    print(text);
+    unread.iter().for_each(|failure| eprintln!("{failure}"));
+    ExitCode::from(if unread.is_empty() { status } else { Failure::EXIT_STATUS })
 }
 
 /// A reader that closes the pipe early, such as `head`, is no failure.

@@ -24,7 +24,7 @@ pub use export::ExportArgs;
 pub use fit::FitArgs;
 pub use inspect::InspectArgs;
 pub use peak::PeakArgs;
-pub use ranks::RanksArgs;
+pub use ranks::{RanksArgs, RanksPage};
 pub use replay::ReplayArgs;
 pub use repro::ReproArgs;
 pub use segments::SegmentsArgs;

@@ -1,5 +1,6 @@
 //! `snapscope ranks`: the snapshots of one job's processes side by side.
 
+use std::convert::Infallible;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,21 +37,30 @@ struct Rank {
     sparkline: String,
 }
 
+/// What to print, and what could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RanksPage {
+    /// The answer.
+    pub text: String,
+    /// The files that could not be read; the answer is about the others.
+    pub unread: Vec<Failure>,
+}
+
 impl RanksArgs {
-    /// Reads the files and returns what to print.
+    /// Reads the files and returns what to print; one that cannot be read hides none of the others.
     ///
     /// # Errors
     ///
-    /// A file cannot be read or is no snapshot, or a folder has none.
-    pub fn run(&self) -> Result<String, Failure> {
-        let ranks = ranks(&files(&self.files)?)?;
+    /// No file can be read, or a folder has none.
+    pub fn run(&self) -> Result<RanksPage, Failure> {
+        let (ranks, unread) = ranks(&files(&self.files)?)?;
         let figures: Vec<RankFigures> = ranks.iter().map(|rank| rank.figures.clone()).collect();
         let found = outliers(&figures);
         if self.json {
             let document = serde_json::to_string_pretty(&report(&ranks, &found));
-            return Ok(document.expect("plain data can be written") + "\n");
+            return Ok(RanksPage { text: document.expect("plain data can be written") + "\n", unread });
         }
-        Ok(page(&ranks, &found))
+        Ok(RanksPage { text: page(&ranks, &found), unread })
     }
 }
 
@@ -88,10 +98,24 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The ranks of all files in their order; of each file only the figures are kept.
-fn ranks(files: &[PathBuf]) -> Result<Vec<Rank>, Failure> {
+/// The ranks of all files that can be read, in their order, and why others can't; only the figures are kept.
+fn ranks(files: &[PathBuf]) -> Result<(Vec<Rank>, Vec<Failure>), Failure> {
     let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-    let of_files = abreast::each(&paths, |position| Ok(of_file(&Opened::read(paths[position])?)))?;
+    let read = |position: usize| Ok::<_, Infallible>(Opened::read(paths[position]).map(|opened| of_file(&opened)));
+    let Ok(outcomes) = abreast::each(&paths, read);
+    let (mut files, mut of_files, mut unread) = (Vec::new(), Vec::new(), Vec::new());
+    for (path, outcome) in paths.into_iter().zip(outcomes) {
+        match outcome {
+            Ok(of_file) => {
+                files.push(path);
+                of_files.push(of_file);
+            }
+            Err(failure) => unread.push(failure),
+        }
+    }
+    if let (true, Some(failure)) = (files.is_empty(), unread.iter().cloned().reduce(|all, next| all.and(&next))) {
+        return Err(failure);
+    }
     let mut ranks: Vec<Rank> = if of_files.iter().all(|of_file| of_file.len() == 1) {
         let names: Vec<String> = files.iter().map(|file| name_of(file)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -106,7 +130,7 @@ fn ranks(files: &[PathBuf]) -> Result<Vec<Rank>, Failure> {
         return Err(Failure::new("no device of the snapshots had memory", "CUDA was not used in what wrote them"));
     }
     ranks.sort_by_key(|rank| rank.number);
-    Ok(ranks)
+    Ok((ranks, unread))
 }
 
 fn name_of(file: &Path) -> String {

@@ -3,7 +3,7 @@
 use shared::api::JobState;
 use sqlx::FromRow;
 
-use super::{Database, Result, on};
+use super::{Database, Result, change, on};
 
 /// A job that is about to be submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +97,17 @@ pub struct Counts {
     pub jobs: i64,
 }
 
+/// What became of a job that was to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deletion {
+    /// It is gone, and so is what happened to it.
+    Deleted,
+    /// It waits or runs, and stays.
+    NotOver,
+    /// There is no such job.
+    Unknown,
+}
+
 impl Database {
     /// A job.
     ///
@@ -147,6 +158,59 @@ impl Database {
         let query =
             "SELECT kind, state, COUNT(*) AS jobs FROM recording_jobs GROUP BY kind, state ORDER BY kind, state";
         Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
+    }
+
+    /// The memory of a job's recording over its events, as JSON; lists do without, so it is no part of a [`JobRow`].
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn job_curve(&self, id: &str) -> Result<Option<String>> {
+        let query = "SELECT curve FROM recording_jobs WHERE id = $1";
+        let row: Option<(Option<String>,)> =
+            on!(self, pool => sqlx::query_as(query).bind(id).fetch_optional(pool).await)?;
+        Ok(row.and_then(|(curve,)| curve))
+    }
+
+    /// Gives a job another name; returns whether there is such a job.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn rename_job(&self, id: &str, name: &str) -> Result<bool> {
+        let query = "UPDATE recording_jobs SET name = $2 WHERE id = $1";
+        let done = on!(self, pool => {
+            sqlx::query(query).bind(id).bind(name).execute(pool).await.map(|done| done.rows_affected())
+        })?;
+        Ok(done > 0)
+    }
+
+    /// Deletes a job that is over, with its events; its snapshot is left to the sweeper, since links may refer to it.
+    ///
+    /// One that waits or runs stays: a worker may have it.
+    ///
+    /// # Errors
+    ///
+    /// The database fails; then the job is as it was.
+    pub async fn delete_job(&self, id: &str) -> Result<Deletion> {
+        change!(self, transaction => {
+            let deleted = sqlx::query(
+                "DELETE FROM recording_jobs WHERE id = $1 AND state IN ('finished', 'failed', 'cancelled')",
+            )
+            .bind(id)
+            .execute(&mut *transaction)
+            .await?
+            .rows_affected();
+            let left: (i64,) = sqlx::query_as("SELECT COUNT(*) FROM recording_jobs WHERE id = $1")
+                .bind(id)
+                .fetch_one(&mut *transaction)
+                .await?;
+            Ok(match (deleted, left) {
+                (1.., _) => Deletion::Deleted,
+                (0, (1..,)) => Deletion::NotOver,
+                _ => Deletion::Unknown,
+            })
+        })
     }
 
     /// Forgets jobs that ended before a time, with their events; their snapshots are left to the sweeper.

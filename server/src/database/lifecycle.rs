@@ -44,6 +44,8 @@ pub struct Outcome {
     pub state: JobState,
     /// The report of the recording, as JSON.
     pub result: Option<String>,
+    /// Its memory over its events, as JSON.
+    pub curve: Option<String>,
     /// Why it failed, as JSON.
     pub error: Option<String>,
     /// The recorder's last lines.
@@ -132,13 +134,14 @@ impl Database {
     ///
     /// The database fails.
     pub async fn finish(&self, id: &str, worker: &str, outcome: &Outcome) -> Result<bool> {
-        let Outcome { state, result, error, log, snapshot } = outcome;
+        let Outcome { state, result, curve, error, log, snapshot } = outcome;
         change!(self, transaction => {
             let ended = sqlx::query(
                 "UPDATE recording_jobs SET state = $3, finished_ms = $4, result = $5, error = $6, log = $7, \
-                 snapshot = $8 WHERE id = $1 AND worker = $2 AND state = 'running'",
+                 snapshot = $8, curve = $9 WHERE id = $1 AND worker = $2 AND state = 'running'",
             )
             .bind(id).bind(worker).bind(state.word()).bind(now_ms()).bind(result).bind(error).bind(log).bind(snapshot)
+            .bind(curve)
             .execute(&mut *transaction)
             .await?;
             let ended = ended.rows_affected() > 0;

@@ -18,7 +18,7 @@ mod workers;
 pub use clock::now_ms;
 pub use error::DatabaseError;
 pub use events::Event;
-pub use jobs::{Counts, JobRow, NewJob, Page};
+pub use jobs::{Counts, Deletion, JobRow, NewJob, Page};
 pub use lifecycle::{Claim, MOST_ATTEMPTS, Outcome, Submission};
 pub use shares::{NewShare, ShareRow};
 pub use snapshots::SnapshotRow;

@@ -6,6 +6,7 @@
 //! Invariant: no byte of the recorder is trusted, nothing that it does blocks its keeper, and nothing of it is left
 //! running once [`run`] has returned.
 
+mod curve;
 mod failure;
 mod keeper;
 mod libraries;

@@ -1,10 +1,12 @@
 //! What a run came to.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
 use shared::analysis::Timeline;
-use shared::api::{Finished, OutOfMemory, RecordingReport, Started};
+use shared::api::{Finished, OutOfMemory, RecordingCurve, RecordingReport, Started};
 
+use super::curve::curve;
 use crate::Failure;
 use crate::commands::open;
 
@@ -27,6 +29,8 @@ pub struct Recording {
     pub peak_allocated_bytes: u64,
     /// Highest bytes of segments, by PyTorch's own count.
     pub peak_reserved_bytes: u64,
+    /// Its memory over its events, on the device where live bytes are highest.
+    pub curve: RecordingCurve,
     /// Where memory ran out, if it did.
     pub oom: Option<OutOfMemory>,
     /// What the recorder had to say.
@@ -63,6 +67,7 @@ impl Recording {
             peak_live_bytes: 0,
             peak_allocated_bytes,
             peak_reserved_bytes,
+            curve: RecordingCurve::default(),
             oom,
             messages: Vec::new(),
             warnings: Vec::new(),
@@ -76,9 +81,15 @@ impl Recording {
     /// It cannot be read.
     pub(super) fn with_trace(self, snapshot: &Path) -> Result<Self, Failure> {
         let trace = open::import(snapshot, "the recorder's snapshot")?;
-        let peak = |device| Timeline::new(&trace, device).live_peak().1;
-        let peak_live_bytes = trace.devices.iter().map(peak).max().unwrap_or(0);
+        let timelines = trace.devices.iter().map(|device| (device, Timeline::new(&trace, device)));
+        // Of equals the first.
+        let highest = timelines.max_by_key(|(device, timeline)| (timeline.live_peak().1, Reverse(device.index)));
+        let (peak_live_bytes, curve) = highest
+            .map(|(device, timeline)| (timeline.live_peak().1, curve(&trace, device, &timeline)))
+            .unwrap_or_default();
+        let capacity_bytes = self.started.as_ref().map(|started| started.memory_bytes);
+        let curve = RecordingCurve { capacity_bytes, ..curve };
         let events = trace.devices.iter().map(|device| device.events.len() as u64).sum();
-        Ok(Self { events, peak_live_bytes, ..self })
+        Ok(Self { events, peak_live_bytes, curve, ..self })
     }
 }

@@ -59,6 +59,8 @@ fn read(folder: &Path) -> io::Result<Vec<GalleryRow>> {
             text,
             config,
             repair,
+            // Each part of the curve has its highest moment, so the highest of them is the peak.
+            peak_live_bytes: figures.live_curve.iter().copied().max().unwrap_or(figures.peak_allocated_bytes),
             peak_allocated_bytes: figures.peak_allocated_bytes,
             peak_reserved_bytes: figures.peak_reserved_bytes,
             events: figures.events,

@@ -31,6 +31,7 @@ pub(crate) fn table() -> Vec<Row> {
     const SUBMITTED: &[ErrorCode] =
         &[BadRequest, Unauthorized, TooSlow, Conflict, TooLarge, InvalidConfig, QueueFull, Unavailable, NoRoom];
     const SHARED: &[ErrorCode] = &[BadRequest, Unauthorized, TooSlow, TooLarge, InvalidSnapshot, Unavailable, NoRoom];
+    const CHANGED: &[ErrorCode] = &[BadRequest, Unauthorized, NotFound, TooSlow, TooLarge, Unavailable, NoRoom];
     const FOUND: &[ErrorCode] = &[NotFound, Unavailable];
     vec![
         read("/healthz", &[], || web::to(health::healthz)),
@@ -50,6 +51,8 @@ pub(crate) fn table() -> Vec<Row> {
         get("/api/v1/jobs", &[BadRequest, Unavailable], || web::to(jobs::list)),
         post("/api/v1/jobs", SUBMITTED, || web::to(jobs::submit)),
         get("/api/v1/jobs/{id}", FOUND, || web::to(jobs::get)),
+        patch("/api/v1/jobs/{id}", CHANGED, || web::to(jobs::change)),
+        delete("/api/v1/jobs/{id}", &[Unauthorized, NotFound, Conflict, Unavailable, NoRoom], || web::to(jobs::delete)),
         get("/api/v1/jobs/{id}/events", FOUND, || web::to(job_events::events)),
         post("/api/v1/jobs/{id}/cancel", &[Unauthorized, NotFound, Unavailable], || web::to(jobs::cancel)),
         get("/api/v1/jobs/{id}/snapshot", FOUND, || web::to(jobs::snapshot)),
@@ -100,6 +103,10 @@ fn get(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Rout
 
 fn post(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
     Row { method: Method::POST, ..get(path, refusals, handler) }
+}
+
+fn patch(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
+    Row { method: Method::PATCH, ..get(path, refusals, handler) }
 }
 
 fn delete(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {

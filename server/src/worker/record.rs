@@ -163,14 +163,15 @@ impl io::Write for Hashing {
 /// Stores a recording from its folder, which goes then, and ends its job.
 async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDir>) {
     let result = serde_json::to_string(&made.recording.report()).expect("plain data can be written");
+    let curve = serde_json::to_string(&made.recording.curve).expect("plain data can be written");
     let stored = store(context, row, &made).await;
     drop(folder);
     match stored {
         Ok(()) => {
             let log = made.recording.warnings.join("\n");
             let snapshot = Some(made.hash.clone());
-            end(context, row, Outcome { state: JobState::Finished, result: Some(result), error: None, log, snapshot })
-                .await;
+            let (result, curve) = (Some(result), Some(curve));
+            end(context, row, Outcome { state: JobState::Finished, result, curve, error: None, log, snapshot }).await;
         }
         Err(error) => {
             let hint = match &error {
@@ -240,7 +241,7 @@ fn failed(code: &str, message: &str, hint: &str, log: Vec<String>) -> Outcome {
 }
 
 fn outcome(state: JobState, log: Vec<String>) -> Outcome {
-    Outcome { state, result: None, error: None, log: log.join("\n"), snapshot: None }
+    Outcome { state, result: None, curve: None, error: None, log: log.join("\n"), snapshot: None }
 }
 
 /// `the recorder crashed` as `The recorder crashed.`

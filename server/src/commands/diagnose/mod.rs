@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use shared::analysis::{Finding, FindingsConfig, findings_of, studies};
-use shared::api::{DiagnoseReport, EvidenceRow, FindingRow};
-use shared::base::Severity;
+use shared::analysis::{Finding, FindingsConfig, Study, findings_of, studies};
+use shared::api::{DiagnoseReport, EvidenceRow, FindingRow, LineRow, RunRow};
+use shared::base::{Severity, format};
 
 use super::open::Opened;
 use super::range::EventRange;
@@ -49,39 +49,46 @@ pub struct Diagnosis {
     pub text: String,
     /// Whether a finding is an error.
     pub has_errors: bool,
+    /// The files that could not be read; the answer is about the others.
+    pub unread: Vec<Failure>,
 }
 
 impl DiagnoseArgs {
-    /// Reads the files and returns what was found in them.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read, or is no snapshot.
-    pub fn run(&self) -> Result<Diagnosis, Failure> {
+    /// Reads the files and returns what was found in them; one that cannot be read hides none of the others.
+    pub fn run(&self) -> Diagnosis {
         let mut report = DiagnoseReport::default();
         let mut page = String::new();
         let mut has_errors = false;
+        let mut unread = Vec::new();
         for file in &self.files {
-            let opened = self.events.open(file, None)?;
+            let opened = match self.events.open(file, None) {
+                Ok(opened) => opened,
+                Err(failure) => {
+                    unread.push(failure);
+                    continue;
+                }
+            };
             let devices: Vec<_> = opened.devices().collect();
             let studies = studies(&opened.trace, &devices);
-            let found = findings_of(&studies, &self.config());
+            let found = findings_of(&opened.trace, &studies, &self.config());
             has_errors |= found.iter().any(|finding| finding.severity == Severity::Error);
             if self.json {
+                report.runs.extend(studies.iter().map(|study| run_row(&opened, study)));
                 report.findings.extend(found.iter().map(|finding| row(&opened, finding)));
                 let with_steps = studies.iter().filter(|study| study.steps.is_some());
                 report.growth.extend(with_steps.map(|study| growth::report(&opened, study, self.capacity)));
             } else {
                 let gap = if page.is_empty() { "" } else { "\n" };
-                let _ = write!(page, "{gap}{}", of_file(&opened, &found));
+                let _ = write!(page, "{gap}{}", of_file(&opened, &studies, &found));
                 studies.iter().for_each(|study| page += &growth::table(study));
             }
         }
         let text = match self.json {
+            _ if unread.len() == self.files.len() => String::new(),
             true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
             false => page,
         };
-        Ok(Diagnosis { text, has_errors })
+        Diagnosis { text, has_errors, unread }
     }
 
     fn config(&self) -> FindingsConfig {
@@ -93,8 +100,17 @@ impl DiagnoseArgs {
     }
 }
 
+fn run_row(opened: &Opened, study: &Study<'_>) -> RunRow {
+    RunRow {
+        file: opened.file.clone(),
+        device: study.device.index,
+        kind: study.kind.name(),
+        steps: study.steps.as_ref().map_or(0, |steps| steps.steps.len() as u64),
+    }
+}
+
 fn row(opened: &Opened, finding: &Finding) -> FindingRow {
-    let Finding { code, severity, confidence, device, bytes, title, evidence, advice } = finding.clone();
+    let Finding { code, severity, confidence, rank: _, device, bytes, title, line, evidence, advice } = finding.clone();
     let stacks = evidence.stacks.iter().map(|&stack| peak::frame_rows(&opened.trace, stack)).collect();
     FindingRow {
         file: opened.file.clone(),
@@ -104,14 +120,20 @@ fn row(opened: &Opened, finding: &Finding) -> FindingRow {
         device,
         bytes,
         title,
+        line: line.map(|line| LineRow { file: line.file, function: line.function, line: line.line }),
         evidence: EvidenceRow { shows: evidence.shows, events: evidence.events, stacks },
         advice,
     }
 }
 
 /// The findings of one file for people.
-fn of_file(opened: &Opened, found: &[Finding]) -> String {
+fn of_file(opened: &Opened, studies: &[Study<'_>], found: &[Finding]) -> String {
     let mut page = format!("{}\n", opened.file);
+    for study in studies {
+        let steps = study.steps.as_ref().map(|steps| format::counted(steps.steps.len() as u64, "step"));
+        let steps = steps.map_or_else(String::new, |steps| format!(", {steps}"));
+        let _ = writeln!(page, "  GPU {}: {}{steps}", study.device.index, study.kind.words());
+    }
     for finding in found {
         let Finding { severity, device, title, evidence, advice, .. } = finding;
         let _ = writeln!(page, "\n{} on GPU {device}: {title}", severity.name());
@@ -127,9 +149,6 @@ fn of_file(opened: &Opened, found: &[Finding]) -> String {
                 let _ = writeln!(page, "    {first}{callers}");
             }
         }
-    }
-    if found.is_empty() {
-        page += "Nothing to say: no memory was in use.\n";
     }
     page
 }

@@ -3,6 +3,7 @@
 mod page;
 mod report;
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -89,7 +90,7 @@ impl DiffArgs {
         Ok(page::page((&a, &b), &found, self.by, self.top))
     }
 
-    /// Both sides; two files are read at the same time, and one is read once.
+    /// Both sides; two files are read at the same time, and one is read once. What is wrong with both is said of both.
     fn sides(&self) -> Result<(Chosen, Chosen), Failure> {
         let moments = [(self.at_a, self.step_a), (self.at_b, self.step_b)];
         let choose = |opened: &Opened, side: usize| self.choose(opened, moments[side].0, moments[side].1);
@@ -98,9 +99,15 @@ impl DiffArgs {
             return Ok((choose(&opened, 0)?, choose(&opened, 1)?));
         }
         let files = [self.a.as_path(), &self.b];
-        let mut sides = abreast::each(&files, |side| choose(&Opened::read(files[side])?, side))?.into_iter();
-        let [a, b] = std::array::from_fn(|_| sides.next().expect("as many sides as files"));
-        Ok((a, b))
+        let read =
+            |side: usize| Ok::<_, Infallible>(Opened::read(files[side]).and_then(|opened| choose(&opened, side)));
+        let Ok(sides) = abreast::each(&files, read);
+        let mut sides = sides.into_iter();
+        match std::array::from_fn(|_| sides.next().expect("as many sides as files")) {
+            [Ok(a), Ok(b)] => Ok((a, b)),
+            [Err(a), Err(b)] => Err(a.and(&b)),
+            [Err(failure), Ok(_)] | [Ok(_), Err(failure)] => Err(failure),
+        }
     }
 
     fn choose(&self, opened: &Opened, at: Option<i64>, step: Option<usize>) -> Result<Chosen, Failure> {

@@ -9,7 +9,7 @@ use actix_web::web::{Bytes, BytesMut, Payload};
 use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
-use shared::api::JobRequest;
+use shared::api::{JobChange, JobRequest};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::serve::error::{ApiError, ErrorCode};
@@ -18,6 +18,9 @@ use crate::serve::query::parameters;
 
 /// The largest request for a job: more than the parser takes, which then says how much it does.
 const MOST_REQUEST_BYTES: usize = 4 << 20;
+
+/// The largest change of a job: a name, however its characters are escaped.
+const MOST_CHANGE_BYTES: usize = 8 << 10;
 
 /// Overrides in the address of a request whose body is a config as it is.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -82,7 +85,7 @@ pub(super) async fn read(request: &HttpRequest, payload: Payload) -> Result<JobR
         let form = Pace::new().wait(MultipartForm::<JobForm>::from_request(request, &mut payload)).await?;
         return of_form(form.map_err(|error| body_error(&error))?.into_inner());
     }
-    let bytes = read_body(payload, MOST_REQUEST_BYTES).await?;
+    let bytes = read_body(payload, MOST_REQUEST_BYTES, "config").await?;
     let text = utf8(bytes.to_vec())?;
     if request.content_type() == mime::APPLICATION_JSON.essence_str()
         && serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|value| value.get("config").is_some())
@@ -93,6 +96,20 @@ pub(super) async fn read(request: &HttpRequest, payload: Payload) -> Result<JobR
     }
     let Overrides { file_name, card, device, steps, batch, sequence, priority } = parameters(request.query_string())?;
     Ok(JobRequest { config: text, file_name, training_args: None, card, device, steps, batch, sequence, priority })
+}
+
+/// A change of a job, whose name is one that a config could have given.
+pub(super) async fn read_change(payload: Payload) -> Result<JobChange, ApiError> {
+    let bad = |message: String| ApiError::new(ErrorCode::BadRequest, message);
+    let bytes = read_body(payload, MOST_CHANGE_BYTES, "name").await?;
+    let JobChange { name } = serde_json::from_slice(&bytes)
+        .map_err(|error| bad(format!("The change of a job is not as it should be: {error}.")))?;
+    let name = name.trim().to_owned();
+    let most = JobChange::MOST_NAME;
+    if name.is_empty() || name.chars().count() > most || name.chars().any(char::is_control) {
+        return Err(bad(format!("A name is one line of 1 to {most} characters.")));
+    }
+    Ok(JobChange { name })
 }
 
 fn of_form(form: JobForm) -> Result<JobRequest, ApiError> {
@@ -110,7 +127,7 @@ fn of_form(form: JobForm) -> Result<JobRequest, ApiError> {
 }
 
 /// A body, counted while it comes: the length that it claims proves nothing.
-async fn read_body(mut payload: Payload, most_bytes: usize) -> Result<Bytes, ApiError> {
+async fn read_body(mut payload: Payload, most_bytes: usize, what: &str) -> Result<Bytes, ApiError> {
     let mut body = BytesMut::new();
     let mut pace = Pace::new();
     while let Some(piece) = pace.wait(payload.next()).await? {
@@ -118,7 +135,7 @@ async fn read_body(mut payload: Payload, most_bytes: usize) -> Result<Bytes, Api
         pace.took(piece.len());
         if body.len() + piece.len() > most_bytes {
             pace.drain(payload).await;
-            let message = format!("The request has more than {most_bytes} bytes, which no config has.");
+            let message = format!("The request has more than {most_bytes} bytes, which no {what} has.");
             return Err(ApiError::new(ErrorCode::TooLarge, message));
         }
         body.extend_from_slice(&piece);

@@ -1,4 +1,4 @@
-//! `jobs`: submitting, looking at and cancelling recordings.
+//! `jobs`: submitting, looking at, naming, cancelling and deleting recordings.
 
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, LOCATION,
@@ -7,11 +7,11 @@ use actix_web::web::{self, Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
-use shared::api::{JobDetails, JobList, JobRequest, JobResource, JobState};
+use shared::api::{JobChange, JobDetails, JobList, JobRequest, JobResource, JobState};
 use utoipa::IntoParams;
 
 use super::job_request;
-use crate::database::{Database, JobRow, Page, Submission};
+use crate::database::{Database, Deletion, JobRow, Page, Submission};
 use crate::jobs;
 use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::query::parameters;
@@ -154,12 +154,51 @@ pub(crate) async fn cancel(id: Path<String>, state: Data<State>) -> Result<web::
     Ok(web::Json(jobs::resource(&state.database, row).await?))
 }
 
+/// Gives a job another name.
+///
+/// It has the name that its config gives it until then; links to its snapshot keep the titles that they have.
+#[utoipa::path(
+    patch, path = "/api/v1/jobs/{id}", operation_id = "change_job", tag = "jobs", security(("token" = [])),
+    params(("id" = String, Path, description = "The job's `id`")), request_body = JobChange,
+    responses((status = 200, description = "The job with its new name", body = JobResource))
+)]
+pub(crate) async fn change(
+    id: Path<String>,
+    payload: Payload,
+    state: Data<State>,
+) -> Result<web::Json<JobResource>, ApiError> {
+    let JobChange { name } = job_request::read_change(payload).await?;
+    state.database.rename_job(&id, &name).await?;
+    let row = find(&state.database, &id).await?;
+    Ok(web::Json(jobs::resource(&state.database, row).await?))
+}
+
+/// Deletes a job that is over, what happened to it, and its snapshot.
+///
+/// Links that were made from its snapshot stay what they are.
+/// The bytes of the snapshot leave the store within about an hour, unless a link or another job has the same ones.
+#[utoipa::path(
+    delete, path = "/api/v1/jobs/{id}", operation_id = "delete_job", tag = "jobs", security(("token" = [])),
+    params(("id" = String, Path, description = "The job's `id`")),
+    responses((status = 204, description = "It is gone"))
+)]
+pub(crate) async fn delete(id: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
+    match state.database.delete_job(&id).await? {
+        Deletion::Deleted => Ok(HttpResponse::NoContent().finish()),
+        Deletion::NotOver => {
+            let message = "This job waits or runs: cancel it first, and delete it once it has ended.";
+            Err(ApiError::new(ErrorCode::Conflict, message))
+        }
+        Deletion::Unknown => Err(ApiError::not_found(NO_SUCH_JOB)),
+    }
+}
+
+/// Why a job is not found.
+const NO_SUCH_JOB: &str = "There is no such job; jobs are forgotten after some time.";
+
 /// A job as it is stored.
 pub(super) async fn find(database: &Database, id: &str) -> Result<JobRow, ApiError> {
-    database
-        .job(id)
-        .await?
-        .ok_or_else(|| ApiError::not_found("There is no such job; jobs are forgotten after some time."))
+    database.job(id).await?.ok_or_else(|| ApiError::not_found(NO_SUCH_JOB))
 }
 
 /// The snapshot of a finished job, compressed as it is stored.

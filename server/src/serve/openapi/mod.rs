@@ -27,11 +27,11 @@ const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
 #[derive(utoipa::OpenApi)]
 #[openapi(
     info(title = "Snapscope", description = "Recordings of training configs, and links to memory snapshots.\n\n\
-        Submitting, cancelling and sharing need the server's token where it has one; reading is open. \
+        Submitting, naming, cancelling, deleting and sharing need the server's token where it has one; reading is open. \
         Each answer names its request in `X-Request-Id`, and takes the name that came with it. \
         Every refusal has the same form, `ErrorBody`, and says in sentences what happened and what to do."),
     tags(
-        (name = "jobs", description = "Recordings: submitted, watched, cancelled"),
+        (name = "jobs", description = "Recordings: submitted, watched, named, cancelled, deleted"),
         (name = "shares", description = "Links to snapshots"),
         (name = "catalog", description = "What can be recorded, and within which limits"),
         (name = "operations", description = "For whoever runs the server"),
@@ -41,6 +41,7 @@ const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
     paths(
         crate::serve::api::jobs::list, crate::serve::api::jobs::submit, crate::serve::api::jobs::get,
         crate::serve::api::job_events::events, crate::serve::api::jobs::cancel, crate::serve::api::jobs::snapshot,
+        crate::serve::api::jobs::change, crate::serve::api::jobs::delete,
         crate::serve::api::shares::share, crate::serve::api::shares::get, crate::serve::api::shares::delete,
         crate::serve::api::shares::snapshot, crate::serve::api::shares::limits,
         crate::serve::api::catalog::cards, crate::serve::api::catalog::models, crate::serve::api::catalog::gallery,
@@ -71,6 +72,7 @@ fn operation_of<'a>(item: &'a mut PathItem, row: &Row) -> Option<&'a mut Operati
     let operation = match row.method {
         Method::GET => &mut item.get,
         Method::POST => &mut item.post,
+        Method::PATCH => &mut item.patch,
         Method::DELETE => &mut item.delete,
         _ => return None,
     };
