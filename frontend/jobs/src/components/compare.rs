@@ -2,6 +2,7 @@
 
 use crate::hooks::{Fetched, use_fetched};
 use crate::platform::{clock_ms, go_to};
+use crate::view::job::recording;
 use crate::view::time;
 use shared::api::{JobList, JobResource};
 use web_sys::HtmlSelectElement;
@@ -36,7 +37,7 @@ pub(crate) fn Compare(props: &CompareProps) -> Html {
         }
     };
     let option = |job: &JobResource| {
-        let text = format!("{} · {} · {}", job.name, job.card, time::ago(clock_ms(), job.created_ms));
+        let text = format!("{} · {}", recording(job), time::ago(clock_ms(), job.created_ms));
         html! { <option value={job.id.clone()}>{ text }</option> }
     };
     html! {

@@ -26,8 +26,8 @@ pub(crate) fn ConfigForm(props: &ConfigFormProps) -> Html {
     html! {
         <fieldset class="form" disabled={!props.draft.takes_fields()}>
             <legend class="visually-hidden">{ "Keys of the config" }</legend>
-            if !props.draft.takes_fields() {
-                <p class="hint" role="status">{ "The form waits until the text is TOML that can be read" }</p>
+            if let Some(reason) = props.draft.why_no_fields() {
+                <p class="hint" role="status">{ reason }</p>
             }
             { device(props, &values) }
             { for groups.iter().map(|shown| group(props, shown, &values)) }

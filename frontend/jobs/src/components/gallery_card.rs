@@ -37,9 +37,9 @@ pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
             </div>
             <p class="tile-text">{ for pieces(&row.text).into_iter().map(piece) }</p>
             <footer class="tile-foot">
-                { link(row, if is_pair { "Use the mistake" } else { "Use this config" }) }
+                { link(row, if is_pair { "Record the bug" } else { "Record it" }) }
                 if let Some(repair) = repair {
-                    { link(repair, "Use the repair") }
+                    { link(repair, "Record the repair") }
                 }
             </footer>
         </article>
@@ -61,17 +61,17 @@ fn link(row: &GalleryRow, text: &str) -> Html {
 /// The curves of a recording with its peak.
 fn shown(row: &GalleryRow, top: u64, caption: &str) -> Html {
     let picture = picture(&row.live_curve, &row.reserved_curve, top);
-    let peak = format::bytes(row.peak_allocated_bytes);
+    let peak = format::bytes(row.peak_live_bytes);
     let reserved = format::bytes(row.peak_reserved_bytes);
     html! {
-        <figure class="thumb" title={format!("Peak {peak} allocated, {reserved} reserved; {} events", format::count(row.events))}>
+        <figure class="thumb" title={format!("Peak live {peak}, peak reserved {reserved}; {} events", format::count(row.events))}>
             <svg viewBox={format!("0 0 {WIDTH} {HEIGHT}")} preserveAspectRatio="none" role="img"
-                aria-label={format!("Memory over the recording: peak {peak} allocated, {reserved} reserved")}>
+                aria-label={format!("Memory over the recording: peak live {peak}, peak reserved {reserved}")}>
                 <path class="thumb-live" d={picture.live} />
                 <path class="thumb-reserved" d={picture.reserved} vector-effect="non-scaling-stroke" />
             </svg>
             <figcaption class="numbers">
-                <span>{ caption }</span><span>{ format!("peak {peak}") }</span>
+                <span>{ caption }</span><span>{ format!("Peak live {peak}") }</span>
             </figcaption>
         </figure>
     }

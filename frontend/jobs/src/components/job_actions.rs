@@ -1,6 +1,8 @@
 //! What can be done with a job.
 
 use super::compare::Compare;
+use super::job_change::{Delete, Rename};
+use crate::hooks::Order;
 use crate::state::{Route, Start};
 use frontend::components::dialog::Dialog;
 use frontend::components::icon::{Icon, IconName};
@@ -16,15 +18,16 @@ pub(crate) struct JobActionsProps {
     pub job: JobResource,
     /// Whether its end was wanted before.
     pub is_ending: bool,
-    /// Its end is wanted.
-    pub on_cancel: Callback<()>,
+    /// Something is wanted of it.
+    pub on_order: Callback<Order>,
 }
 
-/// Open, compare, download, run again, cancel: what its state allows.
+/// Open, compare, download, run again, rename, cancel, delete: what its state allows.
 #[component]
 pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
-    let JobResource { id, state, snapshot_bytes, .. } = &props.job;
+    let JobResource { id, state, name, snapshot_bytes, .. } = &props.job;
     let again = site_url(&Route::New(Start::Job(id.clone())).path());
+    let on_cancel = props.on_order.reform(|()| Order::Cancel);
     html! {
         <div class="actions">
             if let Some(size_bytes) = snapshot_bytes {
@@ -37,8 +40,11 @@ pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
                 </a>
             }
             <a class="button" href={again}><Icon name={IconName::Again} />{ "Run again with…" }</a>
-            if !state.is_over() {
-                <Cancel is_running={*state == JobState::Running} is_ending={props.is_ending} on_cancel={props.on_cancel.clone()} />
+            <Rename name={name.clone()} on_rename={props.on_order.reform(Order::Rename)} />
+            if state.is_over() {
+                <Delete has_snapshot={snapshot_bytes.is_some()} on_delete={props.on_order.reform(|()| Order::Delete)} />
+            } else {
+                <Cancel is_running={*state == JobState::Running} is_ending={props.is_ending} {on_cancel} />
             }
         </div>
     }

@@ -72,14 +72,14 @@ fn empty() -> Html {
 fn line(resource: &JobResource) -> Html {
     let href = site_url(&Route::Job(resource.id.clone()).path());
     let share = job::share(resource.progress.as_ref(), resource.steps);
-    let name = if resource.name.is_empty() { "Without a name" } else { &resource.name };
+    let name = job::name(resource);
     html! {
         <li key={resource.id.clone()} class="job" data-job={resource.id.clone()}>
             <a class="job-link" {href}>
-                <StateBadge state={resource.state} />
+                <StateBadge state={resource.state} outcome={resource.outcome} />
                 <span class="job-name">{ name }</span>
                 <span class="job-card">{ &resource.card }</span>
-                <span class={classes!("job-outcome", "numbers", job::ran_out_of_memory(resource).then_some("oom"))}>{ job::outcome(resource) }</span>
+                <span class="job-outcome numbers">{ job::outcome(resource) }</span>
                 <span class="job-took numbers">{ job::took(resource) }</span>
                 <time class="job-when numbers" title={local_time(resource.created_ms)}>
                     { time::ago(clock_ms(), resource.created_ms) }

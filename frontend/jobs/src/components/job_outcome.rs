@@ -50,7 +50,7 @@ fn failure(error: &ErrorBody) -> Html {
 
 pub(crate) fn out_of_memory(oom: &OutOfMemory) -> Html {
     html! {
-        <div class="note warning">
+        <div class="note error">
             <Icon name={IconName::Warning} />
             <div class="note-text">
                 <p><strong>{ "CUDA ran out of memory" }</strong></p>

@@ -45,7 +45,7 @@ pub(crate) fn JobProgress(props: &JobProgressProps) -> Html {
 
 fn spoken(state: JobState, watch: &Watch, steps: u64) -> String {
     match watch.progress.as_ref().and_then(|progress| progress.step) {
-        Some(step) => format!("{}, step {} of {}", job::state_word(state), step + 1, steps.max(step + 1)),
-        None => job::state_word(state).to_owned(),
+        Some(step) => format!("{}, step {} of {}", job::state_word(state, None), step + 1, steps.max(step + 1)),
+        None => job::state_word(state, None).to_owned(),
     }
 }

@@ -1,9 +1,9 @@
-//! The memory of a job over its run, growing while it runs.
+//! The memory of a job over its run: growing while it runs, that of its snapshot afterwards.
 
 use crate::hooks::use_size;
 use crate::platform::paint;
-use crate::state::Watch;
 use crate::view::chart::Chart;
+use crate::view::course::{Course, Source};
 use frontend::draw::theme::Theme;
 use frontend::state::Scheme;
 use shared::base::format;
@@ -14,8 +14,12 @@ use yew::prelude::*;
 /// What the [`MemoryChart`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct MemoryChartProps {
-    /// What is known of the job.
-    pub watch: Rc<Watch>,
+    /// The curves.
+    pub course: Rc<Course>,
+    /// Total memory of the card, where it is known.
+    pub memory_bytes: Option<u64>,
+    /// Whether the job is over.
+    pub is_over: bool,
     /// The colours.
     pub scheme: Scheme,
 }
@@ -25,8 +29,8 @@ pub(crate) struct MemoryChartProps {
 pub(crate) fn MemoryChart(props: &MemoryChartProps) -> Html {
     let (frame, canvas) = (use_node_ref(), use_node_ref());
     let size = use_size(&frame);
-    let chart = use_memo((Rc::clone(&props.watch), size), |(watch, size)| {
-        Chart::new(&watch.samples, watch.memory_bytes, *size)
+    let chart = use_memo((Rc::clone(&props.course), props.memory_bytes, size), |(course, memory_bytes, size)| {
+        Chart::new(Rc::clone(course), *memory_bytes, *size)
     });
     use_effect_with((Rc::clone(&chart), props.scheme, size), {
         let canvas = canvas.clone();
@@ -37,21 +41,34 @@ pub(crate) fn MemoryChart(props: &MemoryChartProps) -> Html {
             }
         }
     });
-    let memory = props.watch.memory_bytes.filter(|_| !chart.has_capacity());
+    let memory = props.memory_bytes.filter(|_| !chart.has_capacity());
     html! {
         <figure class="chart">
             <div class="chart-frame" ref={frame}>
                 <canvas class="chart-canvas" ref={canvas} role="img" aria-label={chart.spoken()}
-                    data-samples={props.watch.samples.len().to_string()} />
+                    data-samples={props.course.parts.len().to_string()}
+                    data-peak-live={props.course.peak_live_bytes().to_string()}
+                    data-peak-reserved={props.course.peak_reserved_bytes().to_string()} />
             </div>
             <figcaption class="legend">
                 <span class="legend-live">{ "Live" }</span>
                 <span class="legend-reserved">{ "Reserved" }</span>
-                <span class="legend-note">{ "Sampled while it runs; the viewer shows every event" }</span>
+                <span class="legend-note">{ source(props.course.source, props.is_over) }</span>
                 if let Some(memory) = memory {
                     <span class="legend-note numbers">{ format!("The card's {} lie above the chart", format::bytes(memory)) }</span>
                 }
             </figcaption>
         </figure>
+    }
+}
+
+/// Where the curves come from, and what may be missing.
+fn source(source: Source, is_over: bool) -> &'static str {
+    match (source, is_over) {
+        (Source::Snapshot, _) => "From the snapshot, over its events",
+        (Source::Samples, false) => "Sampled while it runs: short peaks may be missing",
+        (Source::Samples, true) => {
+            "Sampled while it ran: short peaks may be missing, and there is no curve of a snapshot"
+        }
     }
 }

@@ -19,6 +19,7 @@ pub(crate) mod problem_list;
 
 pub(crate) mod compare;
 pub(crate) mod job_actions;
+mod job_change;
 pub(crate) mod job_outcome;
 pub(crate) mod job_progress;
 pub(crate) mod memory_chart;

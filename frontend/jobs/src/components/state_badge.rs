@@ -1,7 +1,7 @@
-//! The state of a job as a small label.
+//! The state of a job, or what it came to, as a small label.
 
-use crate::view::job::state_word;
-use shared::api::JobState;
+use crate::view::job::{state_class, state_word};
+use shared::api::{JobOutcome, JobState};
 use yew::prelude::*;
 
 /// What a [`StateBadge`] shows.
@@ -9,10 +9,13 @@ use yew::prelude::*;
 pub(crate) struct StateBadgeProps {
     /// The state.
     pub state: JobState,
+    /// What the job came to, once it is over.
+    pub outcome: Option<JobOutcome>,
 }
 
 /// A dot and a word.
 #[component]
 pub(crate) fn StateBadge(props: &StateBadgeProps) -> Html {
-    html! { <span class={classes!("badge", props.state.word())}>{ state_word(props.state) }</span> }
+    let StateBadgeProps { state, outcome } = *props;
+    html! { <span class={classes!("badge", state_class(state, outcome))}>{ state_word(state, outcome) }</span> }
 }

@@ -1,8 +1,8 @@
 //! The config of a new job, and where it begins.
 
 use super::use_fetched::{Fetched, use_fetched};
-use crate::state::{Draft, DraftAction, Start};
-use frontend::platform::ApiError;
+use crate::state::{Draft, DraftAction, Start, TextFile};
+use frontend::platform::{ApiError, brought_config};
 use shared::api::{GalleryRow, JobDetails};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -47,12 +47,13 @@ fn once<T>(_: &Fetched<T>) -> Option<u32> {
     None
 }
 
-/// The draft of a new job, which begins with an example, a config of the gallery, or that of another job.
+/// The draft of a new job, which begins with an example, a config of the gallery, that of another job, or one that was
+/// dropped on the viewer.
 #[hook]
 pub(crate) fn use_draft(start: &Start) -> DraftHandle {
     let model = use_reducer_eq(Model::default);
     let (gallery, job) = match start {
-        Start::Example => (None, None),
+        Start::Example | Start::Brought => (None, None),
         Start::Gallery(_) => (Some("gallery".to_owned()), None),
         Start::Job(id) => (None, Some(format!("jobs/{id}"))),
     };
@@ -64,6 +65,9 @@ pub(crate) fn use_draft(start: &Start) -> DraftHandle {
             && let Some(row) = rows.iter().find(|row| row.name == *name)
         {
             dispatcher.dispatch(DraftAction::Load(row.config.clone()));
+        }
+        if let (Start::Brought, Some((name, text))) = (start, brought_config()) {
+            dispatcher.dispatch(DraftAction::Bring(vec![TextFile { name, text }]));
         }
         if let Some(JobDetails { job, source, .. }) = job.as_deref() {
             let (card, steps) = (job.card.clone(), job.steps);

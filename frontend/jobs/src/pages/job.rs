@@ -8,16 +8,16 @@ use crate::components::key_notes::KeyNotes;
 use crate::components::memory_chart::MemoryChart;
 use crate::components::refusal_note::RefusalNote;
 use crate::components::state_badge::StateBadge;
-use crate::hooks::{Fetched, TokenHandle, use_fetched, use_watch};
-use crate::platform::{clock_ms, local_time};
+use crate::hooks::{Fetched, Order, TokenHandle, use_fetched, use_orders, use_watch};
+use crate::platform::{clock_ms, local_time, replace_by};
 use crate::state::{Route, Watch};
-use crate::view::refusal::needs_token;
+use crate::view::course::Course;
 use crate::view::{job, time};
 use frontend::components::copy_button::CopyButton;
-use frontend::platform::{ApiError, ApiRequest, set_title, site_url};
+use frontend::platform::{ApiError, set_title, site_url};
 use frontend::state::Scheme;
 use shared::api::{JobDetails, JobResource, JobState};
-use wasm_bindgen_futures::spawn_local;
+use std::rc::Rc;
 use yew::prelude::*;
 
 /// What the [`JobPage`] shows.
@@ -46,7 +46,7 @@ fn wait_ms(details: &Fetched<JobDetails>) -> Option<u32> {
 pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     let details = use_fetched::<JobDetails>(Some(format!("jobs/{}", props.id)), wait_ms);
     let watch = use_watch(&props.id);
-    let refused = use_state_eq(|| None);
+    let orders = use_orders(&props.id, &props.token);
     let is_ending = use_state_eq(|| false);
     use_effect_with(watch.state.is_some_and(JobState::is_over), {
         let details = details.clone();
@@ -58,16 +58,19 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     });
     let name = details.now.answer.as_ref().map(|details| details.job.name.clone());
     use_effect_with(name, |name| set_title(&format!("{} – Snapscope", name.as_deref().unwrap_or("Job"))));
-    let on_cancel = {
-        let cancelling = Cancelling {
-            id: props.id.clone(),
-            token: props.token.clone(),
-            refused: refused.setter(),
-            is_ending: is_ending.setter(),
-            again: details.again_callback(),
-        };
-        Callback::from(move |()| cancelling.clone().send())
-    };
+    let on_order = orders.callback({
+        let (is_ending, again) = (is_ending.setter(), details.again_callback());
+        Callback::from(move |order| match order {
+            Order::Delete => replace_by(&Route::List.path()),
+            Order::Rename(_) => again.emit(()),
+            Order::Cancel => {
+                // The recorder may take some seconds to end.
+                is_ending.set(true);
+                again.emit(());
+            }
+        })
+    });
+    let course = use_course(details.now.answer.as_deref(), &watch);
     let Some(known) = details.now.answer.clone() else {
         return html! {
             <main class="page">
@@ -82,12 +85,12 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     // Events are ahead of the job, but for its end: figures and error come with the job itself.
     let told = watch.state.filter(|state| !state.is_over() && !known.job.state.is_over());
     let state = told.unwrap_or(known.job.state);
-    let has_chart = !watch.samples.is_empty() || state == JobState::Running;
+    let has_chart = !course.parts.is_empty() || state == JobState::Running;
     html! {
-        <main class="page" data-state={state.word()}>
+        <main class="page" data-state={state.word()} data-outcome={job::state_class(state, known.job.outcome)}>
             { way_back() }
-            { head(&known.job, state, *is_ending, on_cancel) }
-            if let Some(error) = (*refused).clone() {
+            { head(&known.job, state, *is_ending, on_order) }
+            if let Some(error) = orders.refused() {
                 <RefusalNote {error} />
             }
             if !known.job.state.is_over() {
@@ -99,7 +102,8 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
             }
             <JobOutcome details={(*known).clone()} />
             if has_chart {
-                <MemoryChart watch={watch.clone()} scheme={props.scheme} />
+                <MemoryChart {course} memory_bytes={known.capacity_bytes.or(watch.memory_bytes)}
+                    is_over={known.job.state.is_over()} scheme={props.scheme} />
             }
             { log(&known, &watch) }
             { config(&known) }
@@ -107,46 +111,26 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     }
 }
 
-/// Cancels a job, and asks for the token where that is needed.
-#[derive(Clone)]
-struct Cancelling {
-    id: AttrValue,
-    token: TokenHandle,
-    refused: UseStateSetter<Option<ApiError>>,
-    is_ending: UseStateSetter<bool>,
-    again: Callback<()>,
-}
-
-impl Cancelling {
-    fn send(self) {
-        spawn_local(async move {
-            match ApiRequest::post(format!("jobs/{}/cancel", self.id)).send::<JobResource>().await {
-                Ok(_) => {
-                    // The recorder may take some seconds to end.
-                    self.is_ending.set(true);
-                    self.refused.set(None);
-                    self.again.emit(());
-                }
-                Err(error) if needs_token(&error) => {
-                    let token = self.token.clone();
-                    token.ask(Callback::from(move |()| self.clone().send()));
-                }
-                Err(error) => self.refused.set(Some(error)),
-            }
-        });
-    }
+/// The memory of the run: that of its snapshot once it is stored, what was sampled until then.
+#[hook]
+fn use_course(details: Option<&JobDetails>, watch: &Rc<Watch>) -> Rc<Course> {
+    let curve = details.and_then(|details| details.curve.clone()).filter(|curve| !curve.live_curve.is_empty());
+    let course = use_memo((curve, Rc::clone(watch)), |(curve, watch)| match curve {
+        Some(curve) => Rc::new(Course::of_curve(curve)),
+        None => Rc::new(Course::of_samples(&watch.samples)),
+    });
+    Rc::clone(&course)
 }
 
 fn way_back() -> Html {
     html! { <nav class="way-back" aria-label="Way back"><a href={site_url(&Route::List.path())}>{ "All jobs" }</a></nav> }
 }
 
-fn head(resource: &JobResource, state: JobState, is_ending: bool, on_cancel: Callback<()>) -> Html {
-    let name = if resource.name.is_empty() { "Without a name" } else { &resource.name };
+fn head(resource: &JobResource, state: JobState, is_ending: bool, on_order: Callback<Order>) -> Html {
     html! {
         <header class="page-head">
             <div>
-                <h1 class="page-title">{ name }<StateBadge {state} /></h1>
+                <h1 class="page-title">{ job::name(resource) }<StateBadge {state} outcome={resource.outcome} /></h1>
                 <p class="hint facts">
                     <span>{ &resource.card }</span>
                     <span title={local_time(resource.created_ms)}>{ time::ago(clock_ms(), resource.created_ms) }</span>
@@ -156,7 +140,7 @@ fn head(resource: &JobResource, state: JobState, is_ending: bool, on_cancel: Cal
                 </p>
             </div>
             // What may be done goes by the state that is shown.
-            <JobActions job={JobResource { state, ..resource.clone() }} {is_ending} {on_cancel} />
+            <JobActions job={JobResource { state, ..resource.clone() }} {is_ending} {on_order} />
         </header>
     }
 }

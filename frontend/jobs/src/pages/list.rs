@@ -22,7 +22,7 @@ pub(crate) fn ListPage(props: &ListPageProps) -> Html {
         <main class="page">
             <header class="page-head">
                 <div>
-                    <h1 class="page-title">{ "Record a training" }</h1>
+                    <h1 class="page-title">{ "Record a training run" }</h1>
                     <p class="hint">{ "A config becomes a memory snapshot, on a virtual GPU or on a real one." }</p>
                 </div>
                 <a class="button primary" href={site_url(&Route::New(Start::Example).path())}>

@@ -70,7 +70,7 @@ pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
                     <Editor text={draft.text.clone()} problems={draft.check.problems.clone()}
                         on_change={dispatch.reform(DraftAction::Type)} />
                     { other_language(&draft, &dispatch) }
-                    <ProblemList problems={draft.check.problems.clone()} fine="The config is fine" />
+                    <ProblemList problems={draft.check.problems.clone()} fine="Valid" />
                     <KeyNotes understood={notes(&draft.understood)} ignored={notes(&draft.ignored)} />
                     { meaning(&draft) }
                     { submission(&submit, &draft) }

@@ -6,4 +6,4 @@ mod page;
 
 pub(crate) use chart_canvas::paint;
 pub(crate) use events::{EventStream, StreamEvent};
-pub(crate) use page::{clock_ms, go_to, local_time, page_path, random_key, read_text, search_words};
+pub(crate) use page::{clock_ms, go_to, local_time, page_path, random_key, read_text, replace_by, search_words};

@@ -28,6 +28,14 @@ pub(crate) fn go_to(path: &str) {
     }
 }
 
+/// Leaves for another page of this site in place of this one, which is no more: the way back does not lead to it.
+pub(crate) fn replace_by(path: &str) {
+    if let Some(window) = web_sys::window() {
+        // Only an address that can't be parsed is an error.
+        let _ = window.location().replace(&site_url(path));
+    }
+}
+
 /// Milliseconds since 1970.
 pub(crate) fn clock_ms() -> f64 {
     Date::now()

@@ -94,6 +94,7 @@ mod tests {
             text: "What to look for.".to_owned(),
             config: config.to_owned(),
             repair: repair.map(str::to_owned),
+            peak_live_bytes: 0,
             peak_allocated_bytes: 0,
             peak_reserved_bytes: 0,
             events: 0,

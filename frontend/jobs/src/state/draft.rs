@@ -21,7 +21,7 @@ card = \"a100-40gb\"
 pub(crate) struct Check {
     /// What language it is in.
     pub format: Format,
-    /// The keys as they are written, if the text can be read.
+    /// The keys as they are written, as far as the text can be read; `None` where it is not of its language.
     pub raw: Option<Rc<RawJob>>,
     /// The job with all defaults, if nothing is wrong.
     pub job: Option<Rc<Job>>,
@@ -35,7 +35,13 @@ impl Check {
         let format = Format::of("", text);
         let mut check = Self { format, raw: None, job: None, problems: Vec::new() };
         match Import::read(Source { name: "", text }, None) {
-            Err(problems) => check.problems = problems,
+            Err(problems) => {
+                check.problems = problems;
+                check.raw = Some(text)
+                    .filter(|_| format == Format::Toml)
+                    .and_then(|text| RawJob::readable(text, format))
+                    .map(Rc::new);
+            }
             Ok(Import { job: raw, places, .. }) => {
                 check.raw = Some(Rc::new(raw.clone()));
                 match raw.resolve() {
@@ -106,7 +112,16 @@ impl Draft {
 
     /// Whether the form can change the text.
     pub(crate) fn takes_fields(&self) -> bool {
-        self.check.format == Format::Toml && self.check.raw.is_some()
+        self.why_no_fields().is_none()
+    }
+
+    /// Why the form can't change the text: a sentence without its full stop.
+    pub(crate) fn why_no_fields(&self) -> Option<&'static str> {
+        match (self.check.format, &self.check.raw) {
+            (Format::Toml, Some(_)) => None,
+            (Format::Toml, None) => Some("The form waits until the text is valid TOML"),
+            _ => Some("The form changes TOML only: turn the text into TOML to use it"),
+        }
     }
 
     /// The draft after an action.
@@ -209,6 +224,21 @@ mod tests {
         let before = draft("model = \"gpt2\"\nbatch = 2\n");
         let broken = before.after(DraftAction::Type("batch = ".to_owned()));
         assert_eq!(broken.readable, before.check);
+    }
+
+    #[test]
+    fn wrong_keys_do_not_stop_the_form() {
+        let draft = draft("model = \"gtp2\"\nbatch = 0\nseqlen = 512\n");
+        let told: Vec<String> = draft.check.problems.iter().map(ToString::to_string).collect();
+        let expected = [
+            "line 1, column 1: model.preset: no model is called `gtp2`; did you mean `gpt2`?",
+            "line 2, column 1: batch: 0 is not between 1 and 65,536",
+            "line 3, column 1: seqlen: unknown key; did you mean `sequence`?",
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(draft.why_no_fields(), None);
+        let mended = draft.after(DraftAction::Set("batch", Some(FieldValue::Whole(2))));
+        assert_eq!(mended.check.problems.len(), 2, "{}", mended.text);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(crate) enum Start {
     Gallery(String),
     /// The config of another job, by its id.
     Job(String),
+    /// A config that was dropped on the viewer.
+    Brought,
 }
 
 impl Route {
@@ -34,6 +36,7 @@ impl Route {
         }
         match parameter("new").as_deref() {
             None => Self::List,
+            Some(_) if parameter("brought").is_some() => Self::New(Start::Brought),
             Some(_) => Self::New(match (parameter("gallery"), parameter("from")) {
                 (Some(name), _) => Start::Gallery(name),
                 (None, Some(id)) => Start::Job(id),
@@ -49,6 +52,7 @@ impl Route {
             Self::New(Start::Example) => "jobs?new".to_owned(),
             Self::New(Start::Gallery(name)) => format!("jobs?new&gallery={name}"),
             Self::New(Start::Job(id)) => format!("jobs?new&from={id}"),
+            Self::New(Start::Brought) => "jobs?new&brought".to_owned(),
             Self::Job(id) => format!("jobs/{id}"),
         }
     }
@@ -82,6 +86,7 @@ mod tests {
         check("/jobs?new", Route::New(Start::Example));
         check("/jobs?new&gallery=keep-losses", Route::New(Start::Gallery("keep-losses".to_owned())));
         check("/jobs?new&from=0194", Route::New(Start::Job("0194".to_owned())));
+        check("/jobs?new&brought", Route::New(Start::Brought));
         check("/folder/jobs/0194ab", Route::Job("0194ab".to_owned()));
     }
 }

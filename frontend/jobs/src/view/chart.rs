@@ -1,21 +1,23 @@
-//! The memory of a running job as a chart, drawn by plotters.
+//! The memory of a job as a chart, drawn by plotters.
 //!
 //! Texts are drawn but never measured: in a browser plotters measures with an inline style, which the security policy
 //! forbids. So places of labels come from here, and not from plotters' own axes.
 
-use crate::state::Sample;
+use super::course::Course;
 use frontend::draw::color::Color;
 use frontend::draw::span::Span;
 use frontend::draw::theme::Theme;
 use frontend::draw::ticks::{Tick, byte_ticks};
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
-use plotters::element::{PathElement, Text};
+use plotters::element::{Circle, PathElement, Text};
 use plotters::prelude::{
     AreaSeries, Cartesian2d, ChartBuilder, ChartContext, DrawingArea, DrawingAreaErrorKind, DrawingBackend, LineSeries,
 };
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color as _, IntoFont, RGBAColor, ShapeStyle, TextStyle};
+use shared::base::format;
+use std::rc::Rc;
 
 /// Room for the labels of bytes, in CSS pixels.
 const LEFT: u32 = 64;
@@ -29,19 +31,21 @@ const BETWEEN_BYTES: f64 = 34.0;
 const BETWEEN_STEPS: f64 = 66.0;
 /// Height of the labels.
 const TEXT: f64 = 11.0;
+/// Half the width of the point on the peak.
+const POINT: f64 = 3.0;
 
 /// A chart that is ready to be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
-    /// The curve.
-    samples: Vec<Sample>,
+    /// The curves, and what is marked on them.
+    course: Rc<Course>,
     /// Memory of the card, where it is in sight.
     capacity_bytes: Option<u64>,
     /// The height of the y axis.
     top_bytes: f64,
     /// Labels of the y axis.
     bytes: Vec<Tick>,
-    /// Where steps begin.
+    /// Where steps begin, as many as have room.
     steps: Vec<Tick>,
 }
 
@@ -49,15 +53,15 @@ impl Chart {
     /// A chart of a size in CSS pixels.
     ///
     /// The card's memory is in sight once a quarter of it is reserved: else it would press the curve flat.
-    pub(crate) fn new(samples: &[Sample], memory_bytes: Option<u64>, (width, height): (f64, f64)) -> Self {
-        let highest = samples.iter().map(|sample| sample.live_bytes.max(sample.reserved_bytes)).max().unwrap_or(0);
+    pub(crate) fn new(course: Rc<Course>, memory_bytes: Option<u64>, (width, height): (f64, f64)) -> Self {
+        let highest = course.peak_live_bytes().max(course.peak_reserved_bytes());
         let capacity_bytes = memory_bytes.filter(|memory| highest >= memory / 4);
         let top_bytes = (highest.max(capacity_bytes.unwrap_or(0)) as f64 * 1.08).max(1.0);
         let plot_height = (height - f64::from(TOP + BOTTOM)).max(1.0);
         Self {
             bytes: byte_ticks(Span::new(0.0, top_bytes), top_bytes * BETWEEN_BYTES / plot_height),
-            steps: step_ticks(samples, (width - f64::from(LEFT)).max(1.0)),
-            samples: samples.to_vec(),
+            steps: step_ticks(&course, (width - f64::from(LEFT)).max(1.0)),
+            course,
             capacity_bytes,
             top_bytes,
         }
@@ -70,39 +74,43 @@ impl Chart {
 
     /// What a screen reader says instead.
     pub(crate) fn spoken(&self) -> String {
-        let highest =
-            |bytes: fn(&Sample) -> u64| shared::base::format::bytes(self.samples.iter().map(bytes).max().unwrap_or(0));
-        let (live, reserved) = (highest(|sample| sample.live_bytes), highest(|sample| sample.reserved_bytes));
-        format!("Memory over the run: at most {live} live and {reserved} reserved")
+        let (live, reserved) = (self.course.peak_live_bytes(), self.course.peak_reserved_bytes());
+        let end = if self.course.ooms.is_empty() { "" } else { ", then it ran out of memory" };
+        format!(
+            "Memory over the run: at most {} live and {} reserved{end}",
+            format::bytes(live),
+            format::bytes(reserved)
+        )
     }
 
     fn end(&self) -> f64 {
-        self.samples.len().max(1) as f64
+        self.course.parts.len().max(1) as f64
+    }
+
+    /// The higher of both curves at a place.
+    fn bytes_around(&self, at: f64) -> u64 {
+        self.course.parts.get(at as usize).map_or(0, |&(live, reserved)| live.max(reserved))
     }
 
     /// Corners of a stepped line.
-    fn corners(&self, bytes: fn(&Sample) -> u64) -> Vec<(f64, f64)> {
-        let corner = |(index, sample): (usize, &Sample)| {
-            let (x, y) = (index as f64, bytes(sample) as f64);
+    fn corners(&self, bytes: fn(&(u64, u64)) -> u64) -> Vec<(f64, f64)> {
+        let corner = |(index, part): (usize, &(u64, u64))| {
+            let (x, y) = (index as f64, bytes(part) as f64);
             [(x, y), (x + 1.0, y)]
         };
-        self.samples.iter().enumerate().flat_map(corner).collect()
+        self.course.parts.iter().enumerate().flat_map(corner).collect()
     }
 }
 
 /// Where steps begin, as many as have room.
-fn step_ticks(samples: &[Sample], width: f64) -> Vec<Tick> {
-    let pixel = width / samples.len().max(1) as f64;
+fn step_ticks(course: &Course, width: f64) -> Vec<Tick> {
+    let parts = course.parts.len();
+    let pixel = width / parts.max(1) as f64;
     let mut ticks: Vec<Tick> = Vec::new();
-    let mut step = None;
-    for (index, sample) in samples.iter().enumerate() {
-        let is_new = sample.step > step;
-        step = step.max(sample.step);
-        let (Some(number), true) = (sample.step, is_new) else { continue };
-        let value = index as f64;
-        let has_room = (samples.len() as f64 - value) * pixel >= BETWEEN_STEPS;
+    for &(value, step) in &course.steps {
+        let has_room = (parts as f64 - value) * pixel >= BETWEEN_STEPS;
         if has_room && ticks.last().is_none_or(|last| (value - last.value) * pixel >= BETWEEN_STEPS) {
-            ticks.push(Tick { value, label: format!("step {}", number + 1) });
+            ticks.push(Tick { value, label: format!("step {}", step + 1) });
         }
     }
     ticks
@@ -129,6 +137,7 @@ pub(crate) fn draw<B: DrawingBackend>(
         .build_cartesian_2d(0.0..chart.end(), 0.0..chart.top_bytes)?;
     draw_grid(&mut plot, chart, theme, ratio)?;
     draw_curves(&mut plot, chart, theme, ratio)?;
+    draw_marks(&mut plot, chart, theme, ratio)?;
     draw_labels(area, &plot, chart, theme, ratio)?;
     area.present()
 }
@@ -144,13 +153,25 @@ fn draw_grid<B: DrawingBackend>(plot: &mut Plot<'_, B>, chart: &Chart, theme: &T
 fn draw_curves<B: DrawingBackend>(plot: &mut Plot<'_, B>, chart: &Chart, theme: &Theme, ratio: f64) -> Drawn<B> {
     let fill = rgba(theme.accent.with_alpha(0.24));
     let edge = stroke(theme.accent, ratio);
-    plot.draw_series(AreaSeries::new(chart.corners(|sample| sample.live_bytes), 0.0, fill).border_style(edge))?;
+    plot.draw_series(AreaSeries::new(chart.corners(|part| part.0), 0.0, fill).border_style(edge))?;
     let reserved = stroke(theme.reserved, 1.5 * ratio);
-    plot.draw_series(LineSeries::new(chart.corners(|sample| sample.reserved_bytes), reserved))?;
+    plot.draw_series(LineSeries::new(chart.corners(|part| part.1), reserved))?;
     if let Some(capacity) = chart.capacity_bytes {
         let points = vec![(0.0, capacity as f64), (chart.end(), capacity as f64)];
         plot.draw_series([PathElement::new(points, stroke(theme.oom, 1.5 * ratio))])?;
     }
+    Ok(())
+}
+
+/// Lines where memory ran out, and a point on the peak.
+fn draw_marks<B: DrawingBackend>(plot: &mut Plot<'_, B>, chart: &Chart, theme: &Theme, ratio: f64) -> Drawn<B> {
+    let line = stroke(theme.oom, 1.5 * ratio);
+    let lines = chart.course.ooms.iter().map(|&x| PathElement::new(vec![(x, 0.0), (x, chart.top_bytes)], line));
+    plot.draw_series(lines)?;
+    let peak = chart.course.peak.map(|x| (x, chart.course.peak_live_bytes() as f64));
+    plot.draw_series(
+        peak.map(|place| Circle::new(place, (POINT * ratio).round() as i32, rgba(theme.accent).filled())),
+    )?;
     Ok(())
 }
 
@@ -178,8 +199,28 @@ fn draw_labels<B: DrawingBackend>(
     }
     if let Some(capacity) = chart.capacity_bytes {
         let (x, y) = plot.backend_coord(&(chart.end(), capacity as f64));
-        let label = format!("card {}", shared::base::format::bytes(capacity));
+        let label = format!("card {}", format::bytes(capacity));
         area.draw(&Text::new(label, (x - gap, y - gap / 3), style(theme.oom, HPos::Right, VPos::Bottom)))?;
+    }
+    // Beside its mark, on the side that has room.
+    let beside = |x: f64| if x > chart.end() / 2.0 { (HPos::Right, -gap) } else { (HPos::Left, gap) };
+    if let Some(&at) = chart.course.ooms.first() {
+        let ((x, y), (side, gap)) = (plot.backend_coord(&(at, 0.0)), beside(at));
+        area.draw(&Text::new("out of memory", (x + gap, y - gap.abs()), style(theme.oom, side, VPos::Bottom)))?;
+    }
+    if let Some(at) = chart.course.peak {
+        let (side, gap) = beside(at);
+        let (high, peak_bytes) =
+            (plot.backend_coord(&(at, chart.bytes_around(at) as f64)), chart.course.peak_live_bytes());
+        let card = chart.capacity_bytes.map(|capacity| plot.backend_coord(&(at, capacity as f64)).1);
+        // Above both curves, unless the card's line is there.
+        let has_room = card.is_none_or(|card| high.1 - card > (2.0 * TEXT * ratio) as i32);
+        let (y, v_pos) = match has_room {
+            true => (high.1 - gap.abs() / 2, VPos::Bottom),
+            false => (plot.backend_coord(&(at, peak_bytes as f64)).1 + gap.abs(), VPos::Top),
+        };
+        let label = format!("peak live {}", format::bytes(peak_bytes));
+        area.draw(&Text::new(label, (high.0 + gap, y), style(theme.text, side, v_pos)))?;
     }
     Ok(())
 }

@@ -3,18 +3,32 @@
 use super::time;
 use crate::state::Watch;
 use frontend::view::figures::{Emphasis, Figure};
-use shared::api::{JobResource, JobState, OutOfMemory, Progress, RecordingReport};
+use shared::api::{JobOutcome, JobResource, JobState, OutOfMemory, Progress, RecordingReport};
 use shared::base::format;
 
-/// The word for a state, as people read it.
-pub(crate) const fn state_word(state: JobState) -> &'static str {
-    match state {
-        JobState::Queued => "Waiting",
-        JobState::Running => "Running",
-        JobState::Finished => "Finished",
-        JobState::Failed => "Failed",
-        JobState::Cancelled => "Cancelled",
+/// The word for a state, as people read it: a recording that ended for want of memory has not just finished.
+pub(crate) const fn state_word(state: JobState, outcome: Option<JobOutcome>) -> &'static str {
+    match (state, outcome) {
+        (JobState::Queued, _) => "Waiting",
+        (JobState::Running, _) => "Running",
+        (JobState::Finished, Some(JobOutcome::OutOfMemory)) => "Out of memory",
+        (JobState::Finished, _) => "Finished",
+        (JobState::Failed, _) => "Failed",
+        (JobState::Cancelled, _) => "Cancelled",
     }
+}
+
+/// The class of a state, for its colour.
+pub(crate) const fn state_class(state: JobState, outcome: Option<JobOutcome>) -> &'static str {
+    match (state, outcome) {
+        (JobState::Finished, Some(JobOutcome::OutOfMemory)) => "out-of-memory",
+        (state, _) => state.word(),
+    }
+}
+
+/// What people call a job.
+pub(crate) fn name(job: &JobResource) -> &str {
+    if job.name.is_empty() { "Without a name" } else { &job.name }
 }
 
 /// What a job has come to, in a line of the list.
@@ -24,22 +38,30 @@ pub(crate) fn outcome(job: &JobResource) -> String {
         (JobState::Running, ..) => {
             job.progress.as_ref().map_or_else(|| "Starting".to_owned(), |progress| place(progress, job.steps))
         }
-        (JobState::Finished, ..) if ran_out_of_memory(job) => "Out of memory".to_owned(),
-        (JobState::Finished, Some(report), _) => format!("Peak {}", format::bytes(report.peak_allocated_bytes)),
+        (JobState::Finished, Some(report), _) => peak_live(report),
         (JobState::Failed, _, Some(error)) => error.message.clone(),
         _ => String::new(),
     }
 }
 
-/// Whether the recording ended by running out of memory.
-pub(crate) fn ran_out_of_memory(job: &JobResource) -> bool {
-    job.result.as_ref().is_some_and(|report| report.oom.is_some())
+/// The one figure where only one is shown, by its name: the same as the viewer's.
+fn peak_live(report: &RecordingReport) -> String {
+    format!("Peak live {}", format::bytes(report.peak_live_bytes))
 }
 
-/// How long a job took, or has to wait: empty where that says nothing.
+/// A recording in a list to choose from: `gpt2 · t4-16gb · Peak live 2.00 GiB · out of memory`.
+pub(crate) fn recording(job: &JobResource) -> String {
+    let peak = job.result.as_ref().map(peak_live);
+    let oom = (job.outcome == Some(JobOutcome::OutOfMemory)).then(|| "out of memory".to_owned());
+    let parts = [Some(name(job).to_owned()), Some(job.card.clone()), peak, oom];
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// How long a job took: the recording itself, where there is one, as its own page says; empty until it has ended.
 pub(crate) fn took(job: &JobResource) -> String {
-    match (job.started_ms, job.finished_ms) {
-        (Some(start), Some(end)) => time::between(start, end),
+    match (&job.result, job.started_ms, job.finished_ms) {
+        (Some(report), ..) => time::seconds(report.seconds),
+        (None, Some(start), Some(end)) => time::between(start, end),
         _ => String::new(),
     }
 }
@@ -92,7 +114,7 @@ pub(crate) fn figures(report: &RecordingReport) -> Vec<Figure> {
         figure(
             "Peak live",
             format::bytes(report.peak_live_bytes),
-            "The highest requested bytes of the tensors alive at one moment.",
+            "The highest sum of requested sizes of the allocations alive at one moment.",
             Emphasis::Live,
         ),
         figure(
@@ -104,7 +126,7 @@ pub(crate) fn figures(report: &RecordingReport) -> Vec<Figure> {
         figure(
             "Peak reserved",
             format::bytes(report.peak_reserved_bytes),
-            "The most that PyTorch held from CUDA, as `max_memory_reserved` tells.",
+            "The highest sum of segments that PyTorch held from CUDA, as `max_memory_reserved` tells.",
             Emphasis::Reserved,
         ),
         figure("Events", format::count(report.events), "Allocator events in the snapshot.", Emphasis::Plain),
@@ -145,6 +167,7 @@ mod tests {
         JobResource {
             id: "1".to_owned(),
             state,
+            outcome: JobOutcome::of(state, None),
             name: "gpt2".to_owned(),
             kind: "virtual".to_owned(),
             card: "t4-16gb".to_owned(),
@@ -162,6 +185,19 @@ mod tests {
         }
     }
 
+    fn report(oom: Option<OutOfMemory>) -> RecordingReport {
+        RecordingReport {
+            card: "t4-16gb".to_owned(),
+            steps: 3,
+            events: 100,
+            seconds: 1.5,
+            peak_live_bytes: 2 << 30,
+            peak_allocated_bytes: 3 << 30,
+            peak_reserved_bytes: 4 << 30,
+            oom,
+        }
+    }
+
     fn progress(step: Option<u64>, phase: &str) -> Progress {
         Progress { step, phase: phase.to_owned(), live_bytes: 1, reserved_bytes: 2 }
     }
@@ -173,7 +209,32 @@ mod tests {
         let running = JobResource { progress: Some(progress(Some(1), "optimizer_step")), ..job(JobState::Running) };
         assert_eq!(outcome(&running), "Step 2 of 3 · optimizer step");
         assert_eq!(took(&running), "2.00 s");
+        let finished = JobResource { result: Some(report(None)), ..job(JobState::Finished) };
+        assert_eq!(outcome(&finished), "Peak live 2.00 GiB");
+        // The page of the job says the same.
+        assert_eq!(took(&finished), "1.50 s");
+        assert!(figures(&report(None)).iter().any(|figure| figure.label == "Took" && figure.value == "1.50 s"));
+        assert!(figures(&report(None)).iter().any(|figure| figure.label == "Peak live" && figure.value == "2.00 GiB"));
         assert_eq!(outcome(&job(JobState::Cancelled)), "");
+    }
+
+    #[test]
+    fn running_out_of_memory_is_no_plain_finish() {
+        let oom = OutOfMemory {
+            message: String::new(),
+            step: None,
+            phase: String::new(),
+            module: String::new(),
+            operation: String::new(),
+        };
+        let result = Some(report(Some(oom)));
+        let outcome = JobOutcome::of(JobState::Finished, result.as_ref());
+        let job = JobResource { result, outcome, ..job(JobState::Finished) };
+        assert_eq!(state_word(job.state, job.outcome), "Out of memory");
+        assert_eq!(state_class(job.state, job.outcome), "out-of-memory");
+        assert_eq!(recording(&job), "gpt2 · t4-16gb · Peak live 2.00 GiB · out of memory");
+        assert_eq!(state_word(JobState::Finished, Some(JobOutcome::Completed)), "Finished");
+        assert_eq!(state_class(JobState::Failed, Some(JobOutcome::Failed)), "failed");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the pages show, as texts and numbers.
 
 pub(crate) mod chart;
+pub(crate) mod course;
 pub(crate) mod fields;
 pub(crate) mod job;
 pub(crate) mod numbers;

@@ -32,9 +32,9 @@ pub(crate) fn needs_token(error: &ApiError) -> bool {
     matches!(error, ApiError::Refused { status: 401, .. })
 }
 
-/// Where and what is wrong with a config: `line 3, batch: 0 is not between 1 and 65,536`.
+/// Where something is wrong with a config: `Line 3:1 · batch`.
 pub(crate) fn problem_place(problem: &Problem) -> String {
-    let line = problem.place.map(|place| format!("Line {}", place.line));
+    let line = problem.place.map(|place| format!("Line {}:{}", place.line, place.column));
     let key = Some(problem.path.clone()).filter(|path| !path.is_empty());
     [line, key].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
@@ -81,7 +81,7 @@ mod tests {
     fn refusals_keep_the_servers_words() {
         let refusal = refusal(&refused(422));
         assert_eq!((refusal.message.as_str(), refusal.hint.as_str()), ("1 thing is wrong.", "Mend it."));
-        assert_eq!(problem_place(&problems(&refused(422))[0]), "Line 3 · batch");
+        assert_eq!(problem_place(&problems(&refused(422))[0]), "Line 3:1 · batch");
         assert!(problems(&ApiError::NoServer).is_empty());
     }
 

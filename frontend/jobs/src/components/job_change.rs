@@ -1,0 +1,109 @@
+//! Gives a job another name, or takes it away.
+
+use frontend::components::dialog::Dialog;
+use frontend::components::icon::{Icon, IconName};
+use shared::api::JobChange;
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+/// What [`Rename`] begins with.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct RenameProps {
+    /// The name so far.
+    pub name: AttrValue,
+    /// Another one is wanted.
+    pub on_rename: Callback<String>,
+}
+
+/// A button that asks for another name.
+#[component]
+pub(super) fn Rename(props: &RenameProps) -> Html {
+    let is_asked = use_state_eq(|| false);
+    let input = use_node_ref();
+    let (open, close) = (set(&is_asked, true), set(&is_asked, false));
+    let onsubmit = {
+        let (input, close, props) = (input.clone(), close.clone(), props.clone());
+        move |event: SubmitEvent| {
+            event.prevent_default();
+            let name = input.cast::<HtmlInputElement>().map(|input| input.value().trim().to_owned());
+            let name = name.filter(|name| !name.is_empty() && **name != *props.name);
+            close.emit(());
+            if let Some(name) = name {
+                props.on_rename.emit(name);
+            }
+        }
+    };
+    html! {
+        <>
+            <button type="button" class="button" data-rename="" onclick={open.reform(|_: MouseEvent| ())}>
+                <Icon name={IconName::Edit} />{ "Rename" }
+            </button>
+            if *is_asked {
+                <Dialog id="rename-title" class="small" title="Rename this job" on_close={close.clone()} is_light={false}>
+                    <form class="token-form" {onsubmit}>
+                        <label class="field">
+                            <span class="field-label">{ "Name" }</span>
+                            <input ref={input} type="text" data-name="" value={props.name.clone()} autofocus=true
+                                required=true maxlength={JobChange::MOST_NAME.to_string()} autocomplete="off" />
+                        </label>
+                        <div class="card-foot">
+                            <button type="submit" class="button primary">{ "Save" }</button>
+                            <button type="button" class="button" onclick={close.reform(|_: MouseEvent| ())}>{ "Cancel" }</button>
+                        </div>
+                    </form>
+                </Dialog>
+            }
+        </>
+    }
+}
+
+/// What [`Delete`] asks.
+#[derive(Clone, PartialEq, Properties)]
+pub(super) struct DeleteProps {
+    /// Whether a snapshot goes as well.
+    pub has_snapshot: bool,
+    /// It is wanted.
+    pub on_delete: Callback<()>,
+}
+
+/// A button that asks before a job goes: nothing brings it back.
+#[component]
+pub(super) fn Delete(props: &DeleteProps) -> Html {
+    let is_asked = use_state_eq(|| false);
+    let (open, close) = (set(&is_asked, true), set(&is_asked, false));
+    let confirm = {
+        let (close, on_delete) = (close.clone(), props.on_delete.clone());
+        move |_: MouseEvent| {
+            close.emit(());
+            on_delete.emit(());
+        }
+    };
+    let text = if props.has_snapshot {
+        "Its config, figures, log and snapshot are removed for everybody. This can’t be undone. Links that were shared \
+         from its snapshot keep working."
+    } else {
+        "Its config and log are removed for everybody. This can’t be undone."
+    };
+    html! {
+        <>
+            <button type="button" class="button" data-delete="" onclick={open.reform(|_: MouseEvent| ())}>
+                <Icon name={IconName::Delete} />{ "Delete" }
+            </button>
+            if *is_asked {
+                <Dialog id="delete-title" class="small" title="Delete this job?" on_close={close.clone()}>
+                    <p class="hint">{ text }</p>
+                    <div class="card-foot">
+                        <button type="button" class="button danger" data-confirm="" onclick={confirm}>{ "Delete the job" }</button>
+                        <button type="button" class="button" onclick={close.reform(|_: MouseEvent| ())}>{ "Keep it" }</button>
+                    </div>
+                </Dialog>
+            }
+        </>
+    }
+}
+
+/// Opens a question, or closes it.
+fn set(is_asked: &UseStateHandle<bool>, asked: bool) -> Callback<()> {
+    let is_asked = is_asked.setter();
+    Callback::from(move |()| is_asked.set(asked))
+}
