@@ -84,6 +84,15 @@ function is_asked() {
   return /[?&](sample|job)\b/.test(location.search) || !["", "index.html"].includes(path);
 }
 
+// Whether this tab had local files open, by the name that the viewer gives them: it opens them again.
+function has_files() {
+  try {
+    return sessionStorage.getItem("snapscope-files") !== null;
+  } catch {
+    return false; // storage is switched off
+  }
+}
+
 // Whether the page without a file is shown: the first file is still to come.
 let is_home = false;
 
@@ -99,7 +108,7 @@ async function leave(page, files, dialog) {
 }
 
 async function start() {
-  const name = module === "home" && is_asked() ? "viewer" : module;
+  const name = module === "home" && (is_asked() || has_files()) ? "viewer" : module;
   if (name === "viewer") {
     start_worker();
   }
@@ -119,9 +128,32 @@ async function start() {
   (window.requestIdleCallback ?? setTimeout)(prepare);
 }
 
+// Copies of open files are kept for a day, by the viewer and in this folder: whatever is older goes.
+const DAY_MS = 86400000;
+
+async function forget_old() {
+  const top = await navigator.storage?.getDirectory?.();
+  const kept = await top?.getDirectoryHandle("snapscope-kept");
+  for await (const [tab, copies] of kept?.entries() ?? []) {
+    let left = 0;
+    for await (const [name, copy] of copies.entries()) {
+      const { lastModified } = await copy.getFile();
+      const is_old = Date.now() - lastModified > DAY_MS;
+      left += is_old ? 0 : 1;
+      if (is_old) {
+        await copies.removeEntry(name);
+      }
+    }
+    if (left === 0) {
+      await kept.removeEntry(tab);
+    }
+  }
+}
+
 // Gets what a file will need, so that opening one never waits for the network, and keeps all of it for later visits
 // without a network.
 async function prepare() {
+  forget_old().catch(() => {}); // there is no folder, or no storage
   if (!later) {
     return;
   }

@@ -1,6 +1,7 @@
 //! A file that could not be read.
 
 use super::icon::{Icon, IconName};
+use crate::platform::has_server;
 use crate::state::{Failure, Remedy};
 use shared::base::format;
 use yew::prelude::*;
@@ -20,15 +21,18 @@ pub struct ErrorCardProps {
     pub on_part: Callback<()>,
     /// Open was pressed.
     pub on_open: Callback<()>,
+    /// Open in Jobs was pressed.
+    pub on_jobs: Callback<()>,
 }
 
 /// What is wrong, where, and what to do.
 #[component]
 pub fn ErrorCard(props: &ErrorCardProps) -> Html {
-    let Failure { message, offset, hint, remedy } = &props.failure;
+    let Failure { code, message, offset, hint, remedy } = &props.failure;
     let on_close = props.on_close.reform(|_: MouseEvent| ());
     let (what, on_remedy) = match remedy {
-        Remedy::OtherFile => ("Open another file", &props.on_open),
+        Remedy::Jobs if has_server() => ("Open in Jobs", &props.on_jobs),
+        Remedy::OtherFile | Remedy::Jobs => ("Open another file", &props.on_open),
         Remedy::Retry => ("Try again", &props.on_retry),
         Remedy::Part => ("Open part…", &props.on_part),
     };
@@ -37,9 +41,10 @@ pub fn ErrorCard(props: &ErrorCardProps) -> Html {
         <main class="state">
             <section class="card error" role="alert">
                 <h1 class="card-title">
-                    <Icon name={IconName::Error} /><span class="file-text">{ &props.name }</span>{ " could not be read" }
+                    <Icon name={IconName::Error} />
+                    <span class="error-title">{ format!("{} could not be read", props.name) }</span>
                 </h1>
-                <p class="error-message" data-error="">{ message }</p>
+                <p class="error-message" data-error={code.clone()}>{ message }</p>
                 if let Some(offset) = offset {
                     <p class="error-place numbers">{ format!("At byte {}", format::count(*offset)) }</p>
                 }

@@ -98,13 +98,14 @@ fn file_tab(props: &HeaderProps, file: &OpenFile) -> Html {
     let on_show = props.on_show.reform(move |_: MouseEvent| id);
     let on_close = props.on_close.reform(move |_: MouseEvent| id);
     let (status, word) = match &file.status {
+        FileStatus::Ready(_) if file.is_out_of_memory() => ("ready out", "out of memory"),
         FileStatus::Loading(_) => ("loading", "loading"),
         FileStatus::Choosing(_) => ("loading", "waits for a choice"),
         FileStatus::Failed(_) => ("failed", "could not be read"),
         FileStatus::Ready(_) => ("ready", ""),
     };
     html! {
-        <li key={id} class={classes!("file-tab", status, is_shown.then_some("shown"))}>
+        <li key={id} class={format!("file-tab {status}{}", if is_shown { " shown" } else { "" })}>
             <button type="button" class="file-name" onclick={on_show} title={file.name.to_string()}
                 aria-current={is_shown.then_some("page")}>
                 <span class="dot" aria-hidden="true" />

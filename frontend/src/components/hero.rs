@@ -2,7 +2,7 @@
 
 use super::copy_button::CopyButton;
 use super::icon::{Icon, IconName};
-use crate::platform::{has_server, site_url};
+use crate::platform::{fragment, has_server, site_url};
 use yew::prelude::*;
 
 /// How a snapshot is recorded.
@@ -17,6 +17,9 @@ torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")
 pub struct HeroProps {
     /// The Open button was pressed.
     pub on_open: Callback<()>,
+    /// What stands below all of it.
+    #[prop_or_default]
+    pub children: Html,
 }
 
 /// What this is, how to open a snapshot, and how to get one.
@@ -39,6 +42,9 @@ pub fn Hero(props: &HeroProps) -> Html {
                     <a class="button large" href={site_url("?sample")}>{ "Try the sample" }</a>
                 </div>
                 <p class="hint">{ "or drop files anywhere on this page" }</p>
+                if fragment().is_some() {
+                    <p class="hint" data-addressed="">{ "This address has a view of a file: open that file to see it" }</p>
+                }
                 <section class="recipe" aria-labelledby="recipe-title">
                     <div class="recipe-head">
                         <h2 id="recipe-title">{ "Record a snapshot" }</h2>
@@ -51,6 +57,7 @@ pub fn Hero(props: &HeroProps) -> Html {
                     { "Files are decoded in this tab: nothing leaves this machine" }
                     if has_server() { { " unless you share it" } }
                 </p>
+                { props.children.clone() }
             </div>
         </main>
     }

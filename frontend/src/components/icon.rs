@@ -59,6 +59,10 @@ pub enum IconName {
     Next,
     /// An arrow that turns back.
     Back,
+    /// A pencil.
+    Edit,
+    /// A bin with a lid.
+    Delete,
 }
 
 impl IconName {
@@ -100,6 +104,8 @@ impl IconName {
             Self::Previous => "M10 3.5L5.5 8l4.5 4.5",
             Self::Next => "M6 3.5L10.5 8L6 12.5",
             Self::Back => "M6.2 3.5L2.8 6.9l3.4 3.4M3 6.9h6.4a3.1 3.1 0 0 1 0 6.2H7",
+            Self::Edit => "M3 13l.7-3L10.6 3.1a1.2 1.2 0 0 1 1.7 0l.6.6a1.2 1.2 0 0 1 0 1.7L6 12.3zM9.3 4.4l2.3 2.3",
+            Self::Delete => "M2.8 4.2h10.4M6 4V2.5h4V4M4.2 4.4l.6 9.1h6.4l.6-9.1M6.7 7v4M9.3 7v4",
             Self::Search => "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3l3.4 3.4",
         }
     }

@@ -18,8 +18,10 @@ pub mod links_dialog;
 pub mod share;
 
 pub mod arrival_card;
+pub mod awaited_bar;
 pub mod error_card;
 pub mod hero;
+pub mod keep_box;
 pub mod loading_card;
 pub mod part_bar;
 pub mod part_card;

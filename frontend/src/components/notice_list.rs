@@ -1,7 +1,8 @@
 //! What is odd about a readable file.
 
 use super::icon::{Icon, IconName};
-use crate::view::notices::{is_folded, severity_word, summary};
+use crate::view::figures::device_name;
+use crate::view::notices::{is_folded, notices_of, severity_word, summary};
 use crate::worker::{FileSummary, Notice};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -11,6 +12,8 @@ use yew::prelude::*;
 pub struct NoticeListProps {
     /// The file.
     pub summary: Rc<FileSummary>,
+    /// The CUDA index of the shown device: what is odd about others shows while those do.
+    pub device: i64,
     /// Whether its worker has told all of them.
     pub are_known: bool,
 }
@@ -18,9 +21,13 @@ pub struct NoticeListProps {
 /// The notices, folded under one line where they are many; the line is there from the start, so that nothing shifts.
 #[component]
 pub fn NoticeList(props: &NoticeListProps) -> Html {
-    let notices = &props.summary.notices;
+    let notices = &notices_of(&props.summary.notices, props.device);
     let Some(worst) = notices.first() else {
-        let text = if props.are_known { "Nothing is odd about this recording" } else { "Checking the recording…" };
+        let text = match (props.are_known, props.summary.devices.len()) {
+            (false, _) => "Checking the recording…".to_owned(),
+            (true, 0 | 1) => "Nothing is odd about this recording".to_owned(),
+            (true, _) => format!("Nothing is odd about the recording of {}", device_name(props.device)),
+        };
         return html! { <p class="notices notice quiet"><Icon name={IconName::Info} /><span>{ text }</span></p> };
     };
     let lines = html! { <ul>{ for notices.iter().map(line) }</ul> };

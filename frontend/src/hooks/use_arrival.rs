@@ -2,7 +2,7 @@
 
 use super::use_files::{FilesHandle, Opening};
 use crate::platform::{ApiError, ApiRequest, api_url, day_text, fragment, page_path, search_params, site_url};
-use crate::state::{Address, LinkFacts, Origin, Start, ViewState, cuts_text};
+use crate::state::{Address, LinkFacts, Origin, Start, ThisCard, ViewState, cuts_text};
 use serde::Deserialize;
 use shared::api::ShareResource;
 use std::rc::Rc;
@@ -17,6 +17,9 @@ const SAMPLE: &str = "sample.pickle.gz";
 struct JobHead {
     name: String,
     snapshot_bytes: Option<u64>,
+    /// Absent in the answer of an older server.
+    #[serde(default)]
+    capacity_bytes: Option<u64>,
 }
 
 /// How far it is.
@@ -41,22 +44,29 @@ pub struct ArrivalFailure {
     pub hint: String,
 }
 
+/// What the page's address asks for.
+fn address() -> Address {
+    Address::of(&page_path(), search_params("job"), !search_params("sample").is_empty())
+}
+
+/// Whether the page's address asks for nothing: files are opened by hand.
+pub(super) fn is_plain_page() -> bool {
+    address() == Address::Plain
+}
+
 /// Opens what the address asks for, once.
 #[hook]
 pub fn use_arrival(files: &FilesHandle) -> Arrival {
     let arrival = use_state_eq(|| Arrival::Done);
     let (files, setter) = (files.clone(), arrival.setter());
-    use_effect_with((), move |()| {
-        let has_sample = !search_params("sample").is_empty();
-        match Address::of(&page_path(), search_params("job"), has_sample) {
-            Address::Plain => (),
-            Address::Sample => {
-                let opening = Opening { name: SAMPLE.to_owned(), origin: Origin::Site, start: None };
-                files.open_url(opening, site_url(SAMPLE));
-            }
-            Address::Link(token) => arrive(setter, async move { open_link(&files, &token).await }),
-            Address::Jobs(jobs) => arrive(setter, async move { open_jobs(&files, jobs).await }),
+    use_effect_with((), move |()| match address() {
+        Address::Plain => (),
+        Address::Sample => {
+            let opening = Opening { name: SAMPLE.to_owned(), origin: Origin::Site, ..Opening::default() };
+            files.open_url(opening, site_url(SAMPLE));
         }
+        Address::Link(token) => arrive(setter, async move { open_link(&files, &token).await }),
+        Address::Jobs(jobs) => arrive(setter, async move { open_jobs(&files, jobs).await }),
     });
     (*arrival).clone()
 }
@@ -78,7 +88,7 @@ async fn open_link(files: &FilesHandle, token: &str) -> Result<(), ArrivalFailur
     };
     // Whoever has moved on and reloads wants to be where they were.
     let start = fragment().is_none().then(|| start_of(&share.view_state));
-    let opening = Opening { name: share.title, origin: Origin::Link(Rc::new(facts)), start };
+    let opening = Opening { name: share.title, origin: Origin::Link(Rc::new(facts)), start, ..Opening::default() };
     files.open_url(opening, api_url(&format!("shares/{token}/snapshot")));
     Ok(())
 }
@@ -93,7 +103,8 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
                 hint: "Wait until it has finished, or look at its page for why it failed.".to_owned(),
             });
         }
-        let opening = Opening { name: job.name, origin: Origin::Site, start: None };
+        let card = job.capacity_bytes.map(ThisCard::whole);
+        let opening = Opening { name: job.name, origin: Origin::Site, card, ..Opening::default() };
         files.open_url(opening, api_url(&format!("jobs/{id}/snapshot")));
     }
     Ok(())
@@ -105,8 +116,8 @@ pub(super) fn start_of(text: &str) -> Start {
         return Start::default();
     }
     match ViewState::from_text(text) {
-        Ok(view) => Start { view: Some(view), notice: None },
-        Err(error) => Start { view: None, notice: Some(error.to_string().into()) },
+        Ok(view) => Start { view: Some(view), ..Start::default() },
+        Err(error) => Start { notice: Some(error.to_string().into()), ..Start::default() },
     }
 }
 

@@ -1,8 +1,14 @@
 //! The open files and their workers.
 
 use super::use_arrival::start_of;
-use crate::platform::{AskError, Source, WorkerClient, asset_url, fragment, mark, now_ms, processors};
-use crate::state::{FileAction, FileId, FileStatus, Files, OpenFile, Origin, PinKey, ReadyFile, Start, Turns};
+use super::use_session::{LocalFiles, is_keeping_chosen};
+use crate::platform::{
+    AskError, Source, WorkerClient, asset_url, bring_to_jobs, entry_name, fragment, mark, now_ms, processors,
+};
+use crate::state::{
+    FileAction, FileId, FileStatus, Files, NO_FILE, NewFile, OpenFile, Origin, PinKey, ReadyFile, SessionFile, Start,
+    ThisCard, Turns,
+};
 use crate::worker::{PartOrder, Report};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -32,8 +38,14 @@ struct Workers {
     clients: RefCell<HashMap<FileId, WorkerClient>>,
     /// Where files come from, for their turn, another try or a part of them.
     sources: RefCell<HashMap<FileId, Source>>,
+    /// What local files are called in the folder of copies.
+    keys: RefCell<HashMap<FileId, String>>,
     turns: RefCell<Turns>,
     last_id: Cell<FileId>,
+    /// Counts the choices of files.
+    last_batch: Cell<u32>,
+    /// What the tab remembers of local files.
+    local: LocalFiles,
     /// Whether the address is about the next file that is opened.
     is_addressed: Cell<bool>,
 }
@@ -60,6 +72,14 @@ pub struct Opening {
     pub origin: Origin,
     /// How it is shown first; `None` for what the page's address says.
     pub start: Option<Start>,
+    /// The card that it was recorded on, where that is known.
+    pub card: Option<ThisCard>,
+    /// What the history calls it; empty for the address that it comes from.
+    pub key: String,
+    /// Its length, 0 where it is not known.
+    pub size_bytes: u64,
+    /// Whether a copy of it is kept already.
+    pub is_kept: bool,
 }
 
 /// The open files, and what can be done with them.
@@ -84,7 +104,7 @@ impl FilesHandle {
     /// Dispatches an action that starts and ends no worker.
     pub fn dispatch(&self, action: FileAction) {
         let shown = match action {
-            FileAction::Show(id) => Some(id),
+            FileAction::Show(id) | FileAction::Return { id, .. } => Some(id),
             FileAction::ShowNth(position) => self.files().all.get(position).map(|file| file.id),
             _ => None,
         };
@@ -118,16 +138,51 @@ impl FilesHandle {
 
     /// Opens files, each with a worker of its own, as many at a time as there are processors.
     pub fn open(&self, files: Vec<web_sys::File>) {
+        self.next_batch();
         for file in files {
-            self.open_source(Opening { name: file.name(), ..Opening::default() }, Source::File(file));
+            let (name, size_bytes) = (file.name(), file.size() as u64);
+            let (key, start) = match self.local().claim(&name, size_bytes) {
+                Some(known) => (known.key.clone(), Some(self.start_again(&known))),
+                None => (self.local().new_key(), None),
+            };
+            let opening = Opening { name, key, size_bytes, start, ..Opening::default() };
+            self.open_source(opening, Source::File(file));
         }
         // The last one is shown.
         self.workers.turns.borrow_mut().prefer(self.workers.last_id.get());
     }
 
+    /// Opens local files again that were open in this tab, each with the bytes that were kept of it.
+    pub(super) fn open_again(&self, files: Vec<(SessionFile, web_sys::File)>) -> Vec<FileId> {
+        self.next_batch();
+        let open = |(known, file): (SessionFile, web_sys::File)| {
+            let start = Some(self.start_again(&known));
+            let SessionFile { key, name, size_bytes, .. } = known;
+            let opening = Opening { name, key, size_bytes, start, is_kept: true, ..Opening::default() };
+            self.open_source(opening, Source::File(file))
+        };
+        files.into_iter().map(open).collect()
+    }
+
+    /// The view of a file that was open before: that of the address, if it is about the file.
+    fn start_again(&self, known: &SessionFile) -> Start {
+        let is_addressed = entry_name().as_deref() == Some(&known.key);
+        start_of(&fragment().filter(|_| is_addressed).unwrap_or_else(|| known.view.clone()))
+    }
+
+    /// What the tab remembers of local files.
+    pub(super) fn local(&self) -> &LocalFiles {
+        &self.workers.local
+    }
+
+    fn next_batch(&self) {
+        self.workers.last_batch.set(self.workers.last_batch.get() + 1);
+    }
+
     /// Opens a snapshot of this site.
     pub fn open_url(&self, opening: Opening, url: String) {
-        self.open_source(opening, Source::Url(url));
+        let key = format!("site:{url}");
+        self.open_source(Opening { key, ..opening }, Source::Url(url));
     }
 
     /// Looks for what the view to begin with has pinned.
@@ -172,8 +227,15 @@ impl FilesHandle {
         if let Some(client) = client {
             client.close();
         }
+        self.forget_copy(id);
         self.end_turn(id);
         self.model.dispatch(FileAction::Close(id));
+    }
+
+    /// Removes what is kept of a file.
+    fn forget_copy(&self, id: FileId) {
+        let key = self.workers.keys.borrow().get(&id).cloned();
+        key.inspect(|key| self.local().forget(key));
     }
 
     /// Reads a file again that could not be read, in a new worker.
@@ -182,17 +244,41 @@ impl FilesHandle {
         self.begin_in_turn(id);
     }
 
-    fn open_source(&self, opening: Opening, source: Source) {
+    /// Opens the page of new jobs with a config that was taken for a snapshot.
+    pub fn take_to_jobs(&self, id: FileId) {
+        let Some(Source::File(file)) = self.workers.sources.borrow().get(&id).cloned() else { return };
+        spawn_local(async move { bring_to_jobs(&file).await });
+    }
+
+    fn open_source(&self, opening: Opening, source: Source) -> FileId {
         let id = self.workers.last_id.get() + 1;
         self.workers.last_id.set(id);
-        let Opening { name, origin, start } = opening;
-        // The address is about the first file of a visit; later it follows what is shown, until another is put in.
-        let is_addressed = self.workers.is_addressed.take() || id == 1;
-        let addressed = || if is_addressed { start_of(&fragment().unwrap_or_default()) } else { Start::default() };
-        let start = Box::new(start.unwrap_or_else(addressed));
-        self.model.dispatch(FileAction::Add { id, name: name.into(), origin, start, now_ms: now_ms() });
+        let Opening { name, origin, start, card, key, size_bytes, is_kept } = opening;
+        let start = Start { card, ..start.unwrap_or_else(|| self.addressed_start(id, &key)) };
+        if matches!(source, Source::File(_)) {
+            self.workers.keys.borrow_mut().insert(id, key.clone());
+        }
+        let (key, name, batch) = (key.into(), name.into(), self.workers.last_batch.get());
+        let file = NewFile { id, key, name, size_bytes, origin, batch, is_kept, start, now_ms: now_ms() };
+        self.model.dispatch(FileAction::Add(Box::new(file)));
         self.workers.sources.borrow_mut().insert(id, source);
         self.begin_in_turn(id);
+        id
+    }
+
+    /// The view of the address, if it is about a file.
+    ///
+    /// It is about the first file of a visit, unless it names another one; later it follows what is shown, until another
+    /// is put in.
+    fn addressed_start(&self, id: FileId, key: &str) -> Start {
+        let is_first = self.workers.is_addressed.take() || id == 1;
+        let is_meant = match entry_name() {
+            Some(name) if name == NO_FILE => false,
+            // Of a visit that this tab has forgotten.
+            Some(name) => name == key || (is_first && !name.starts_with("site:") && !self.local().knows(&name)),
+            None => is_first,
+        };
+        if is_meant { start_of(&fragment().unwrap_or_default()) } else { Start::default() }
     }
 
     /// Begins to read a file, now or when it is its turn.
@@ -220,6 +306,10 @@ impl FilesHandle {
         let on_report = move |report: Report| {
             let is_opened = matches!(report, Report::Opened(_));
             let is_read = report.is_read();
+            if matches!(report, Report::Kept(true)) && !is_keeping_chosen() {
+                // It was written when somebody said no.
+                handle.forget_copy(id);
+            }
             handle.model.dispatch(FileAction::Hear { id, report: Box::new(report), now_ms: now_ms() });
             if is_opened {
                 mark("snapshot-parsed");
@@ -231,6 +321,7 @@ impl FilesHandle {
         match WorkerClient::open(&asset_url(WORKER_SCRIPT), &source, on_report.clone()) {
             Ok(client) => drop(self.workers.clients.borrow_mut().insert(id, client)),
             Err(_) => on_report(Report::Failed {
+                code: String::new(),
                 message: "This browser can't start a worker, which is where files are decoded".to_owned(),
                 offset: None,
                 hint: "Allow web workers for this site, or open the page in another browser.".to_owned(),
@@ -246,8 +337,11 @@ pub fn use_files() -> FilesHandle {
     let workers = use_memo((), |()| Workers {
         clients: RefCell::default(),
         sources: RefCell::default(),
+        keys: RefCell::default(),
         turns: RefCell::new(Turns::new(processors().min(MOST_AT_A_TIME))),
         last_id: Cell::default(),
+        last_batch: Cell::default(),
+        local: LocalFiles::remembered(),
         is_addressed: Cell::default(),
     });
     FilesHandle { model, workers }

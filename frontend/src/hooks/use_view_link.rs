@@ -1,17 +1,25 @@
-//! The view on the screen, kept in the page's address.
+//! The view on the screen, kept in the page's address and in the history of the browser.
 
 use super::use_files::FilesHandle;
+use super::use_history::use_history;
 use crate::draw::camera::View;
-use crate::platform::{FragmentListener, replace_fragment};
-use crate::state::{FileId, FileStatus, Files, ReadyFile, Start, ViewState};
+use crate::platform::{entry_name, fragment, put_entry};
+use crate::state::{
+    Entry, FileId, FileStatus, Files, Moved, NO_FILE, OpenFile, Place, ReadyFile, ViewState, entry_for,
+};
 use crate::worker::AxisKind;
 use gloo_timers::callback::Timeout;
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// The address follows when the view has rested for so long: browsers refuse pages that change it all the time.
+/// The address follows when the view has rested for so long: browsers refuse pages that change it all the time, and a
+/// turn of the wheel is one step back.
 const REST_MS: u32 = 400;
+
+/// What was clicked is a step at once, so that a quick Back undoes it.
+const CLICK_MS: u32 = 60;
 
 /// What the timeline shows, as it tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,10 +45,17 @@ pub struct ViewLink {
 #[derive(Default)]
 struct Inner {
     files: RefCell<Files>,
-    seen: Cell<Option<(FileId, Seen)>>,
+    /// What was seen last of each file.
+    seen: RefCell<HashMap<FileId, Seen>>,
     due: RefCell<Option<Timeout>>,
+    is_due: Cell<bool>,
     /// Whether a file of this visit was shown: from then on the address is about this visit's files.
     is_started: Cell<bool>,
+    /// What the entry of the history shows, `None` while it is an address that was opened.
+    place: RefCell<Option<Place>>,
+    /// Whether the view comes from another entry of the history and has not rested since.
+    is_returning: Cell<bool>,
+    on_rest: RefCell<Option<Callback<()>>>,
 }
 
 impl PartialEq for ViewLink {
@@ -50,35 +65,62 @@ impl PartialEq for ViewLink {
 }
 
 impl ViewLink {
+    /// A link for an address that was just opened.
+    fn new() -> Self {
+        let link = Self::default();
+        let is_plain = fragment().is_none() && super::use_arrival::is_plain_page();
+        let is_home = is_plain && entry_name().is_none_or(|name| name == NO_FILE);
+        *link.inner.place.borrow_mut() = is_home.then(Place::default);
+        link
+    }
+
     /// The timeline shows another part.
     pub fn see(&self, seen: Seen) {
         let shown = self.inner.files.borrow().shown;
-        self.inner.seen.set(shown.map(|id| (id, seen)));
-        self.write_soon();
+        if let Some(id) = shown {
+            self.inner.seen.borrow_mut().insert(id, seen);
+        }
+        self.write_in(REST_MS);
     }
 
     /// What is on the screen; `None` where no file is shown.
     pub fn view(&self) -> Option<ViewState> {
         let files = self.inner.files.borrow();
-        let file = files.shown_file()?;
+        self.view_of(files.shown_file()?, files.are_ranks)
+    }
+
+    /// What was seen last of a file; `None` where it can't be looked at.
+    pub fn view_of(&self, file: &OpenFile, are_ranks: bool) -> Option<ViewState> {
         let FileStatus::Ready(ready) = &file.status else { return None };
         let mut view = ready.view_state(self.range(file.id, ready));
-        if view.choices.are_ranks != files.are_ranks {
-            Rc::make_mut(&mut view.choices).are_ranks = files.are_ranks;
+        if view.choices.are_ranks != are_ranks {
+            Rc::make_mut(&mut view.choices).are_ranks = are_ranks;
         }
         Some(view)
     }
 
     /// The part in view; before the timeline has told, the one that it begins with.
-    fn range(&self, id: FileId, ready: &ReadyFile) -> Option<View> {
-        let is_of =
-            |(file, seen): &(FileId, Seen)| *file == id && seen.device == ready.device && seen.axis == ready.axis;
-        self.inner.seen.get().filter(is_of).map_or(ready.start_range, |(_, seen)| seen.range)
+    pub fn range(&self, id: FileId, ready: &ReadyFile) -> Option<View> {
+        let seen = self.inner.seen.borrow().get(&id).copied();
+        let is_of = |seen: &Seen| seen.device == ready.device && seen.axis == ready.axis;
+        seen.filter(is_of).map_or(ready.start_range, |seen| seen.range)
     }
 
-    /// What the timeline has told is of the view before.
-    fn forget_range(&self) {
-        self.inner.seen.set(None);
+    /// What the timeline has told of a file is of the view before.
+    pub(super) fn forget_range(&self, id: FileId) {
+        self.inner.seen.borrow_mut().remove(&id);
+    }
+
+    /// Another entry of the history is shown now: what follows from that is no step.
+    pub(super) fn return_to(&self, place: Place) {
+        *self.inner.place.borrow_mut() = Some(place);
+        self.inner.is_returning.set(true);
+        self.write_in(REST_MS);
+    }
+
+    /// Calls back whenever the view has rested.
+    pub(super) fn on_rest(&self, on_rest: Callback<()>) {
+        *self.inner.on_rest.borrow_mut() = Some(on_rest);
     }
 
     fn follow(&self, files: &Files) {
@@ -87,21 +129,58 @@ impl ViewLink {
             let is_shown = files.shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
             self.inner.is_started.set(self.inner.is_started.get() || is_shown);
             *self.inner.files.borrow_mut() = files.clone();
-            self.write_soon();
+            self.write_in(CLICK_MS);
         }
     }
 
-    fn write_soon(&self) {
-        let link = self.clone();
-        *self.inner.due.borrow_mut() = Some(Timeout::new(REST_MS, move || link.write()));
+    fn write_in(&self, ms: u32) {
+        // A view that moves is written when it rests, whatever is clicked meanwhile.
+        let is_moving = ms < REST_MS && self.inner.is_due.get();
+        if !is_moving {
+            let link = self.clone();
+            self.inner.is_due.set(true);
+            *self.inner.due.borrow_mut() = Some(Timeout::new(ms, move || link.rest()));
+        }
     }
 
-    /// An address that was opened stays until a file is shown with its view.
+    fn rest(&self) {
+        self.inner.is_due.set(false);
+        self.write();
+        let on_rest = self.inner.on_rest.borrow().clone();
+        if let Some(on_rest) = on_rest {
+            on_rest.emit(());
+        }
+    }
+
+    /// Brings the history up to date; an address that was opened stays until a file is shown with its view.
     fn write(&self) {
-        let text = self.view().map(|view| view.to_text());
-        let has_files = !self.inner.files.borrow().all.is_empty();
-        if text.is_some() || (self.inner.is_started.get() && !has_files) {
-            replace_fragment(text.as_deref());
+        let Some(place) = self.place() else { return };
+        let is_returning = self.inner.is_returning.replace(false);
+        let before = self.inner.place.borrow().clone();
+        let entry = entry_for(before.as_ref(), &place, Moved { is_returning, ..self.moved(before.as_ref()) });
+        if entry != Entry::Same {
+            let text = place.view.as_ref().map(ViewState::to_text);
+            put_entry(entry == Entry::New, place.file.as_deref().unwrap_or(NO_FILE), text.as_deref());
+            *self.inner.place.borrow_mut() = Some(place);
+        }
+    }
+
+    fn place(&self) -> Option<Place> {
+        let files = self.inner.files.borrow();
+        let file = files.shown_file().map(|file| file.key.clone());
+        let view = self.view();
+        (view.is_some() || self.inner.is_started.get()).then_some(Place { file, view })
+    }
+
+    fn moved(&self, before: Option<&Place>) -> Moved {
+        let files = self.inner.files.borrow();
+        let key = before.and_then(|place| place.file.as_ref());
+        let old = key.and_then(|key| files.all.iter().find(|file| file.key == *key));
+        let is_together = old.zip(files.shown_file()).is_some_and(|(old, shown)| old.batch == shown.batch);
+        Moved {
+            is_returning: false,
+            is_by_itself: files.is_unattended && is_together && old.map(|file| file.id) != files.shown,
+            is_before_closed: key.is_some() && old.is_none(),
         }
     }
 }
@@ -109,38 +188,11 @@ impl ViewLink {
 /// The view of the shown file, in the page's address a moment later.
 #[hook]
 pub fn use_view_link(files: &FilesHandle) -> ViewLink {
-    let link = use_memo((), |()| ViewLink::default());
+    let link = use_memo((), |()| ViewLink::new());
     link.follow(files.files());
     use_start_pin(files);
-    use_pasted(files, &link);
+    use_history(files, &link);
     (*link).clone()
-}
-
-/// Goes to the view of an address that somebody puts into an open page.
-#[hook]
-fn use_pasted(files: &FilesHandle, link: &ViewLink) {
-    // The listener lives as long as the page, and files change.
-    let now = use_mut_ref(|| files.clone());
-    *now.borrow_mut() = files.clone();
-    let link = link.clone();
-    use_effect_with((), move |()| {
-        let listener = FragmentListener::new(move |fragment| {
-            let files = now.borrow().clone();
-            let text = fragment.unwrap_or_default();
-            if text.is_empty() || link.view().is_some_and(|view| view.to_text() == text) {
-                return;
-            }
-            let start = match ViewState::from_text(&text) {
-                Ok(view) => {
-                    link.forget_range();
-                    Start { view: Some(view), notice: None }
-                }
-                Err(error) => Start { view: None, notice: Some(error.of_open_page().into()) },
-            };
-            files.go_to(start);
-        });
-        move || drop(listener)
-    });
 }
 
 /// Pins what the view to begin with has pinned, once the lifetimes of its device are known.

@@ -2,6 +2,7 @@
 
 use super::viewer::Viewer;
 use crate::components::arrival_card::ArrivalCard;
+use crate::components::awaited_bar::AwaitedBar;
 use crate::components::dock::SEARCH_ID;
 use crate::components::drop_overlay::DropOverlay;
 use crate::components::error_card::ErrorCard;
@@ -9,17 +10,18 @@ use crate::components::export::ExportDialog;
 use crate::components::header::Header;
 use crate::components::help_dialog::HelpDialog;
 use crate::components::hero::Hero;
+use crate::components::keep_box::KeepBox;
 use crate::components::links_dialog::LinksDialog;
 use crate::components::loading_card::LoadingCard;
 use crate::components::part_card::PartCard;
 use crate::components::preview_view::PreviewView;
 use crate::components::share::ShareDialog;
 use crate::hooks::{
-    Arrival, Commands, FilesHandle, ViewLink, use_arrival, use_commands, use_drop, use_files, use_keys, use_scheme,
-    use_view_link,
+    Arrival, Commands, FilesHandle, Seen, SessionHandle, ViewLink, use_arrival, use_commands, use_drop, use_files,
+    use_keys, use_scheme, use_session, use_view_link,
 };
 use crate::platform::{chosen_files, focus_element, on_launch, on_next_frame, set_title};
-use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Scheme};
+use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -52,6 +54,7 @@ pub fn App(props: &AppProps) -> Html {
     let above = use_state_eq(|| (props.dialog.as_deref() == Some(LINKS_DIALOG)).then_some(Above::Links));
     let view_link = use_view_link(&files);
     let arrival = use_arrival(&files);
+    let session = use_session(&files, &view_link);
     let input = use_node_ref();
 
     let on_files = {
@@ -96,7 +99,9 @@ pub fn App(props: &AppProps) -> Html {
                 on_links={show(Above::Links)} />
             <input ref={input} class="visually-hidden" type="file" multiple=true tabindex="-1"
                 aria-hidden="true" onchange={on_change} />
-            { shown(&files, &arrival, (&commands, &view_link), scheme.scheme(), &on_open) }
+            <AwaitedBar files={files.files().awaited.clone()} on_open={on_open.clone()}
+                on_dismiss={session.on_forget.clone()} />
+            { shown(&files, (&arrival, &session), (&commands, &view_link), scheme.scheme(), &on_open) }
             if is_over { <DropOverlay /> }
             { match *above {
                 None => Html::default(),
@@ -112,15 +117,23 @@ pub fn App(props: &AppProps) -> Html {
 /// The file whose tab is chosen, in whatever state it is, or the page without files.
 fn shown(
     files: &FilesHandle,
-    arrival: &Arrival,
+    (arrival, session): (&Arrival, &SessionHandle),
     (commands, view_link): (&Commands, &ViewLink),
     scheme: Scheme,
     on_open: &Callback<()>,
 ) -> Html {
-    let Some(OpenFile { id, name, origin, status, .. }) = files.files().shown_file() else {
+    let keep_box = |keeping| {
+        let on_keep = session.on_keep.clone();
+        html! { <KeepBox is_on={session.is_keeping} {keeping} {on_keep} /> }
+    };
+    let Some(OpenFile { id, name, origin, status, keeping, .. }) = files.files().shown_file() else {
         return match arrival {
-            Arrival::Done => html! { <Hero on_open={on_open.clone()} /> },
-            Arrival::Asking => html! { <p class="state" role="status">{ "Opening…" }</p> },
+            Arrival::Done if !session.is_restoring => {
+                let has_local = files.files().all.iter().any(OpenFile::is_local);
+                let keep = if has_local { keep_box(None) } else { Html::default() };
+                html! { <Hero on_open={on_open.clone()}>{ keep }</Hero> }
+            }
+            Arrival::Asking | Arrival::Done => html! { <p class="state" role="status">{ "Opening…" }</p> },
             Arrival::Failed(failure) => html! { <ArrivalCard failure={failure.clone()} /> },
         };
     };
@@ -143,17 +156,20 @@ fn shown(
         }
         (FileStatus::Failed(failure), _) => {
             let on_retry = callback(files, move |files, ()| files.retry(id));
-            html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_retry} {on_part}
+            let on_jobs = callback(files, move |files, ()| files.take_to_jobs(id));
+            html! { <ErrorCard {name} failure={failure.clone()} {on_close} {on_retry} {on_part} {on_jobs}
             on_open={on_open.clone()} /> }
         }
         (FileStatus::Ready(file), Some(client)) => {
+            let range = view_link.range(id, file);
+            let keep = if *origin == Origin::Local { keep_box(Some(*keeping)) } else { Html::default() };
             let (commands, view_link) = (commands.clone(), view_link.clone());
             html! {
-                <Viewer key={id} {id} {name} {client} file={file.clone()} peers={files.peers()} origin={origin.clone()} {scheme}
+                <Viewer key={id} {id} {range} {keep} {name} {client} file={file.clone()} peers={files.peers()} origin={origin.clone()} {scheme}
                     command={commands.last()}
                     are_ranks={files.files().are_ranks}
                     on_ranks={callback(files, |files, are_ranks| files.dispatch(FileAction::ChooseRanks(are_ranks)))}
-                    on_view={move |seen| view_link.see(seen)}
+                    on_view={on_view(files, view_link)}
                     on_action={callback(files, |files, action| files.dispatch(action))}
                     on_command={move |command| commands.issue(command)}
                     {on_part} on_all={callback(files, move |files, ()| files.open_part(id, None))}
@@ -163,6 +179,17 @@ fn shown(
         // The worker of a ready file is there until its tab is closed.
         (FileStatus::Ready(_), None) => Html::default(),
     }
+}
+
+/// Hears of each view; whoever moves it looks at the file.
+fn on_view(files: &FilesHandle, view_link: ViewLink) -> Callback<Seen> {
+    let files = files.clone();
+    Callback::from(move |seen: Seen| {
+        view_link.see(seen);
+        if seen.can_go_back && files.files().is_unattended {
+            files.dispatch(FileAction::Stay);
+        }
+    })
 }
 
 fn on_key(

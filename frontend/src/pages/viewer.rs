@@ -9,6 +9,7 @@ use crate::components::panel::Panel;
 use crate::components::part_bar::PartBar;
 use crate::components::timeline::Timeline;
 use crate::components::toolbar::Toolbar;
+use crate::draw::camera::View;
 use crate::hooks::{Peer, Seen, Shown, use_card, use_settled};
 use crate::platform::{WorkerClient, bring_into_view};
 use crate::state::{Choice, FileAction, FileId, Issued, Origin, ReadyFile, Scheme, TimelineCommand};
@@ -53,6 +54,10 @@ pub(super) struct ViewerProps {
     pub(super) on_view: Callback<Seen>,
     /// Files are to be opened.
     pub(super) on_files: Callback<Vec<web_sys::File>>,
+    /// The part of the timeline to begin with; `None` for all of it.
+    pub(super) range: Option<View>,
+    /// Whether the file is kept for a reload, and how to change that.
+    pub(super) keep: Html,
 }
 
 /// One open file.
@@ -102,6 +107,8 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                 on_view,
                 on_files,
                 on_part,
+                range,
+                keep,
                 ..
             },
         device,
@@ -150,14 +157,14 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         <>
             <p class="visually-hidden" role="status">{ spoken(device) }</p>
             <FiguresRow device={device.clone()} />
-            <NoticeList summary={file.summary.clone()} are_known={file.are_notices_known} />
+            <NoticeList summary={file.summary.clone()} device={device.index} are_known={file.are_notices_known} />
             <Toolbar axis={file.axis} has_times={device.has_times} can_go_back={seen.is_some_and(|seen| seen.can_go_back)}
                 {on_axis} on_command={on_command.clone()} />
             <div class="workspace">
                 <div class="stage">
                     <Timeline key={file.arrivals} client={client.clone()} device={device.clone()} axis={file.axis} scheme={*scheme}
                         color={file.color} parts={file.shown_parts().cloned()} legend_moment={legend_moment(file, device)}
-                        {on_color} command={*command} {pinned} {capacity_bytes} start={file.start_range} {on_view} {on_hover}
+                        {on_color} command={*command} {pinned} {capacity_bytes} start={*range} {on_view} {on_hover}
                         on_pin={on_pin.clone()} />
                     <Dock id={*id} client={client.clone()} file={file.clone()} device={device.clone()}
                         peers={peers.clone()} are_ranks={*are_ranks} scheme={*scheme} seen={*seen}
@@ -166,7 +173,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
                 </div>
                 <Panel client={client.clone()} file={file.clone()} {name} device={device.clone()}
                     hovered={(*hovered).clone()} {on_unpin} {on_tab} {on_show} {on_device} {on_card}
-                    on_part={on_part.clone()} />
+                    on_part={on_part.clone()} keep={keep.clone()} />
             </div>
         </>
     }

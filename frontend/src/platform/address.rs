@@ -26,29 +26,38 @@ pub fn fragment() -> Option<String> {
     hash.strip_prefix('#').filter(|fragment| !fragment.is_empty()).map(str::to_owned)
 }
 
-/// Hears when somebody puts something else behind `#`; the page's own changes are not heard.
+/// The path and the parameters of the page's address.
+pub fn page_address() -> String {
+    let location = window().location();
+    location.pathname().unwrap_or_default() + &location.search().unwrap_or_default()
+}
+
+/// What [`put_entry`] called the entry of the history that is shown, `None` for one that it did not make.
+pub fn entry_name() -> Option<String> {
+    window().history().ok()?.state().ok()?.as_string()
+}
+
+/// Hears when another entry of the history is shown, by Back, by Forward or by somebody who edits the address.
 #[derive(Debug)]
-pub struct FragmentListener {
+pub struct HistoryListener {
     _listener: EventListener,
 }
 
-impl FragmentListener {
+impl HistoryListener {
     /// Listens until it is dropped.
-    pub fn new(on_change: impl Fn(Option<String>) + 'static) -> Self {
-        Self { _listener: EventListener::new(&window(), "hashchange", move |_| on_change(fragment())) }
+    pub fn new(on_change: impl Fn() + 'static) -> Self {
+        Self { _listener: EventListener::new(&window(), "popstate", move |_| on_change()) }
     }
 }
 
-/// Puts something else behind `#`, without a new entry in the history.
-pub fn replace_fragment(fragment: Option<&str>) {
-    let location = window().location();
-    let (path, search) = (location.pathname().unwrap_or_default(), location.search().unwrap_or_default());
-    let address = match fragment {
-        Some(fragment) => format!("{path}{search}#{fragment}"),
-        None => format!("{path}{search}"),
+/// Puts a name into the entry of the history and something else behind `#`, or makes a new entry.
+pub fn put_entry(is_new: bool, name: &str, fragment: Option<&str>) {
+    let page = page_address();
+    let address = fragment.map_or_else(|| page.clone(), |fragment| format!("{page}#{fragment}"));
+    let Ok(history) = window().history() else { return };
+    // Browsers refuse it to pages that do it too often: the next change brings the address up to date.
+    let _ = match is_new {
+        true => history.push_state_with_url(&JsValue::from_str(name), "", Some(&address)),
+        false => history.replace_state_with_url(&JsValue::from_str(name), "", Some(&address)),
     };
-    if let Ok(history) = window().history() {
-        // Browsers refuse it to pages that do it too often: the next change brings the address up to date.
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&address));
-    }
 }

@@ -46,6 +46,11 @@ impl ApiRequest {
         Self::new("POST", path.into())
     }
 
+    /// Changes a part of something.
+    pub fn patch(path: impl Into<String>) -> Self {
+        Self::new("PATCH", path.into())
+    }
+
     /// Removes something.
     pub fn delete(path: impl Into<String>) -> Self {
         Self::new("DELETE", path.into())

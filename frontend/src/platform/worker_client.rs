@@ -137,6 +137,15 @@ impl WorkerClient {
         self.order(&Order::Open(part))
     }
 
+    /// Has the worker keep a copy of the file under a name in the tab's folder; it reports when it has.
+    ///
+    /// # Errors
+    /// If the file was closed.
+    pub fn keep(&self, session: String, key: String) -> Result<(), AskError> {
+        let order = to_buffer(&Order::Keep { session, key });
+        self.inner.worker.post_message(&order).map_err(|_| AskError::Closed)
+    }
+
     fn order(&self, order: &Order) -> Result<(), AskError> {
         // Whoever waits for an answer asked about what is given up now.
         self.inner.pending.borrow_mut().clear();

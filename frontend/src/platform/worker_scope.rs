@@ -1,6 +1,7 @@
 //! The browser's side of a file's worker: messages in, the engine, messages out.
 
 use super::blob::blob;
+use super::keeper;
 use super::messages::{from_buffer, to_buffer};
 use super::reader::{Reader, Source};
 use crate::worker::{
@@ -49,7 +50,7 @@ pub fn run(early: &Array) {
         move |info| {
             let message = format!("The decoder stopped unexpectedly: {info}");
             let hint = "This is a mistake of Snapscope: please report it with this text.".to_owned();
-            post(&scope, &Report::Failed { message, offset: None, hint });
+            post(&scope, &Report::Failed { code: String::new(), message, offset: None, hint });
         }
     }));
     for message in early.iter() {
@@ -102,6 +103,7 @@ impl FileWorker {
             Some(Order::Survey) => self.reopen(Wanted::Survey),
             Some(Order::Open(None)) => self.reopen(Wanted::All),
             Some(Order::Open(Some(part))) => self.reopen(Wanted::Part(part)),
+            Some(Order::Keep { session, key }) => self.keep(session, key),
             Some(Order::Ask(number, question)) => {
                 self.queue.borrow_mut().push(number, question);
                 self.schedule();
@@ -115,6 +117,21 @@ impl FileWorker {
         if let Some(source) = source {
             self.open(source, wanted);
         }
+    }
+
+    /// Keeps a copy of the file, a slice at a time while it stays open.
+    fn keep(self: &Rc<Self>, session: String, key: String) {
+        let (worker, reading) = (self.clone(), self.reading.get());
+        let source = self.source.borrow().clone();
+        spawn_local(async move {
+            let is_kept = match source {
+                Some(Source::File(file)) => {
+                    keeper::keep(&file, &session, &key, || worker.reading.get() == reading).await
+                }
+                Some(Source::Url(_)) | None => false,
+            };
+            worker.post(&Report::Kept(is_kept));
+        });
     }
 
     fn open(self: &Rc<Self>, source: Source, wanted: Wanted) {
@@ -334,10 +351,10 @@ fn post(scope: &DedicatedWorkerGlobalScope, report: &Report) {
 
 fn unreadable(message: String) -> Report {
     let hint = "Check that the file is still there and complete, then open it again.".to_owned();
-    Report::Failed { message, offset: None, hint }
+    Report::Failed { code: String::new(), message, offset: None, hint }
 }
 
 fn undecodable(error: ImportError) -> Report {
-    let ImportError { offset, message, hint, .. } = error;
-    Report::Failed { message, offset, hint }
+    let ImportError { code, offset, message, hint } = error;
+    Report::Failed { code: code.to_owned(), message, offset, hint }
 }

@@ -1,11 +1,14 @@
 //! The open files, and how they change.
 
+mod first;
+mod keeping;
 mod ready;
 
 pub use self::ready::ReadyFile;
 use super::card::ThisCard;
 use super::choices::Choice;
 use super::origin::Origin;
+use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab, ViewState};
 use crate::worker::{AxisKind, ColorBy, FileSummary, Hit, PreviewData, Report};
 use std::rc::Rc;
@@ -17,18 +20,7 @@ pub type FileId = u32;
 #[derive(Clone, Debug)]
 pub enum FileAction {
     /// A file was chosen and its worker started.
-    Add {
-        /// Its number.
-        id: FileId,
-        /// Its name without folders.
-        name: Rc<str>,
-        /// Where it came from.
-        origin: Origin,
-        /// The view to begin with, and what is to be said about it.
-        start: Box<Start>,
-        /// Milliseconds on the page's clock.
-        now_ms: f64,
-    },
+    Add(Box<NewFile>),
     /// Its worker said something.
     Hear {
         /// The file.
@@ -69,6 +61,30 @@ pub enum FileAction {
     Show(FileId),
     /// A tab was chosen by its position, from 0.
     ShowNth(usize),
+    /// The page without a file is shown, while files stay open.
+    ShowNone,
+    /// Back or forward led to a view of an open file.
+    Return {
+        /// The file.
+        id: FileId,
+        /// The view, `None` for whatever the file shows.
+        start: Option<Box<Start>>,
+        /// Whether the timeline shows the part of that view already.
+        is_same_part: bool,
+    },
+    /// Files that were open before a reload could not be opened again.
+    Await(Vec<SessionFile>),
+    /// They will not come.
+    AwaitNone,
+    /// Somebody looks at what is shown: it is not changed for another file.
+    Stay,
+    /// The bytes of a file are kept for a reload, or are not.
+    Keep {
+        /// The file.
+        id: FileId,
+        /// How it stands.
+        keeping: Keeping,
+    },
     /// A device of the shown file was chosen, by position.
     ChooseDevice(u32),
     /// The next or previous device, around the end.
@@ -109,6 +125,43 @@ pub enum FileAction {
     DismissNotice,
 }
 
+/// A file that was chosen.
+#[derive(Clone, Debug, Default)]
+pub struct NewFile {
+    /// Its number.
+    pub id: FileId,
+    /// What the history of the browser calls it.
+    pub key: Rc<str>,
+    /// Its name without folders.
+    pub name: Rc<str>,
+    /// Its length, 0 where it is not known.
+    pub size_bytes: u64,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Counts up with each choice of files: those that were opened together have the same.
+    pub batch: u32,
+    /// Whether its bytes are kept already.
+    pub is_kept: bool,
+    /// The view to begin with, and what is to be said about it.
+    pub start: Start,
+    /// Milliseconds on the page's clock.
+    pub now_ms: f64,
+}
+
+/// Whether the browser keeps the bytes of a file, so that a reload opens it again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keeping {
+    /// Nobody asked for it.
+    #[default]
+    NotYet,
+    /// They are being written.
+    Begun,
+    /// They are kept.
+    Kept,
+    /// They can't be kept, or are not to be.
+    Never,
+}
+
 /// How a file is shown first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Start {
@@ -116,6 +169,8 @@ pub struct Start {
     pub view: Option<ViewState>,
     /// Why it is not the view that was asked for.
     pub notice: Option<Rc<str>>,
+    /// The card that it was recorded on, where that is known; one of the view counts more.
+    pub card: Option<ThisCard>,
 }
 
 /// All open files in the order of their tabs.
@@ -123,10 +178,14 @@ pub struct Start {
 pub struct Files {
     /// The files.
     pub all: Vec<OpenFile>,
-    /// The one whose tab is chosen; `None` only without files.
+    /// The one whose tab is chosen; `None` on the page without a file.
     pub shown: Option<FileId>,
+    /// Whether nobody has chosen or looked at anything since files were opened: then the one with an error is shown.
+    pub is_unattended: bool,
     /// Whether ranks are compared, and not moments: whoever goes from rank to rank goes from file to file.
     pub are_ranks: bool,
+    /// Files that were open before a reload and are to be dropped again.
+    pub awaited: Vec<SessionFile>,
 }
 
 /// One tab.
@@ -134,10 +193,18 @@ pub struct Files {
 pub struct OpenFile {
     /// Its number.
     pub id: FileId,
+    /// What the history of the browser calls it.
+    pub key: Rc<str>,
     /// Its name.
     pub name: Rc<str>,
+    /// Its length, 0 where it is not known.
+    pub size_bytes: u64,
     /// Where it came from.
     pub origin: Origin,
+    /// Files that were opened together have the same.
+    pub batch: u32,
+    /// Whether its bytes are kept.
+    pub keeping: Keeping,
     /// How it is shown first.
     pub start: Start,
     /// How far it is.
@@ -179,6 +246,8 @@ pub struct Loading {
 /// Why a file could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failure {
+    /// The decoder's word for it, empty for what is no error of the file.
+    pub code: String,
     /// What is wrong.
     pub message: String,
     /// Byte offset, where it is known.
@@ -199,12 +268,25 @@ pub enum Remedy {
     Retry,
     /// A part of the file, since all of it may be too much for the browser.
     Part,
+    /// The page of new jobs, since it is a training config.
+    Jobs,
+}
+
+impl Remedy {
+    /// What is offered for a file that the decoder has a word for.
+    fn of_code(code: &str) -> Self {
+        match code {
+            "training-config" | "training-arguments" => Self::Jobs,
+            _ => Self::OtherFile,
+        }
+    }
 }
 
 impl Failure {
     /// The part of the page that decodes files did not come.
     fn without_decoder() -> Self {
         Self {
+            code: String::new(),
             message: "The part of Snapscope that decodes files could not be loaded".to_owned(),
             offset: None,
             hint: "Check the connection and try again; if Snapscope was updated meanwhile, reload the page.".to_owned(),
@@ -216,6 +298,7 @@ impl Failure {
     fn stopped(detail: &str) -> Self {
         let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
         Self {
+            code: String::new(),
             message: format!("The decoder stopped unexpectedly{detail}"),
             offset: None,
             hint: "The tab may have run out of memory: open a part of the file, or close other files first, or use \
@@ -230,18 +313,16 @@ impl Files {
     /// The files after an action.
     pub fn after(&self, action: FileAction) -> Self {
         let mut files = self.clone();
+        files.is_unattended &= !action.is_of_person();
         match action {
-            FileAction::Add { id, name, origin, start, now_ms } => {
-                let status = FileStatus::begun(now_ms);
-                files.all.push(OpenFile { id, name, origin, start: *start, status });
-                files.shown = Some(id);
-            }
+            FileAction::Add(file) => files.add(*file),
             FileAction::Hear { id, report, now_ms } => {
                 if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
                     let is_opened = matches!(*report, Report::Opened(_));
                     file.hear(*report, now_ms);
                     files.are_ranks |= is_opened && file.start.view.as_ref().is_some_and(|view| view.choices.are_ranks);
                 }
+                files.show_first();
             }
             FileAction::Retry { id, now_ms } => {
                 if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
@@ -266,6 +347,21 @@ impl Files {
                 let id = files.all.get(position).map(|file| file.id);
                 files.show(|file| Some(file.id) == id);
             }
+            FileAction::ShowNone => files.shown = None,
+            FileAction::Return { id, start, is_same_part } => {
+                files.show(|file| file.id == id);
+                if let Some(start) = start {
+                    files.go_to(*start, is_same_part);
+                }
+            }
+            FileAction::Await(awaited) => files.awaited = awaited,
+            FileAction::AwaitNone => files.awaited.clear(),
+            FileAction::Stay => (),
+            FileAction::Keep { id, keeping } => {
+                if let Some(file) = files.all.iter_mut().find(|file| file.id == id) {
+                    file.keeping = keeping;
+                }
+            }
             FileAction::ChooseDevice(device) => files.with_shown(|file| file.choose_device(device)),
             FileAction::StepDevice(step) => files.with_shown(|file| file.step_device(step)),
             FileAction::ChooseAxis(axis) => files.with_shown(|file| file.choose_axis(axis)),
@@ -283,7 +379,7 @@ impl Files {
             FileAction::ChooseColor(color) => files.with_shown(|file| file.color = color),
             FileAction::Choose(choice) => files.with_shown(|file| file.choose(choice)),
             FileAction::ChooseRanks(are_ranks) => files.are_ranks = are_ranks,
-            FileAction::GoTo(start) => files.go_to(*start),
+            FileAction::GoTo(start) => files.go_to(*start, false),
             FileAction::ChooseCard(card) => files.with_shown(|file| file.choose_card(card)),
             FileAction::DismissNotice => files.with_shown(|file| file.notice = None),
         }
@@ -296,19 +392,31 @@ impl Files {
     }
 
     /// What is still being read is shown that way when it is there.
-    fn go_to(&mut self, start: Start) {
+    fn go_to(&mut self, start: Start, is_same_part: bool) {
         let shown = self.shown;
         let Some(file) = self.all.iter_mut().find(|file| Some(file.id) == shown) else { return };
         match &mut file.status {
-            FileStatus::Loading(_) | FileStatus::Choosing(_) => file.start = start,
+            FileStatus::Loading(_) | FileStatus::Choosing(_) => {
+                file.start = Start { card: start.card.or(file.start.card), ..start };
+            }
             FileStatus::Failed(_) => (),
             FileStatus::Ready(ready) => {
                 if let Some(view) = &start.view {
                     self.are_ranks = view.choices.are_ranks;
                 }
-                ready.go_to(start);
+                ready.go_to(start, is_same_part);
             }
         }
+    }
+
+    fn add(&mut self, file: NewFile) {
+        let NewFile { id, key, name, size_bytes, origin, batch, is_kept, start, now_ms } = file;
+        let keeping = if is_kept { Keeping::Kept } else { Keeping::NotYet };
+        let status = FileStatus::begun(now_ms);
+        self.awaited.retain(|file| *file.key != *key);
+        self.all.push(OpenFile { id, key, name, size_bytes, origin, batch, keeping, start, status });
+        self.shown = Some(id);
+        self.is_unattended = true;
     }
 
     fn show(&mut self, is_it: impl Fn(&OpenFile) -> bool) {
@@ -352,6 +460,9 @@ impl FileStatus {
 impl OpenFile {
     fn hear(&mut self, report: Report, now_ms: f64) {
         match (report, &mut self.status) {
+            (Report::Kept(is_kept), _) if self.keeping == Keeping::Begun => {
+                self.keeping = if is_kept { Keeping::Kept } else { Keeping::Never };
+            }
             (Report::Progress { seen_bytes, total_bytes }, FileStatus::Loading(loading)) => {
                 *loading = Loading { seen_bytes, total_bytes, now_ms, ..loading.clone() };
             }
@@ -375,9 +486,9 @@ impl OpenFile {
             }
             // A worker that panics says why, and then its trap is reported too: the first one is the cause.
             (Report::Failed { .. } | Report::NoDecoder | Report::Stopped(_), FileStatus::Failed(_)) => (),
-            (Report::Failed { message, offset, hint }, _) => {
-                let remedy = Remedy::default();
-                self.status = FileStatus::Failed(Failure { message, offset, hint, remedy });
+            (Report::Failed { code, message, offset, hint }, _) => {
+                let remedy = Remedy::of_code(&code);
+                self.status = FileStatus::Failed(Failure { code, message, offset, hint, remedy });
             }
             (Report::Stopped(detail), _) => self.status = FileStatus::Failed(Failure::stopped(&detail)),
             (Report::NoDecoder, _) => self.status = FileStatus::Failed(Failure::without_decoder()),

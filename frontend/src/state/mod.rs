@@ -4,28 +4,34 @@ mod card;
 mod choices;
 mod fields;
 mod files;
+mod history;
 mod keys;
 mod links;
 mod origin;
 mod scheme;
 mod selecting;
+mod session;
 mod shared_view;
 mod sharing;
 mod timeline_command;
 mod turns;
 mod view_state;
 
-pub use card::ThisCard;
+pub use card::{ELSEWHERE_BYTES, ThisCard};
 pub use choices::{
     Against, Choice, Choices, CompareChoice, Controls, DifferencesChoice, RowsChoice, SegmentsChoice, StacksChoice,
     Zoom,
 };
-pub use files::{Failure, FileAction, FileId, FileStatus, Files, Loading, OpenFile, ReadyFile, Remedy, Start};
+pub use files::{
+    Failure, FileAction, FileId, FileStatus, Files, Keeping, Loading, NewFile, OpenFile, ReadyFile, Remedy, Start,
+};
+pub use history::{Entry, Moved, NO_FILE, Place, entry_for};
 pub use keys::{KeyAction, KeyPress, action_of, tab_after};
 pub use links::{LINKS_DIALOG, Link, Links, Unreadable};
 pub use origin::{Address, LinkFacts, Origin};
 pub use scheme::{Scheme, SchemeChoice};
 pub use selecting::{Meaning, Selecting, When};
+pub use session::{Session, SessionFile, awaited_text, take_awaited};
 pub use shared_view::{cuts_text, shared_view_text};
 pub use sharing::{CopyStep, SendFailure, SendStep, ServerState, Sharing, SharingAction};
 pub use timeline_command::{Issued, TimelineCommand};

@@ -4,12 +4,13 @@
 //! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation;color=category;dock=flame;…
 //! ```
 //!
-//! What is chosen in the view below the timeline follows its name.
+//! What is chosen in the view below the timeline follows its name, and then the card, where one is known.
 //!
 //! The text is versioned, since addresses and links outlive the page that wrote them: an older one is brought up to
 //! date step by step, a newer one is not guessed at. It never has a part of the data or the name of the file; texts that somebody
 //! looks for are in it.
 
+use super::card::ThisCard;
 use super::choices::{self, Choices};
 use super::fields::{Fields, FieldsError};
 use crate::draw::camera::View;
@@ -110,6 +111,8 @@ pub struct ViewState {
     pub color: ColorBy,
     /// What is chosen in the views below the timeline.
     pub choices: Rc<Choices>,
+    /// The card, where it is known and no replay has one of its own.
+    pub card: Option<ThisCard>,
 }
 
 /// Why a text is no view.
@@ -155,7 +158,7 @@ impl ViewStateError {
 impl ViewState {
     /// The text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
-        let Self { device, axis, range, pin, tab, dock, color, choices } = self;
+        let Self { device, axis, range, pin, tab, dock, color, choices, card } = self;
         let mut text = format!("v{VERSION};device={device};axis={}", axis_name(*axis));
         if let Some(View { x, y }) = range {
             text += &format!(";x={}..{};y={}..{}", x.start, x.end, y.start, y.end);
@@ -175,6 +178,10 @@ impl ViewState {
             text += &format!(";dock={}", dock.name());
         }
         choices::write(choices, *dock, &mut text);
+        if let Some(ThisCard { capacity_bytes, elsewhere_bytes }) = card.filter(|_| !choices::has_card(choices, *dock))
+        {
+            text += &format!(";card={capacity_bytes};elsewhere={elsewhere_bytes}");
+        }
         text
     }
 
@@ -207,7 +214,8 @@ impl ViewState {
         let dock = fields.get("dock").and_then(|name| DockTab::ALL.into_iter().find(|dock| dock.name() == name));
         let color = if fields.get("color") == Some("category") { ColorBy::Category } else { ColorBy::Stack };
         let choices = Rc::new(choices::read(fields, dock));
-        Some(Self { device, axis, range, pin, tab, dock, color, choices })
+        let card = if choices::has_card(&choices, dock) { None } else { card_of(fields) };
+        Some(Self { device, axis, range, pin, tab, dock, color, choices, card })
     }
 
     /// The texts that somebody typed in the open view: they are in the text of the view.
@@ -240,6 +248,12 @@ fn span_of(text: &str) -> Option<Span> {
     (span.start.is_finite() && span.end.is_finite() && !span.is_empty()).then_some(span)
 }
 
+fn card_of(fields: &Fields) -> Option<ThisCard> {
+    let bytes = |name: &str| fields.get(name).and_then(|text| text.parse().ok());
+    let capacity_bytes = bytes("card").filter(|&capacity_bytes| capacity_bytes > 0)?;
+    Some(ThisCard { capacity_bytes, elsewhere_bytes: bytes("elsewhere").unwrap_or(0) })
+}
+
 fn pin_of(text: &str) -> Option<PinKey> {
     let (key, moment) = text.split_once('@')?;
     let allocation = match key.split_at_checked(1)? {
@@ -267,6 +281,7 @@ mod tests {
             dock: None,
             color: ColorBy::Stack,
             choices: Rc::default(),
+            card: None,
         }
     }
 
@@ -286,6 +301,8 @@ mod tests {
             ViewState { range: Some(third), ..view() },
             ViewState { dock: Some(DockTab::WhatIf), ..view() },
             ViewState { color: ColorBy::Category, tab: PanelTab::Findings, ..view() },
+            ViewState { card: Some(ThisCard::whole(48 << 30)), ..view() },
+            ViewState { card: Some(ThisCard::whole(48 << 30)), dock: Some(DockTab::WhatIf), ..view() },
         ] {
             assert_eq!(ViewState::from_text(&view.to_text()), Ok(view));
         }

@@ -7,8 +7,11 @@ use shared::base::format;
 const LEAST_STEPS: u64 = 3;
 
 /// What is looked for on every device, besides growth.
-const LOOKED_FOR: &str = "Looked for as well: out-of-memory errors, tensors that outlive their step, several graphs at \
+const LOOKED_FOR: &str = "Looked for: growth, out-of-memory errors, tensors that outlive their step, several graphs at \
                           once, a cache that is emptied, reserved memory that lies unused, a loss in 16 bits.";
+
+/// The code of the finding that says that a trace is too short, or has no stacks, to be judged.
+const TOO_LITTLE: &str = "too-little-recorded";
 
 /// How many findings there are to act on: errors and warnings.
 pub fn problem_count(findings: &Findings) -> usize {
@@ -39,25 +42,34 @@ pub fn lead(findings: &Findings) -> Lead {
     let problems = [count(Severity::Error, "error"), count(Severity::Warning, "warning")];
     let problems: Vec<String> = problems.into_iter().flatten().collect();
     let growth = growth(&findings.looked_at);
+    let is_judged = !findings.rows.iter().any(|finding| finding.code == TOO_LITTLE);
     match problems.is_empty() {
-        true => Lead { title: "Nothing stands out".to_owned(), growth, looked_for: LOOKED_FOR },
+        true if !is_judged => Lead { title: "Not enough recorded to judge".to_owned(), growth, looked_for: "" },
+        true => Lead { title: "No problem found".to_owned(), growth, looked_for: LOOKED_FOR },
         false => Lead { title: problems.join(", "), growth, looked_for: "" },
     }
 }
 
 /// Whether memory grows on any device, as far as the steps of the trace can tell.
 fn growth(looked_at: &[LookedAt]) -> String {
-    let most = looked_at.iter().map(|device| device.growth_bytes).max().unwrap_or(0);
-    let steps = looked_at.iter().map(|device| device.steps).max().unwrap_or(0);
-    if most > 0 {
-        return format!("Memory grows by {} from step to step.", format::bytes(most));
-    }
-    match steps {
-        0 => "Whether memory grows can't be told: the trace shows no training steps that repeat.".to_owned(),
-        1..LEAST_STEPS => {
-            format!("Whether memory grows can't be told: {} are too few, record three.", format::counted(steps, "step"))
+    let Some(device) = looked_at.iter().max_by_key(|device| (device.growth_bytes, device.steps)) else {
+        return "Whether memory grows can't be told: no device was in use.".to_owned();
+    };
+    let unit = if device.is_training { "step" } else { "call" };
+    let grows = match (device.growth_bytes, device.steps) {
+        (1.., _) => format!("Memory grows by {} from {unit} to {unit}.", format::bytes(device.growth_bytes)),
+        (0, 0) => "Whether memory grows can't be told: nothing in the trace repeats.".to_owned(),
+        (0, 1..LEAST_STEPS) => {
+            let steps = format::counted(device.steps, unit);
+            format!("Whether memory grows can't be told from {steps}: record three or more.")
         }
-        _ => format!("Nothing grows from step to step: {} were compared.", format::counted(steps, "step")),
+        (0, _) => {
+            format!("Nothing grows from {unit} to {unit}: {} were compared.", format::counted(device.steps, unit))
+        }
+    };
+    match device.run.is_empty() {
+        true => grows,
+        false => format!("The trace shows {}. {grows}", device.run),
     }
 }
 
@@ -82,11 +94,9 @@ pub fn severity_class(severity: Severity) -> &'static str {
 /// How sure the cause is: a sentence.
 pub fn confidence(confidence: Confidence) -> &'static str {
     match confidence {
-        Confidence::Low => "Low confidence: other causes would look the same.",
-        Confidence::Medium => {
-            "Medium confidence: the shape of the trace tells it, frames that would confirm it are missing."
-        }
-        Confidence::High => "High confidence: events and frames tell it.",
+        Confidence::Low => "Confidence: low. Other causes would look the same.",
+        Confidence::Medium => "Confidence: medium. The trace suggests it; frames that would confirm it are missing.",
+        Confidence::High => "Confidence: high.",
     }
 }
 
@@ -134,8 +144,12 @@ mod tests {
     }
 
     fn findings(severities: &[Severity], looked_at: &[(u64, u64)]) -> Findings {
-        let looked_at =
-            looked_at.iter().map(|&(steps, growth_bytes)| LookedAt { steps, growth_bytes, ..LookedAt::default() });
+        let looked_at = looked_at.iter().map(|&(steps, growth_bytes)| LookedAt {
+            steps,
+            growth_bytes,
+            is_training: true,
+            ..LookedAt::default()
+        });
         Findings { rows: severities.iter().copied().map(finding).collect(), looked_at: looked_at.collect() }
     }
 
@@ -143,7 +157,7 @@ mod tests {
     fn check(findings: &Findings, title: &str, growth: &str) {
         let lead = lead(findings);
         assert_eq!((lead.title.as_str(), lead.growth.as_str()), (title, growth));
-        assert_eq!(lead.looked_for.is_empty(), title != "Nothing stands out");
+        assert_eq!(lead.looked_for.is_empty(), title != "No problem found");
     }
 
     #[test]
@@ -157,17 +171,17 @@ mod tests {
     #[test]
     fn without_problems_it_is_said_what_was_looked_for() {
         let healthy = |steps| findings(&[Severity::Info], &[(steps, 0)]);
-        check(&healthy(12), "Nothing stands out", "Nothing grows from step to step: 12 steps were compared.");
+        check(&healthy(12), "No problem found", "Nothing grows from step to step: 12 steps were compared.");
         check(
             &healthy(2),
-            "Nothing stands out",
-            "Whether memory grows can't be told: 2 steps are too few, record three.",
+            "No problem found",
+            "Whether memory grows can't be told from 2 steps: record three or more.",
         );
-        check(
-            &healthy(0),
-            "Nothing stands out",
-            "Whether memory grows can't be told: the trace shows no training steps that repeat.",
-        );
+        check(&healthy(0), "No problem found", "Whether memory grows can't be told: nothing in the trace repeats.");
+        let mut little = healthy(1);
+        little.rows[0].code = TOO_LITTLE.to_owned();
+        let growth = "Whether memory grows can't be told from 1 step: record three or more.";
+        check(&little, "Not enough recorded to judge", growth);
         check(&findings(&[], &[]), "Nothing to explain", "No memory was in use in this trace.");
     }
 

@@ -20,6 +20,11 @@ pub fn is_folded(notices: &[Notice]) -> bool {
     notices.len() > SHOWN_AT_MOST
 }
 
+/// Those that are to be read while a device is shown: its own, and those about all of the file.
+pub fn notices_of(notices: &[Notice], device: i64) -> Vec<Notice> {
+    notices.iter().filter(|notice| notice.device.is_none_or(|index| index == device)).cloned().collect()
+}
+
 /// The notices in one line: `1 error, 2 warnings, 3 notes`.
 pub fn summary(notices: &[Notice]) -> String {
     let counted = |severity: &str, noun: &str| {
@@ -43,5 +48,13 @@ mod tests {
         let notices = [notice("warning"), notice("info"), notice("warning")];
         assert_eq!(summary(&notices), "2 warnings, 1 note");
         assert!(is_folded(&notices) && !is_folded(&notices[..2]));
+    }
+
+    #[test]
+    fn a_notice_about_another_device_waits_until_that_is_shown() {
+        let about = |device| Notice { device, ..notice("info") };
+        let notices = [about(None), about(Some(0)), about(Some(1))];
+        assert_eq!(notices_of(&notices, 1), [about(None), about(Some(1))]);
+        assert_eq!(notices_of(&notices, -1), [about(None)]);
     }
 }

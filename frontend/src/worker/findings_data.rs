@@ -66,7 +66,11 @@ pub enum Confidence {
 pub struct LookedAt {
     /// Position of the device.
     pub device: u32,
-    /// How many training steps were compared; 0 where none were found.
+    /// What the program did, in a few words, such as `inference`.
+    pub run: String,
+    /// Whether that was a training, whose steps are compared; else calls of a model are.
+    pub is_training: bool,
+    /// How many training steps were compared, or calls of a model; 0 where none were found.
     pub steps: u64,
     /// By how many bytes each step ends higher than the one before.
     pub growth_bytes: u64,

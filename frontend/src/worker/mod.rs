@@ -25,6 +25,8 @@ pub mod wire;
 
 mod queue;
 
+mod keeping;
+
 mod engine;
 
 pub use allocations_data::{
@@ -45,6 +47,7 @@ pub use flame_data::{
     FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,
     FlameTally, FlameTree, SiteKey, SiteRow, SiteText,
 };
+pub use keeping::{KeptCopy, room_for};
 pub use name_mark::NameMark;
 pub use part_data::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use parts_data::{Part, Parts, PhaseName, PhasesBasis, StepsBasis};

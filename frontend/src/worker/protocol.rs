@@ -239,6 +239,13 @@ pub enum Order {
     Survey,
     /// Open some events of the file, or all of it; whatever is open is given up.
     Open(Option<PartOrder>),
+    /// Keep a copy of the file's bytes for a reload, while nothing else is to be done.
+    Keep {
+        /// The folder of the tab.
+        session: String,
+        /// The name of the copy.
+        key: String,
+    },
     /// Answer a question, under this number.
     Ask(u32, Question),
 }
@@ -269,10 +276,14 @@ pub enum Report {
     Parts(Parts),
     /// What was found on all GPUs: the last of the reports about a file.
     Findings(Findings),
+    /// Whether a copy of the file's bytes is kept now.
+    Kept(bool),
     /// The worker has no decoder, since its module could not be loaded; the page says so in its place.
     NoDecoder,
     /// The file could not be read.
     Failed {
+        /// The decoder's word for it, such as `git-lfs-pointer`; empty for what is no error of a file.
+        code: String,
         /// What is wrong: one sentence without its full stop.
         message: String,
         /// Byte offset in the file or in its decompressed content, where it is known.

@@ -23,11 +23,18 @@ pub struct FileSummary {
 }
 
 impl FileSummary {
-    /// The device to show first, by position: the first one with events, or else the one with most memory.
+    /// The device to show first, by position.
+    ///
+    /// It is the first GPU that ran out of memory, or else the one with the highest peak. A device without events comes
+    /// after those with events, and host memory after all GPUs.
     pub fn first_device(&self) -> u32 {
-        let with_events = self.devices.iter().position(|device| device.events > 0);
-        let largest = || (0..self.devices.len()).rev().max_by_key(|&position| self.devices[position].reserved_bytes);
-        with_events.or_else(largest).unwrap_or(0) as u32
+        let rank = |device: &DeviceOutline| {
+            let has_events = device.events > 0;
+            (device.is_out_of_memory, has_events, device.index >= 0, device.peak_bytes.max(device.reserved_bytes))
+        };
+        // Of equal ones the last is taken, so they are looked at from the end.
+        let first = (0..self.devices.len()).rev().max_by_key(|&position| rank(&self.devices[position]));
+        first.unwrap_or(0) as u32
     }
 
     /// Whether only some of the file's events are open.
@@ -47,6 +54,10 @@ pub struct DeviceOutline {
     pub segments: u64,
     /// Its reserved bytes at the end.
     pub reserved_bytes: u64,
+    /// Whether one of its events is an out-of-memory error; told only of a file with several devices.
+    pub is_out_of_memory: bool,
+    /// The highest live bytes, as its events alone tell them; 0 in a file with one device.
+    pub peak_bytes: u64,
     /// Where its events lie, if they are a part of a longer trace.
     pub part: Option<PartPlace>,
 }
@@ -107,6 +118,8 @@ pub struct Notice {
     pub severity: String,
     /// How often it was met.
     pub count: u64,
+    /// The CUDA index of the device that it is about, `None` for all of the file.
+    pub device: Option<i64>,
     /// What it means and what to do.
     pub message: String,
 }
@@ -124,17 +137,28 @@ pub struct SettingText {
 mod tests {
     use super::*;
 
+    fn outline(events: u64, reserved_bytes: u64) -> DeviceOutline {
+        DeviceOutline { events, reserved_bytes, ..DeviceOutline::default() }
+    }
+
     #[track_caller]
-    fn check(devices: &[(u64, u64)], first: u32) {
-        let outline = |&(events, reserved_bytes)| DeviceOutline { events, reserved_bytes, ..DeviceOutline::default() };
-        let devices = devices.iter().map(outline).collect();
-        assert_eq!(FileSummary { devices, ..FileSummary::default() }.first_device(), first);
+    fn check(devices: &[DeviceOutline], first: u32) {
+        assert_eq!(FileSummary { devices: devices.to_vec(), ..FileSummary::default() }.first_device(), first);
     }
 
     #[test]
     fn the_first_device_has_something_to_show() {
         check(&[], 0);
-        check(&[(0, 0), (3, 0), (9, 9)], 1);
-        check(&[(0, 1), (0, 5), (0, 5)], 1);
+        check(&[outline(0, 9), outline(3, 1), outline(9, 1)], 1);
+        check(&[outline(0, 1), outline(0, 5), outline(0, 5)], 1);
+    }
+
+    #[test]
+    fn the_first_device_is_the_one_with_the_error_or_the_highest_peak() {
+        let peak = |peak_bytes| DeviceOutline { peak_bytes, ..outline(4, 1) };
+        let failed = |peak_bytes| DeviceOutline { is_out_of_memory: true, ..peak(peak_bytes) };
+        check(&[peak(3), peak(8), peak(8)], 1);
+        check(&[peak(8), failed(2), failed(7), peak(9)], 2);
+        check(&[peak(1), DeviceOutline { index: -1, ..peak(9) }], 0);
     }
 }

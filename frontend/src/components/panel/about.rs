@@ -14,6 +14,8 @@ pub(super) struct AboutProps {
     pub(super) device: Rc<DeviceFigures>,
     /// A part of the file is to be chosen.
     pub(super) on_part: Callback<()>,
+    /// Whether the file is kept, and how to change that.
+    pub(super) keep: Html,
 }
 
 /// Facts about the file, the events of the shown device, and the allocator's settings.
@@ -35,6 +37,7 @@ pub(super) fn About(props: &AboutProps) -> Html {
     let actions = device.actions.iter().map(|(action, count)| line(action, &format::count(*count)));
     html! {
         <section class="about">
+            { props.keep.clone() }
             <dl class="facts">{ for file.iter().chain(&end).map(|(name, value)| line(name, value)) }</dl>
             if !device.actions.is_empty() {
                 <h2>{ "Events" }</h2>

@@ -49,6 +49,8 @@ pub struct PanelProps {
     pub on_card: Callback<Option<ThisCard>>,
     /// A part of the file is to be chosen.
     pub on_part: Callback<()>,
+    /// Whether the file is kept for a reload, and how to change that.
+    pub keep: Html,
 }
 
 fn id(tab: PanelTab) -> &'static str {
@@ -110,7 +112,7 @@ pub fn Panel(props: &PanelProps) -> Html {
                     },
                     PanelTab::File => html! {
                         <About summary={props.file.summary.clone()} device={props.device.clone()}
-                            on_part={props.on_part.clone()} />
+                            on_part={props.on_part.clone()} keep={props.keep.clone()} />
                     },
                 } }
             </div>

@@ -6,7 +6,7 @@ mod names;
 mod text;
 
 pub use change::Choice;
-pub(super) use text::{read, write};
+pub(super) use text::{has_card, read, write};
 
 use super::files::FileId;
 use super::selecting::Selecting;

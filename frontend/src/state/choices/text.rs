@@ -168,6 +168,11 @@ fn what_if(choices: &Choices, out: &mut Writer<'_>) {
     out.other("elsewhere", *elsewhere_bytes, 0, |bytes| bytes.to_string());
 }
 
+/// Whether the card is among the fields of the open view.
+pub(in crate::state) fn has_card(choices: &Choices, dock: Option<DockTab>) -> bool {
+    dock == Some(DockTab::WhatIf) && choices.what_if.is_some()
+}
+
 /// What the fields of an address choose in the view that is open.
 pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices {
     let mut choices = Choices::default();

@@ -54,7 +54,7 @@ impl ReadyFile {
         // A view of a device that this file does not have is of another file.
         let view = start.view.as_ref().and_then(|view| Some((of_index(view)? as u32, view.clone())));
         let (device, view) = view.unwrap_or_else(|| (summary.first_device(), ViewState::default()));
-        let ViewState { axis, range, pin, tab, dock, color, choices, .. } = view;
+        let ViewState { axis, range, pin, tab, dock, color, choices, card, .. } = view;
         Self {
             summary: Rc::new(summary),
             figures,
@@ -68,7 +68,7 @@ impl ReadyFile {
             tab,
             dock,
             color,
-            card: choices.what_if.as_deref().and_then(ThisCard::of),
+            card: choices.what_if.as_deref().map_or(card.or(start.card), ThisCard::of),
             choices,
             are_notices_known: false,
             notice: start.notice.clone(),
@@ -78,14 +78,19 @@ impl ReadyFile {
 
     /// What is on the screen, where `range` is the part in view.
     pub fn view_state(&self, range: Option<View>) -> ViewState {
+        let device = self.summary.devices.get(self.device as usize).map_or(0, |device| device.index);
+        let Self { axis, tab, dock, color, .. } = *self;
+        let choices = self.choices.clone();
+        ViewState { device, axis, range, pin: self.pin_key(), tab, dock, color, choices, card: self.card }
+    }
+
+    /// What is pinned or to be pinned.
+    fn pin_key(&self) -> Option<PinKey> {
         let pinned = self.pinned.as_ref().and_then(|hit| {
             let allocation = hit.allocation.as_ref()?.key();
             Some(PinKey { allocation, moment: hit.moment })
         });
-        let device = self.summary.devices.get(self.device as usize).map_or(0, |device| device.index);
-        let Self { axis, tab, dock, color, .. } = *self;
-        let choices = self.choices.clone();
-        ViewState { device, axis, range, pin: pinned.or(self.start_pin), tab, dock, color, choices }
+        pinned.or(self.start_pin)
     }
 
     /// The steps and phases of the shown device, once they have come.
@@ -131,8 +136,10 @@ impl ReadyFile {
     }
 
     /// Shows another view of the file; one of a device that it does not have is of another file.
-    pub(super) fn go_to(&mut self, start: Start) {
-        let Start { view, notice } = start;
+    ///
+    /// The timeline begins anew, unless it shows the part of that view already.
+    pub(super) fn go_to(&mut self, start: Start, is_same_part: bool) {
+        let Start { view, notice, .. } = start;
         let Some(view) = view else {
             self.notice = notice;
             return;
@@ -141,13 +148,16 @@ impl ReadyFile {
             self.notice = Some("The view in this address is of a device that this file does not have.".into());
             return;
         };
-        let ViewState { axis, range, pin, tab, dock, color, choices, .. } = view;
+        let ViewState { axis, range, pin, tab, dock, color, choices, card, .. } = view;
         self.device = device as u32;
         self.choose_axis(axis);
-        (self.start_range, self.pinned, self.start_pin) = (range.filter(|_| self.axis == axis), None, pin);
-        self.card = choices.what_if.as_deref().and_then(ThisCard::of).or(self.card);
+        self.start_range = range.filter(|_| self.axis == axis);
+        if !(is_same_part && pin == self.pin_key()) {
+            (self.pinned, self.start_pin) = (None, pin);
+        }
+        self.card = choices.what_if.as_deref().and_then(ThisCard::of).or(card).or(self.card);
         (self.tab, self.dock, self.color, self.choices, self.notice) = (tab, dock, color, choices, notice);
-        self.arrivals += 1;
+        self.arrivals += u32::from(!is_same_part);
     }
 
     /// Takes what was chosen below the timeline; the card of a replay is that of the file.
@@ -188,10 +198,11 @@ impl ReadyFile {
     }
 
     pub(super) fn step_device(&mut self, step: i32) {
-        let count = self.summary.devices.len() as i64;
-        if count > 1 {
-            let next = (i64::from(self.device) + i64::from(step)).rem_euclid(count);
-            self.choose_device(next as u32);
+        let listed = self.used_devices();
+        let position = listed.iter().position(|&device| device == self.device).unwrap_or(0) as i64;
+        let next = (position + i64::from(step)).rem_euclid(listed.len().max(1) as i64);
+        if let Some(&device) = listed.get(next as usize) {
+            self.choose_device(device);
         }
     }
 

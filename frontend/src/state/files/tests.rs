@@ -14,7 +14,8 @@ fn add(id: FileId) -> FileAction {
 }
 
 fn add_at(id: FileId, start: Start) -> FileAction {
-    FileAction::Add { id, name: "a.pickle".into(), origin: Origin::Local, start: Box::new(start), now_ms: 10.0 }
+    let name = "a.pickle".into();
+    FileAction::Add(Box::new(NewFile { id, name, batch: id, start, now_ms: 10.0, ..NewFile::default() }))
 }
 
 fn hear(id: FileId, report: Report) -> FileAction {
@@ -50,10 +51,24 @@ fn closing_shows_a_neighbour() {
 
 #[test]
 fn a_broken_file_leaves_the_others_alone() {
-    let failed = Report::Failed { message: "no".into(), offset: Some(3), hint: "try".into() };
+    let failed = Report::Failed { code: "damaged".into(), message: "no".into(), offset: Some(3), hint: "try".into() };
     let files = after([add(1), hear(1, opened(&[5])), add(2), hear(2, failed), FileAction::ShowNth(0)]);
     assert_eq!(ready(&files).summary.devices.len(), 1);
     assert!(matches!(&files.all[1].status, FileStatus::Failed(failure) if failure.offset == Some(3)));
+}
+
+#[test]
+fn a_config_is_offered_to_the_page_of_jobs() {
+    let remedy = |code: &str| {
+        let failed = Report::Failed { code: code.into(), message: "no".into(), offset: None, hint: "try".into() };
+        match &after([add(1), hear(1, failed)]).all[0].status {
+            FileStatus::Failed(failure) => failure.remedy,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(remedy("training-config"), Remedy::Jobs);
+    assert_eq!(remedy("training-arguments"), Remedy::Jobs);
+    assert_eq!(remedy("git-lfs-pointer"), Remedy::OtherFile);
 }
 
 #[test]
@@ -70,7 +85,12 @@ fn a_file_that_waited_begins_when_it_is_its_turn() {
 
 #[test]
 fn the_first_failure_is_the_cause() {
-    let failed = |message: &str| Report::Failed { message: message.into(), offset: None, hint: String::new() };
+    let failed = |message: &str| Report::Failed {
+        code: String::new(),
+        message: message.into(),
+        offset: None,
+        hint: String::new(),
+    };
     let files = after([add(1), hear(1, failed("cause")), hear(1, failed("trap"))]);
     assert!(matches!(&files.all[0].status, FileStatus::Failed(failure) if failure.message == "cause"));
 }
@@ -123,12 +143,33 @@ fn view(device: i64) -> ViewState {
     let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
     let (axis, tab, color) = (AxisKind::Time, PanelTab::File, ColorBy::Category);
     let choices = Rc::default();
-    ViewState { device, axis, range: Some(range), pin: Some(pin), tab, dock: None, color, choices }
+    ViewState { device, axis, range: Some(range), pin: Some(pin), tab, dock: None, color, choices, card: None }
 }
 
 fn started(device: i64) -> Files {
-    let start = Start { view: Some(view(device)), notice: Some("no".into()) };
+    let start = Start { view: Some(view(device)), notice: Some("no".into()), card: None };
     after([add_at(1, start), hear(1, opened(&[5, 5]))])
+}
+
+#[test]
+fn the_card_of_a_recording_is_known() {
+    let recorded = ThisCard::whole(16 << 30);
+    let opened_with = |view| {
+        let start = Start { view, card: Some(recorded), ..Start::default() };
+        after([add_at(1, start), hear(1, opened(&[5]))])
+    };
+    let files = opened_with(None);
+    assert_eq!(ready(&files).card, Some(recorded));
+    // A link to a copy of it says which card that was.
+    let shared = ready(&files).view_state(None).to_text();
+    assert_eq!(ViewState::from_text(&shared).unwrap().card, Some(recorded));
+    // Whoever chose another one comes back to that.
+    let other = ThisCard::whole(80 << 30);
+    let chosen = opened_with(Some(ViewState { card: Some(other), ..ViewState::default() }));
+    assert_eq!(ready(&chosen).card, Some(other));
+    // Another view of the file is one on the same card.
+    let elsewhere = FileAction::GoTo(Box::new(Start { view: Some(ViewState::default()), ..Start::default() }));
+    assert_eq!(ready(&files.after(elsewhere)).card, Some(recorded));
 }
 
 #[test]
@@ -158,7 +199,7 @@ fn a_start_without_times_is_on_events_and_whole() {
 fn an_address_that_is_put_in_later_is_gone_to() {
     let searched = Choice::StackSearch("adam".to_owned());
     let before = after([add(1), hear(1, opened(&[5, 5])), FileAction::Choose(searched)]);
-    let go_to = |view| FileAction::GoTo(Box::new(Start { view, notice: None }));
+    let go_to = |view| FileAction::GoTo(Box::new(Start { view, ..Start::default() }));
     let files = before.after(go_to(Some(view(1))));
     let file = ready(&files);
     assert_eq!((file.view_state(file.start_range), file.arrivals), (view(1), 1));

@@ -12,12 +12,10 @@ pub use figures::{FigureRow, Verdict, figure_rows, notes, summary};
 pub use plot::{HEIGHT, Plot, WIDTH, plot, sketch};
 pub use sweep::{SweepRow, findings, sweep_rows};
 
+use crate::state::ELSEWHERE_BYTES;
 use crate::worker::{RecordedSetup, WhatIfSetup};
 use shared::base::format;
 use shared::job::Card;
-
-/// What of a card's memory others take where nothing is recorded: the context and libraries, 512 MiB.
-const ELSEWHERE_BYTES: u64 = 512 << 20;
 
 /// One card to choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,9 +44,17 @@ pub fn cards(recorded: &RecordedSetup) -> Vec<CardOption> {
     std::iter::once(unlimited).chain(as_recorded).chain(named).collect()
 }
 
-/// The position of the card of a setup among the options.
-pub fn chosen_card(options: &[CardOption], setup: &WhatIfSetup) -> usize {
-    options.iter().position(|card| card.capacity_bytes == setup.capacity_bytes).unwrap_or(0)
+/// The cards to choose from, and the position of that of a setup; one that is none of the others comes last.
+pub fn cards_with(recorded: &RecordedSetup, setup: &WhatIfSetup) -> (Vec<CardOption>, usize) {
+    let mut options = cards(recorded);
+    let WhatIfSetup { capacity_bytes, elsewhere_bytes, .. } = *setup;
+    let is_same = |card: &CardOption| card.capacity_bytes == capacity_bytes;
+    let exact = options.iter().position(|card| is_same(card) && card.elsewhere_bytes == elsewhere_bytes);
+    let chosen = exact.or_else(|| options.iter().position(is_same)).unwrap_or(options.len());
+    if let (true, Some(size_bytes)) = (chosen == options.len(), capacity_bytes) {
+        options.push(CardOption { label: format::bytes(size_bytes), capacity_bytes, elsewhere_bytes });
+    }
+    (options, chosen)
 }
 
 /// The setup that the view begins with: what was recorded.
@@ -73,10 +79,29 @@ mod tests {
         let limited = cards(&full);
         assert_eq!(limited.len(), plain.len() + 1);
         assert_eq!(limited[1].label, "As recorded, 2.00 GiB");
-        assert_eq!(chosen_card(&limited, &first_setup(&full)), 1);
-        assert_eq!(chosen_card(&plain, &first_setup(&RecordedSetup::default())), 0);
+        assert_eq!(cards_with(&full, &first_setup(&full)).1, 1);
+        assert_eq!(cards_with(&RecordedSetup::default(), &first_setup(&RecordedSetup::default())).1, 0);
         assert_eq!(plain[0].capacity_bytes, None);
         assert!(plain[1..].iter().all(|card| card.elsewhere_bytes == ELSEWHERE_BYTES));
+    }
+
+    #[test]
+    fn a_card_without_a_name_can_be_the_chosen_one() {
+        let setup = |capacity_bytes, elsewhere_bytes| WhatIfSetup {
+            capacity_bytes: Some(capacity_bytes),
+            elsewhere_bytes,
+            ..WhatIfSetup::default()
+        };
+        let (options, chosen) = cards_with(&RecordedSetup::default(), &setup(48 << 30, ELSEWHERE_BYTES));
+        assert_eq!((options[chosen].label.as_str(), chosen), ("48.0 GiB", options.len() - 1));
+        // A recording that filled as much as a card has is not on that card.
+        let t4 = cards(&RecordedSetup::default())[1].capacity_bytes;
+        let full = RecordedSetup { capacity_bytes: t4, ..RecordedSetup::default() };
+        let label = |elsewhere_bytes| {
+            let (options, chosen) = cards_with(&full, &setup(t4.unwrap(), elsewhere_bytes));
+            options[chosen].label.clone()
+        };
+        assert!(label(0).starts_with("As recorded") && label(ELSEWHERE_BYTES).starts_with("t4-16gb"));
     }
 
     #[test]

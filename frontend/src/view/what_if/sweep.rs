@@ -81,7 +81,8 @@ fn best_sentence(best: &TrialRow, recorded: &TrialRow) -> String {
         return "No setting that was tried needs less than those of the recording.".to_owned();
     }
     if best.figures.first_oom_event.is_some() {
-        return "Under each of these settings memory is out: less has to be alive, or the card be larger.".to_owned();
+        return "It still runs out of memory under each of these settings: less has to be live, or the card be larger."
+            .to_owned();
     }
     let saved = match first.checked_sub(least) {
         Some(saved) if saved > 0 => format!(", {} less than as recorded", format::bytes(saved)),
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn nothing_helps_is_an_answer_too() {
         let none = findings(&done(vec![trial("", 20, Some(9)), trial("a:1", 19, Some(10))], 1));
-        assert!(none[0].starts_with("Under each of these settings memory is out"), "{none:?}");
+        assert!(none[0].starts_with("It still runs out of memory under each of these settings"), "{none:?}");
         let same = findings(&done(vec![trial("", 20, None)], 0));
         assert!(same[0].starts_with("No setting that was tried"), "{same:?}");
     }

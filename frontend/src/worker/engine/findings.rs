@@ -2,7 +2,7 @@
 
 use super::{Engine, Ready, texts};
 use crate::worker::{Confidence, Finding, Findings, GrowthKind, GrowthRow, LookedAt, Severity};
-use shared::analysis::{self, ClassTotal, FindingsConfig, GrowthClass, Study, findings_of, recorded_capacity};
+use shared::analysis::{self, ClassTotal, FindingsConfig, GrowthClass, RunKind, Study, findings_of, recorded_capacity};
 use shared::base;
 use shared::trace::Trace;
 
@@ -13,9 +13,11 @@ pub(super) fn findings(engine: &Engine) -> Findings {
     let (positions, studies): (Vec<u32>, Vec<Study<'_>>) =
         with_memory.map(|(position, ready)| (position, ready.study())).unzip();
     let config = FindingsConfig { capacity_bytes: engine.capacity_bytes, ..FindingsConfig::default() };
-    let found = findings_of(&studies, &config);
+    let found = findings_of(&engine.trace, &studies, &config);
     let looked_at = positions.iter().zip(&studies).map(|(&device, study)| LookedAt {
         device,
+        run: study.kind.words().to_owned(),
+        is_training: study.kind == RunKind::Training,
         steps: study.growth.steps as u64,
         growth_bytes: study.growth.bytes_per_step(),
         growth: study.growth.by_class().iter().map(growth_row).collect(),
@@ -44,7 +46,7 @@ fn has_memory(ready: Ready<'_>) -> bool {
 }
 
 fn finding(trace: &Trace, found: analysis::Finding) -> Finding {
-    let analysis::Finding { code, severity, confidence, device, bytes, title, evidence, advice } = found;
+    let analysis::Finding { code, severity, confidence, device, bytes, title, evidence, advice, .. } = found;
     let analysis::Evidence { shows, events, stacks } = evidence;
     let position = trace.devices.iter().position(|gpu| gpu.index == device).unwrap_or(0);
     Finding {

@@ -14,6 +14,7 @@ mod figures;
 mod findings;
 mod flame;
 mod marks;
+mod outline;
 mod parts;
 mod segments;
 mod selection;
@@ -29,15 +30,14 @@ use super::categories_data::ColorBy;
 use super::copy::CopyOptions;
 use super::export_data::ExportOrder;
 use super::findings_data::Findings;
-use super::part_data::PartPlace;
 use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::sheet_data::SheetOrder;
-use super::summary::{DeviceOutline, FileSummary, Notice};
+use super::summary::{FileSummary, Notice};
 use super::what_if_data::WhatIfSetup;
 use shared::analysis::{
-    AllocationId, Axis, Category, Coloring, DistinctStacks, Growth, Origin, Phases, PictureRequest, RankFigures,
-    SegmentHistory, Span, Steps, Study, Timeline, recording_diagnostics, spans,
+    AllocationId, Axis, Category, Coloring, DistinctStacks, Origin, PictureRequest, RankFigures, SegmentHistory, Span,
+    Studied, Study, Timeline, device_diagnostics, file_diagnostics, spans,
 };
 use shared::trace::{Device, Trace};
 use std::cell::OnceCell;
@@ -73,14 +73,6 @@ struct Kept {
     history: OnceCell<SegmentHistory>,
     /// The last table.
     table: allocations::Cache,
-}
-
-/// What a [`Study`] found out.
-#[derive(Clone, Debug)]
-struct Studied {
-    steps: Option<Steps>,
-    phases: Phases,
-    growth: Growth,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -171,11 +163,16 @@ impl Engine {
     fn notices(&self) -> Vec<Notice> {
         let timelines = self.timelines.iter().flatten();
         let devices: Vec<_> = self.trace.devices.iter().zip(timelines).collect();
-        let mut diagnostics = recording_diagnostics(&self.trace, &devices);
+        let mut notices = texts::notices(&file_diagnostics(&self.trace, &devices), None);
+        for &(device, timeline) in &devices {
+            let found: Vec<_> = device_diagnostics(device, timeline).collect();
+            notices.extend(texts::notices(&found, Some(device.index)));
+        }
         // The page says all the time that a part is open.
-        diagnostics.retain(|diagnostic| diagnostic.code != "part-of-trace");
-        diagnostics.extend(self.trace.diagnostics.iter().cloned());
-        texts::notices(&diagnostics)
+        notices.retain(|notice| notice.code != "part-of-trace");
+        notices.extend(texts::notices(&self.trace.diagnostics, None));
+        texts::sort_notices(&mut notices);
+        notices
     }
 
     /// The answer to a question.
@@ -303,24 +300,15 @@ fn device_at(trace: &Trace, position: u32) -> Option<&Device> {
 }
 
 fn summary_of(trace: &Trace) -> FileSummary {
-    let outline = |device: &Device| DeviceOutline {
-        index: device.index,
-        events: device.events.len() as u64,
-        segments: device.segments.segments.len() as u64,
-        reserved_bytes: device.segments.reserved_bytes(),
-        part: device
-            .part
-            .as_ref()
-            .map(|part| PartPlace { first_event: part.first_event.into(), total_events: part.total_events.into() }),
-    };
+    let is_alone = trace.devices.len() + usize::from(trace.host.is_some()) == 1;
     let distinct = DistinctStacks::of(trace);
     FileSummary {
         format: texts::format(trace.format),
-        devices: trace.devices.iter().chain(&trace.host).map(outline).collect(),
+        devices: trace.devices.iter().chain(&trace.host).map(|device| outline::outline(device, is_alone)).collect(),
         unique_frames: distinct.frames,
         unique_stacks: distinct.stacks,
         annotations: trace.annotations.len() as u64,
-        notices: texts::notices(&trace.diagnostics),
+        notices: texts::notices(&trace.diagnostics, None),
         settings: texts::settings(&trace.settings),
     }
 }
@@ -333,17 +321,13 @@ impl<'a> Ready<'a> {
 
     /// What was found out about the device; the first call takes a while.
     fn studied(self) -> &'a Studied {
-        self.kept.studied.get_or_init(|| {
-            let Study { steps, phases, growth, .. } = Study::new(self.trace, self.device, self.timeline);
-            Studied { steps, phases, growth }
-        })
+        self.kept.studied.get_or_init(|| Study::new(self.trace, self.device, self.timeline).into())
     }
 
     /// The device with what was found out about it.
     fn study(self) -> Study<'a> {
         let Self { trace, device, timeline, .. } = self;
-        let Studied { steps, phases, growth } = self.studied().clone();
-        Study { trace, device, timeline, steps, phases, growth }
+        Study::again(trace, device, timeline, self.studied().clone())
     }
 
     /// Microseconds of a moment since the first event.

@@ -60,6 +60,19 @@ fn figures_of_the_first_device_come_first_and_findings_last() {
 }
 
 #[test]
+fn a_notice_names_its_device() {
+    let two = "alloc a 5 t=1\nsegment s 1KiB\nblock a 5\ndevice 1\nalloc b 5 t=1\noom 9 free=1 t=2\nsegment s 1KiB\nblock b 5";
+    let mut engine = Engine::new(text::parse(two).unwrap());
+    assert_eq!(engine.summary().first_device(), 1);
+    let notices = std::iter::from_fn(|| engine.next_report()).find_map(|report| match report {
+        Report::Notices(notices) => Some(notices),
+        _ => None,
+    });
+    let found: Vec<_> = notices.unwrap().into_iter().map(|notice| (notice.code, notice.device)).collect();
+    assert_eq!(found, [("no-stacks".to_owned(), None), ("out-of-memory".to_owned(), Some(1))]);
+}
+
+#[test]
 fn figures_are_those_of_the_core() {
     let Some(Report::Figures(figures)) = engine().next_report() else { panic!("figures come first") };
     assert_eq!((figures.events, figures.peak_live_bytes, figures.peak_moment), (4, 157, 2));

@@ -16,16 +16,28 @@ pub(super) fn format(format: Format) -> String {
     }
 }
 
-pub(super) fn notices(diagnostics: &[Diagnostic]) -> Vec<Notice> {
-    let mut worst_first: Vec<&Diagnostic> = diagnostics.iter().collect();
-    worst_first.sort_by_key(|diagnostic| std::cmp::Reverse(diagnostic.severity));
+/// Diagnostics in words, worst first; `device` is the CUDA index of the device that they are about.
+pub(super) fn notices(diagnostics: &[Diagnostic], device: Option<i64>) -> Vec<Notice> {
     let notice = |diagnostic: &Diagnostic| Notice {
         code: diagnostic.code.to_owned(),
         severity: diagnostic.severity.name().to_owned(),
         count: diagnostic.count,
+        device,
         message: diagnostic.message.clone(),
     };
-    worst_first.into_iter().map(notice).collect()
+    let mut notices: Vec<_> = diagnostics.iter().map(notice).collect();
+    sort_notices(&mut notices);
+    notices
+}
+
+/// Puts the worst first.
+pub(super) fn sort_notices(notices: &mut [Notice]) {
+    let rank = |notice: &Notice| match notice.severity.as_str() {
+        "error" => 0,
+        "warning" => 1,
+        _ => 2,
+    };
+    notices.sort_by_key(rank);
 }
 
 pub(super) fn settings(settings: &Settings) -> Vec<SettingText> {

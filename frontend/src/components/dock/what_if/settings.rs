@@ -2,9 +2,7 @@
 
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Icon, IconName};
-use crate::view::what_if::{
-    FIELDS, Field, FieldKind, cards, chosen_card, environment, option, refusal, variable, with_option,
-};
+use crate::view::what_if::{FIELDS, Field, FieldKind, cards_with, environment, option, refusal, variable, with_option};
 use crate::worker::{RecordedSetup, WhatIfSetup};
 use std::rc::Rc;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
@@ -55,8 +53,7 @@ pub(super) fn SettingsForm(props: &SettingsFormProps) -> Html {
 }
 
 fn card_picker(recorded: &RecordedSetup, setup: &Rc<WhatIfSetup>, on_change: &Callback<WhatIfSetup>) -> Html {
-    let options = cards(recorded);
-    let chosen = chosen_card(&options, setup);
+    let (options, chosen) = cards_with(recorded, setup);
     let onchange = {
         let (setup, options) = (setup.clone(), options.clone());
         on_change.reform(move |event: Event| {

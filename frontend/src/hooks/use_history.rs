@@ -1,0 +1,83 @@
+//! Back, forward, and addresses that somebody puts into an open page.
+
+use super::use_files::FilesHandle;
+use super::use_view_link::ViewLink;
+use crate::platform::{HistoryListener, entry_name, fragment, put_entry};
+use crate::state::{FileAction, FileStatus, NO_FILE, OpenFile, Place, Start, ViewState};
+use yew::prelude::*;
+
+/// Shows what the entry of the history is about, when another one comes up.
+#[hook]
+pub(super) fn use_history(files: &FilesHandle, link: &ViewLink) {
+    // The listener lives as long as the page, and files change.
+    let now = use_mut_ref(|| files.clone());
+    *now.borrow_mut() = files.clone();
+    let link = link.clone();
+    use_effect_with((), move |()| {
+        let listener = HistoryListener::new(move || {
+            let files = now.borrow().clone();
+            arrive(&files, &link);
+        });
+        move || drop(listener)
+    });
+}
+
+fn arrive(files: &FilesHandle, link: &ViewLink) {
+    let text = fragment();
+    match (entry_name(), text) {
+        (Some(name), text) if name != NO_FILE => return_to(files, link, &name, text.as_deref()),
+        // An address without a view that nobody named is the one that the page was opened by.
+        (_, None) => {
+            // It has a name from now on: a reload shows the same.
+            put_entry(false, NO_FILE, None);
+            link.return_to(Place::default());
+            files.dispatch(FileAction::ShowNone);
+        }
+        (_, Some(text)) => go_to(files, link, &text),
+    }
+}
+
+/// An entry of this page: it names the file.
+fn return_to(files: &FilesHandle, link: &ViewLink, name: &str, text: Option<&str>) {
+    let all = &files.files().all;
+    let Some(file) = all.iter().find(|file| *file.key == *name) else {
+        // It was closed: what is shown stays, and the address tells of that.
+        link.return_to(Place { file: Some(name.into()), view: None });
+        return;
+    };
+    let view = text.and_then(|text| ViewState::from_text(text).ok());
+    link.return_to(Place { file: Some(file.key.clone()), view: view.clone() });
+    let is_same_part = view.as_ref().is_some_and(|view| is_same_part(link, file, view));
+    if !is_same_part && view.is_some() {
+        link.forget_range(file.id);
+    }
+    let start = view.map(|view| Box::new(Start { view: Some(view), ..Start::default() }));
+    files.dispatch(FileAction::Return { id: file.id, start, is_same_part });
+}
+
+/// Whether the timeline of a file shows the part of a view already, and is on the screen.
+fn is_same_part(link: &ViewLink, file: &OpenFile, view: &ViewState) -> bool {
+    let FileStatus::Ready(ready) = &file.status else { return false };
+    let device = ready.summary.devices.get(ready.device as usize);
+    device.is_some_and(|device| device.index == view.device)
+        && ready.axis == view.axis
+        && link.range(file.id, ready) == view.range
+}
+
+/// An address that somebody put in: it is about the shown file.
+fn go_to(files: &FilesHandle, link: &ViewLink, text: &str) {
+    if link.view().is_some_and(|view| view.to_text() == text) {
+        return;
+    }
+    // The address has an entry of its own already.
+    let file = files.files().shown_file().map(|file| file.key.clone());
+    link.return_to(Place { file, view: None });
+    let start = match ViewState::from_text(text) {
+        Ok(view) => {
+            files.files().shown.inspect(|&id| link.forget_range(id));
+            Start { view: Some(view), ..Start::default() }
+        }
+        Err(error) => Start { notice: Some(error.of_open_page().into()), ..Start::default() },
+    };
+    files.go_to(start);
+}

@@ -1,0 +1,184 @@
+//! Which of the files that were opened together is shown, until somebody chooses.
+//!
+//! People open the files of all ranks to find the one that failed, so that one is shown as soon as it is known.
+//! A file that can't be read makes place for one that can.
+
+use super::{FileAction, FileId, FileStatus, Files, OpenFile, ReadyFile};
+
+impl FileAction {
+    /// Whether somebody did it to look at something; the rest comes from workers and from opening files.
+    pub(super) fn is_of_person(&self) -> bool {
+        !matches!(
+            self,
+            Self::Add(_)
+                | Self::Hear { .. }
+                | Self::Wait(_)
+                | Self::Begin { .. }
+                | Self::PinStart { .. }
+                | Self::Keep { .. }
+                | Self::Await(_)
+                // A view sets what it begins with.
+                | Self::Choose(_)
+                | Self::ChooseCard(_)
+        )
+    }
+}
+
+impl Files {
+    /// Shows a better one of the files that were opened last, if nobody has looked at one yet.
+    pub(super) fn show_first(&mut self) {
+        if let Some(better) = self.better().filter(|_| self.is_unattended) {
+            self.shown = Some(better);
+        }
+    }
+
+    fn better(&self) -> Option<FileId> {
+        let shown = self.shown_file()?;
+        let together = || self.all.iter().filter(|file| file.batch == shown.batch);
+        if shown.is_out_of_memory() {
+            return None;
+        }
+        if let Some(failed) = together().find(|file| file.is_out_of_memory()) {
+            return Some(failed.id);
+        }
+        if !matches!(shown.status, FileStatus::Failed(_)) {
+            return None;
+        }
+        let is_ready = |file: &&OpenFile| matches!(file.status, FileStatus::Ready(_));
+        let can_be_read = |file: &&OpenFile| !matches!(file.status, FileStatus::Failed(_));
+        let good = together().rfind(is_ready).or_else(|| together().rfind(can_be_read));
+        good.map(|file| file.id)
+    }
+}
+
+impl OpenFile {
+    /// Whether an out-of-memory error is known to be in it.
+    pub fn is_out_of_memory(&self) -> bool {
+        match &self.status {
+            FileStatus::Ready(file) => (0..file.summary.devices.len()).any(|device| file.is_out_of_memory(device)),
+            _ => false,
+        }
+    }
+}
+
+impl ReadyFile {
+    /// Whether a device, by position, is known to have run out of memory.
+    pub fn is_out_of_memory(&self, device: usize) -> bool {
+        let has_oom = |(action, count): &(String, u64)| action == "oom" && *count > 0;
+        self.summary.devices.get(device).is_some_and(|outline| outline.is_out_of_memory)
+            || self.figures[device].as_ref().is_some_and(|figures| figures.actions.iter().any(has_oom))
+    }
+
+    /// Whether there is nothing to see on a device, by position.
+    pub fn is_unused(&self, device: usize) -> bool {
+        let outline = &self.summary.devices[device];
+        let is_flat = self.figures[device]
+            .as_ref()
+            .is_some_and(|figures| figures.peak_live_bytes == 0 && figures.peak_reserved_bytes == 0);
+        (outline.events == 0 && outline.segments == 0) || is_flat
+    }
+
+    /// The devices that are listed, by position: those that were used, and the shown one.
+    pub fn used_devices(&self) -> Vec<u32> {
+        let is_listed = |&device: &u32| device == self.device || !self.is_unused(device as usize);
+        (0..self.summary.devices.len() as u32).filter(is_listed).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::files::NewFile;
+    use crate::worker::{DeviceFigures, DeviceOutline, FileSummary, Report};
+
+    fn add(id: FileId, batch: u32) -> FileAction {
+        FileAction::Add(Box::new(NewFile { id, batch, ..NewFile::default() }))
+    }
+
+    fn hear(id: FileId, report: Report) -> FileAction {
+        FileAction::Hear { id, report: Box::new(report), now_ms: 0.0 }
+    }
+
+    fn opened(id: FileId) -> FileAction {
+        let outline = DeviceOutline { events: 5, segments: 1, ..DeviceOutline::default() };
+        hear(id, Report::Opened(Box::new(FileSummary { devices: vec![outline], ..FileSummary::default() })))
+    }
+
+    fn out_of_memory(id: FileId) -> FileAction {
+        let actions = vec![("alloc".to_owned(), 4), ("oom".to_owned(), 1)];
+        hear(id, Report::Figures(DeviceFigures { actions, ..DeviceFigures::default() }))
+    }
+
+    fn broken(id: FileId) -> FileAction {
+        hear(id, Report::Failed { code: String::new(), message: String::new(), offset: None, hint: String::new() })
+    }
+
+    #[track_caller]
+    fn check(actions: impl IntoIterator<Item = FileAction>, shown: FileId) -> Files {
+        let files = actions.into_iter().fold(Files::default(), |files, action| files.after(action));
+        assert_eq!(files.shown, Some(shown));
+        files
+    }
+
+    #[test]
+    fn of_files_opened_together_the_one_with_an_error_is_shown() {
+        let begun = || [add(1, 1), add(2, 1), add(3, 1), opened(3), opened(1)];
+        check(begun(), 3);
+        check(begun().into_iter().chain([out_of_memory(1)]), 1);
+        // The first one that is known stays.
+        check(begun().into_iter().chain([out_of_memory(3), out_of_memory(1)]), 3);
+    }
+
+    #[test]
+    fn whoever_looks_at_a_file_is_left_alone() {
+        let begun = || [add(1, 1), add(2, 1), opened(1), opened(2)];
+        for act in [FileAction::Show(2), FileAction::Stay, FileAction::StepDevice(1), FileAction::Pin(None)] {
+            check(begun().into_iter().chain([act, out_of_memory(1)]), 2);
+        }
+    }
+
+    #[test]
+    fn files_from_before_are_left_alone() {
+        check([add(1, 1), opened(1), out_of_memory(1), add(2, 2), opened(2), out_of_memory(2)], 2);
+        check([add(1, 1), opened(1), add(2, 2), broken(2)], 2);
+        check([add(1, 1), add(2, 2), opened(2), opened(1), out_of_memory(1)], 2);
+    }
+
+    #[test]
+    fn an_unreadable_file_hides_no_good_one() {
+        check([add(1, 1), add(2, 1), add(3, 1), opened(1), broken(3)], 1);
+        check([add(1, 1), add(2, 1), add(3, 1), broken(3)], 2);
+        check([add(1, 1), add(2, 1), add(3, 1), broken(3), broken(2), opened(1)], 1);
+        let files = check([add(1, 1), add(2, 1), broken(1), broken(2)], 2);
+        assert!(files.all.iter().all(|file| matches!(file.status, FileStatus::Failed(_))));
+    }
+
+    #[test]
+    fn devices_without_anything_are_not_listed() {
+        let outline = |(index, events)| DeviceOutline { index, events, segments: events, ..DeviceOutline::default() };
+        let devices = (0..).zip([5, 5, 0, 0]).map(outline).collect();
+        let summary = FileSummary { devices, ..FileSummary::default() };
+        let files = check([add(1, 1), hear(1, Report::Opened(Box::new(summary)))], 1);
+        let listed = |files: &Files| match &files.all[0].status {
+            FileStatus::Ready(file) => file.used_devices(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(listed(&files), [0, 1]);
+        assert_eq!(listed(&files.after(FileAction::ChooseDevice(3))), [0, 1, 3]);
+        let flat = DeviceFigures { device: 1, ..DeviceFigures::default() };
+        assert_eq!(listed(&files.after(hear(1, Report::Figures(flat)))), [0]);
+        // Keys go from one to the next of those that are listed.
+        let next = files.after(FileAction::StepDevice(1));
+        let back = next.after(FileAction::StepDevice(1));
+        assert_eq!([&next, &back].map(|files| files.all[0].clone().device()), [1, 0]);
+    }
+
+    impl OpenFile {
+        fn device(self) -> u32 {
+            match self.status {
+                FileStatus::Ready(file) => file.device,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Which changes of what is shown are steps that the browser's Back undoes.
+//!
+//! The address follows everything, so a change either makes a new entry of the history or brings the last one up to
+//! date. A new entry is what a person would call a step: another file, device, view or tab, a pin, a finished zoom.
+//! Texts that are typed, orders of tables and the like only change the entry.
+
+use super::view_state::ViewState;
+use crate::draw::camera::View;
+use crate::draw::span::Span;
+use std::rc::Rc;
+
+/// What an entry of the history shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Place {
+    /// What the shown file is called there, `None` for the page without a file.
+    pub file: Option<Rc<str>>,
+    /// What is seen of it, `None` while it can't be looked at.
+    pub view: Option<ViewState>,
+}
+
+/// How a place came to be shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// By Back or Forward.
+    pub is_returning: bool,
+    /// By the page itself, which chose another of several files.
+    pub is_by_itself: bool,
+    /// The file of the place before was closed.
+    pub is_before_closed: bool,
+}
+
+/// What becomes of the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Nothing.
+    Same,
+    /// The entry is brought up to date.
+    Changed,
+    /// There is a new one, and Back leads to the one before.
+    New,
+}
+
+/// Edges that move by less than this share of what is in view are where they were.
+const SAME_SHARE: f64 = 0.005;
+
+/// What becomes of the history where something else is shown; `before` is `None` for an address that was opened.
+pub fn entry_for(before: Option<&Place>, after: &Place, moved: Moved) -> Entry {
+    let Some(before) = before else { return Entry::Changed };
+    if before == after {
+        return Entry::Same;
+    }
+    let Moved { is_returning, is_by_itself, is_before_closed } = moved;
+    if is_returning || is_by_itself || is_before_closed {
+        return Entry::Changed;
+    }
+    let is_step = match (&before.view, &after.view) {
+        _ if before.file != after.file => after.file.is_some(),
+        (Some(before), Some(after)) => is_step(before, after),
+        _ => false,
+    };
+    if is_step { Entry::New } else { Entry::Changed }
+}
+
+fn is_step(before: &ViewState, after: &ViewState) -> bool {
+    let (stacks, stacks_before) = (&after.choices.stacks, &before.choices.stacks);
+    let is_pinned = after.pin.is_some() && after.pin != before.pin;
+    let is_walked = stacks.zoom != stacks_before.zoom || stacks.site != stacks_before.site;
+    before.device != after.device
+        || before.axis != after.axis
+        || before.tab != after.tab
+        || before.dock != after.dock
+        || before.color != after.color
+        || is_pinned
+        || is_walked
+        || is_elsewhere(before.range, after.range)
+}
+
+/// Whether another part is in view: cameras round, and a timeline that begins anew may not stand to the pixel.
+fn is_elsewhere(before: Option<View>, after: Option<View>) -> bool {
+    let is_moved = |before: Span, after: Span| {
+        let tolerance = SAME_SHARE * before.len().min(after.len());
+        (before.start - after.start).abs() > tolerance || (before.end - after.end).abs() > tolerance
+    };
+    match (before, after) {
+        (Some(before), Some(after)) => is_moved(before.x, after.x) || is_moved(before.y, after.y),
+        (None, None) => false,
+        _ => true,
+    }
+}
+
+/// What the entry of the page without a file is called, to tell it from an address that was just opened.
+pub const NO_FILE: &str = "no file";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::{DockTab, PanelTab, PinKey};
+    use crate::worker::AllocationKey;
+
+    fn place(file: &str, view: ViewState) -> Place {
+        Place { file: Some(file.into()), view: Some(view) }
+    }
+
+    fn part(start: f64, end: f64) -> ViewState {
+        let range = Some(View { x: Span::new(start, end), y: Span::new(0.0, 100.0) });
+        ViewState { range, ..ViewState::default() }
+    }
+
+    fn pinned(event: u32) -> ViewState {
+        let pin = Some(PinKey { allocation: AllocationKey::Event(event), moment: 9 });
+        ViewState { pin, ..ViewState::default() }
+    }
+
+    #[track_caller]
+    fn check(before: &Place, after: &Place, entry: Entry) {
+        assert_eq!(entry_for(Some(before), after, Moved::default()), entry);
+    }
+
+    #[track_caller]
+    fn check_views(before: ViewState, after: ViewState, entry: Entry) {
+        check(&place("a", before), &place("a", after), entry);
+    }
+
+    #[test]
+    fn a_step_makes_an_entry() {
+        let plain = ViewState::default;
+        check_views(plain(), ViewState { device: 1, ..plain() }, Entry::New);
+        check_views(plain(), ViewState { dock: Some(DockTab::Flame), ..plain() }, Entry::New);
+        check_views(ViewState { dock: Some(DockTab::Flame), ..plain() }, plain(), Entry::New);
+        check_views(plain(), ViewState { tab: PanelTab::File, ..plain() }, Entry::New);
+        check_views(plain(), pinned(3), Entry::New);
+        check_views(pinned(3), pinned(4), Entry::New);
+        check_views(plain(), part(2.0, 5.0), Entry::New);
+        check_views(part(2.0, 5.0), part(3.0, 6.0), Entry::New);
+        check_views(part(2.0, 5.0), plain(), Entry::New);
+    }
+
+    #[test]
+    fn what_is_no_step_changes_the_entry() {
+        let mut searched = ViewState::default();
+        Rc::make_mut(&mut searched.choices).stacks.search = "adam".to_owned();
+        check_views(ViewState::default(), searched, Entry::Changed);
+        check_views(pinned(3), ViewState::default(), Entry::Changed);
+        check_views(part(2.0, 5.0), part(2.001, 5.0), Entry::Changed);
+        check_views(part(2.0, 5.0), part(2.0, 5.0), Entry::Same);
+    }
+
+    #[test]
+    fn another_file_makes_an_entry() {
+        let (home, a) = (Place::default(), place("a", ViewState::default()));
+        let unread = Place { file: Some("b".into()), view: None };
+        check(&home, &a, Entry::New);
+        check(&a, &unread, Entry::New);
+        check(&unread, &place("b", ViewState::default()), Entry::Changed);
+        check(&a, &home, Entry::Changed);
+    }
+
+    #[test]
+    fn what_nobody_did_makes_no_entry() {
+        let (a, b) = (place("a", ViewState::default()), place("b", ViewState::default()));
+        assert_eq!(entry_for(None, &a, Moved::default()), Entry::Changed);
+        for moved in [
+            Moved { is_returning: true, ..Moved::default() },
+            Moved { is_by_itself: true, ..Moved::default() },
+            Moved { is_before_closed: true, ..Moved::default() },
+        ] {
+            assert_eq!(entry_for(Some(&a), &b, moved), Entry::Changed, "{moved:?}");
+        }
+    }
+}
