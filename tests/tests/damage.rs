@@ -85,18 +85,19 @@ fn check(bytes: &[u8], message: &str, offset: Option<u64>) {
 #[test]
 fn errors_say_what_and_where() {
     check(b"", "The file is empty", None);
-    check(b"PK\x03\x04rest", "found a zip archive", Some(0));
-    check(b"hello", "begins with 68 65 6c 6c", Some(0));
+    check(b"PK\x03\x04rest", "This is a zip archive", None);
+    check(b"hello", "This is a text file", None);
+    check(b"\x01\x02hello", "its first bytes are 01 02 68 65", None);
     check(b"\x80\x06.", "protocol 0 to 5, found 6", Some(0));
     check(b"\x80\x02}q\x00ctorch\nTensor\n.", "GLOBAL asks for the Python object \"torch.Tensor\"", Some(5));
     check(b"\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x93.", "STACK_GLOBAL", Some(19));
     check(b"\x80\x04}\x94(X\xff\xff\xff\x7f", "ends within the opcode BINUNICODE", Some(5));
     check(b"\x80\x04h\x07.", "memo index", Some(2));
-    check(b"\x80\x04K\x01.", "found a whole number", None);
-    check(b"\x80\x04}\x8c\x01aK\x01s.", "a dictionary with the keys \"a\"", None);
+    check(b"\x80\x04K\x01.", "it holds a number", None);
+    check(b"\x80\x04}\x8c\x01aK\x01s.", "a dictionary with the key \"a\"", None);
     check(b"{\"a\": [1, 2}", "JSON text, found \"}\"", Some(11));
     check(b"{\"segments\": [", "The JSON text ends", Some(14));
-    check(b"<html></html>", "holds no snapshot", None);
+    check(b"<html></html>", "has no memory snapshot in it", None);
     check(b"\x1f\x8bnot gzip at all", "gzip", None);
 }
 

@@ -1,21 +1,31 @@
-//! Jobs: submitted, recorded, watched, cancelled.
+//! Jobs: submitted, recorded, watched, named, cancelled, deleted.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use server::config::SettingsArgs;
+use shared::analysis::Timeline;
 use shared::import::import;
 use testkit::both;
 use testkit::server::{Reply, Server, built_page};
 use testkit::storage::Backend;
 
 use crate::check_refusal;
+use crate::shares::share;
 
 /// A model that is recorded in a second.
 const SMALL: &str = "steps = 3\n[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [128]\nclasses = 10";
 
 /// A model whose recording takes until somebody stops it.
 const LONG: &str = "steps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2";
+
+/// A mistake that keeps the graph of each step.
+const KEEPS_LOSSES: &str = "name = \"keeps\"\nbatch = 4\nsequence = 128\nsteps = 4\ncard = \"t4-16gb\"\n\
+    mistakes = [\"keep_losses\", \"retain_graph\"]\n[model]\npreset = \"gpt2\"\nlayers = 2\nhidden = 256\nheads = 4";
+
+/// A batch that a small card has no room for.
+const TOO_LARGE: &str = "name = \"too large\"\nbatch = 4096\nsequence = 64\nsteps = 2\ncard = \"custom:2GiB\"\n\
+    [model]\npreset = \"gpt2\"\nlayers = 4\nhidden = 256\nheads = 4";
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -136,6 +146,103 @@ fn jobs_are_cancelled_while_they_wait_and_while_they_run(backend: Backend) {
     check_refusal(&server.get(&format!("/api/v1/jobs/{running}/snapshot"), &[]), 404, "not_found", "no snapshot");
 }
 
+/// The chart, the figures above it and the snapshot are one story: the same bytes.
+#[track_caller]
+fn check_story(server: &Server, id: &str, job: &Value) {
+    let highest = |name: &str| {
+        let curve = job["curve"][name].as_array().unwrap_or_else(|| panic!("no {name} in {job}"));
+        curve.iter().map(|bytes| bytes.as_u64().expect("bytes")).max()
+    };
+    let result = &job["result"];
+    assert_eq!(highest("live_curve"), result["peak_live_bytes"].as_u64());
+    assert_eq!(highest("reserved_curve"), result["peak_reserved_bytes"].as_u64());
+    let snapshot = server.get(&format!("/api/v1/jobs/{id}/snapshot"), &[]);
+    let trace = import(&snapshot.body).expect("a snapshot");
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    assert_eq!(result["peak_live_bytes"], json!(timeline.live_peak().1));
+    assert_eq!(job["curve"]["peak_event"], json!(i64::from(timeline.live_peak().0) - 1));
+    assert_eq!(job["curve"]["events"], json!(timeline.events()));
+    assert_eq!(job["curve"]["capacity_bytes"], job["capacity_bytes"]);
+}
+
+fn a_finished_job_tells_one_story(backend: Backend) {
+    let server = server(backend, "virtual=2");
+    let ids = [submit(&server, KEEPS_LOSSES), submit(&server, TOO_LARGE)];
+    let [keeps, large] = ids.each_ref().map(|id| wait_for(&server, id, &["finished", "failed"]));
+    check_story(&server, &ids[0], &keeps);
+    check_story(&server, &ids[1], &large);
+
+    assert_eq!((&keeps["state"], &keeps["outcome"]), (&json!("finished"), &json!("completed")));
+    assert_eq!(keeps["capacity_bytes"], json!(14_930_u64 << 20));
+    let steps: Vec<_> = keeps["curve"]["steps"].as_array().expect("steps").iter().map(|s| s["step"].clone()).collect();
+    assert_eq!((steps, &keeps["curve"]["oom_events"]), ((0..4).map(|step| json!(step)).collect(), &json!([])));
+
+    // The word of the state is a promise; what the job came to says more.
+    assert_eq!((&large["state"], &large["outcome"]), (&json!("finished"), &json!("out_of_memory")), "{large}");
+    assert_eq!(large["capacity_bytes"], json!(2_u64 << 30));
+    assert_ne!(large["curve"]["oom_events"], json!([]));
+    let list = server.get("/api/v1/jobs", &[]).json();
+    assert_eq!(list["jobs"][0]["outcome"], "out_of_memory");
+    assert_eq!(list["jobs"][0].get("curve"), None, "lists do without");
+}
+
+fn jobs_are_named(backend: Backend) {
+    let server = server(backend, "virtual=1");
+    let id = submit(&server, SMALL);
+    wait_for(&server, &id, &["finished"]);
+    let rename = |body: &str| server.send_body("PATCH", &format!("/api/v1/jobs/{id}"), &[], body.as_bytes());
+    let renamed = rename(r#"{"name": " the small one "}"#);
+    assert_eq!((renamed.status, &renamed.json()["name"]), (200, &json!("the small one")), "{}", renamed.text());
+    assert_eq!(job(&server, &id)["name"], "the small one");
+    assert_eq!(server.get("/api/v1/jobs", &[]).json()["jobs"][0]["name"], "the small one");
+    let file = server.get(&format!("/api/v1/jobs/{id}/snapshot"), &[]);
+    assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"the-small-one.pickle.gz\""));
+    for name in [json!(""), json!("  "), json!("a\nb"), json!("x".repeat(101)), json!(3)] {
+        check_refusal(&rename(&json!({ "name": name }).to_string()), 400, "bad_request", "name");
+    }
+    check_refusal(&rename(r#"{"state": "failed"}"#), 400, "bad_request", "state");
+    check_refusal(&rename(&"x".repeat(10 << 10)), 413, "too_large", "bytes");
+    assert_eq!(rename(&json!({ "name": "ü".repeat(100) }).to_string()).status, 200);
+    let unknown = server.send_body("PATCH", "/api/v1/jobs/none", &[], br#"{"name": "a"}"#);
+    check_refusal(&unknown, 404, "not_found", "no such job");
+}
+
+fn jobs_are_deleted(backend: Backend) {
+    let server = server(backend, "virtual=1");
+    let delete = |id: &str| server.send("DELETE", &format!("/api/v1/jobs/{id}"), &[]);
+    let done = submit(&server, SMALL);
+    wait_for(&server, &done, &["finished"]);
+    let snapshot = server.get(&format!("/api/v1/jobs/{done}/snapshot"), &[]).body;
+    let link = share(&server, &json!({"title": "mine", "view_state": "", "days": 7}), &snapshot).json();
+    let link = format!("/api/v1/shares/{}", link["token"].as_str().expect("a token"));
+
+    let running = submit(&server, LONG);
+    wait_for(&server, &running, &["running"]);
+    let waiting = submit(&server, SMALL);
+    check_refusal(&delete(&running), 409, "conflict", "cancel it first");
+    check_refusal(&delete(&waiting), 409, "conflict", "cancel it first");
+    assert_eq!(job(&server, &running)["state"], "running");
+    for id in [&waiting, &running] {
+        server.send_body("POST", &format!("/api/v1/jobs/{id}/cancel"), &[], b"");
+        wait_for(&server, id, &["cancelled"]);
+    }
+    for id in [&done, &running, &waiting] {
+        assert_eq!(delete(id).status, 204);
+        check_refusal(&delete(id), 404, "not_found", "no such job");
+        for path in ["", "/snapshot", "/events"] {
+            let reply = server.get(&format!("/api/v1/jobs/{id}{path}"), &[]);
+            check_refusal(&reply, 404, "not_found", "no such job");
+        }
+    }
+    assert_eq!(server.get("/api/v1/jobs", &[]).json()["jobs"], json!([]));
+    // A link that was made from it is what it was.
+    assert_eq!(server.get(&link, &[]).json()["title"], "mine");
+    assert_eq!(server.get(&format!("{link}/snapshot"), &[]).body, snapshot);
+    // What is recorded afterwards is a job as any other.
+    let again = submit(&server, SMALL);
+    wait_for(&server, &again, &["finished"]);
+}
+
 fn a_full_queue_says_so(backend: Backend) {
     let settings = SettingsArgs {
         dist: Some(built_page()),
@@ -170,6 +277,9 @@ both!(
     what_is_wrong_is_said_by_key_and_line,
     a_repeated_request_is_one_job,
     jobs_are_cancelled_while_they_wait_and_while_they_run,
+    a_finished_job_tells_one_story,
+    jobs_are_named,
+    jobs_are_deleted,
     a_full_queue_says_so,
     lists_come_in_parts,
 );

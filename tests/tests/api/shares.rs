@@ -50,7 +50,7 @@ fn post(server: &Server, parts: &[(&str, &[u8])]) -> Reply {
     server.send_body("POST", "/api/v1/shares", &[("Content-Type", &content_type)], &form(parts))
 }
 
-fn share(server: &Server, view: &Value, snapshot: &[u8]) -> Reply {
+pub(crate) fn share(server: &Server, view: &Value, snapshot: &[u8]) -> Reply {
     post(server, &[("view", view.to_string().as_bytes()), ("snapshot", snapshot)])
 }
 

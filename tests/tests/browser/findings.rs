@@ -29,7 +29,7 @@ fn the_first_tab_says_what_holds_the_peak_and_what_leaks() {
     let page = sample();
     assert_eq!(page.value("document.querySelector('.panel-tabs [aria-selected=true]').id"), "tab-findings");
     let lead = page.text(".findings-lead");
-    assert!(lead.contains("Nothing stands out") && lead.contains("from step to step"), "{lead}");
+    assert!(lead.contains("No problem found") && lead.contains("from step to step"), "{lead}");
     let peak = page.text("[data-code=peak]");
     assert!(peak.contains("The peak of") && peak.contains("activations"), "{peak}");
     page.screenshot("findings");

@@ -76,6 +76,14 @@ impl Recording {
         self.run(script, vec![json!(key), json!(value)]);
     }
 
+    /// A figure by its name.
+    #[track_caller]
+    fn figure(&self, label: &str) -> String {
+        let names = "[...document.querySelectorAll('.numbers-row dt, .figures dt')]";
+        let value = format!("{names}.find(it => it.textContent === {label:?})?.nextElementSibling.textContent");
+        self.value(&value).as_str().expect("a figure").to_owned()
+    }
+
     /// Waits until the page shows a job in a state.
     #[track_caller]
     fn wait_for_state(&self, state: &str) {
@@ -92,7 +100,7 @@ fn a_config_of_the_gallery_becomes_a_recording() {
 
     page.click("[data-config=keep-losses] a");
     page.wait_for("document.querySelector('textarea')?.value.includes('keep_losses')");
-    page.wait_for_text(".problems", "The config is fine");
+    page.wait_for_text(".problems", "Valid");
     page.click("[data-submit]");
 
     page.wait_for("location.pathname.startsWith('/jobs/')");
@@ -115,7 +123,7 @@ fn a_config_of_the_gallery_becomes_a_recording() {
 fn a_running_job_is_watched_and_cancelled() {
     let page = Recording::start("/jobs?new", SettingsArgs::default());
     page.write(LONG);
-    page.wait_for_text(".problems", "The config is fine");
+    page.wait_for_text(".problems", "Valid");
     page.click("[data-submit]");
     page.wait_for_state("running");
     // From the moment that it is said to run, it is asked for before it ends.
@@ -142,6 +150,70 @@ fn a_running_job_is_watched_and_cancelled() {
     page.check_console();
 }
 
+/// A batch that a small card has no room for.
+const TOO_LARGE: &str = "name = \"too large\"\nbatch = 4096\nsequence = 64\nsteps = 2\ncard = \"t4-16gb\"\n\
+    [model]\npreset = \"gpt2\"\nlayers = 8\n";
+
+#[test]
+fn a_finished_job_tells_one_story() {
+    let page = Recording::start("/jobs?new", SettingsArgs::default());
+    page.write(TOO_LARGE);
+    page.wait_for_text(".problems", "Valid");
+    page.click("[data-submit]");
+    page.wait_for_state("finished");
+    page.wait_for("document.querySelector('main').dataset.outcome === 'out-of-memory'");
+    assert!(page.text(".page-title").contains("Out of memory"), "{}", page.text(".page-title"));
+    // The chart is that of the snapshot: its peaks are the figures of the job, to the byte.
+    page.wait_for_text(".legend", "From the snapshot");
+    let id = page.value("location.pathname.split('/').pop()").as_str().expect("an id").to_owned();
+    let job = page.server.get(&format!("/api/v1/jobs/{id}"), &[]).json();
+    let drawn = |name: &str| page.value(&format!("+document.querySelector('canvas').dataset.{name}"));
+    assert_eq!(drawn("peakLive"), job["result"]["peak_live_bytes"]);
+    assert_eq!(drawn("peakReserved"), job["result"]["peak_reserved_bytes"]);
+    page.screenshot("job-out-of-memory");
+
+    page.click("[data-rename]");
+    page.wait_for("document.querySelector('dialog')?.open");
+    page.run("document.querySelector('[data-name]').value = ''", vec![]);
+    page.click("[data-name]");
+    page.press("far too large\u{e007}");
+    page.wait_for_text(".page-title", "far too large");
+    page.wait_for("document.title.startsWith('far too large')");
+
+    // The same words and figures in the list.
+    let (peak, took) = (page.figure("Peak live"), page.figure("Took"));
+    page.visit("/jobs");
+    page.wait_for_text(".jobs", "far too large");
+    let line = page.text(".jobs .job-link");
+    for part in ["Out of memory", &took, &format!("Peak live {peak}")] {
+        assert!(line.contains(part), "{part:?} in {line:?}");
+    }
+
+    // The viewer knows the name, the figures and the card.
+    page.visit(&format!("/?job={id}"));
+    page.wait_for("document.title.includes('far too large')");
+    page.wait_for("document.querySelector('.figures dt') !== null");
+    assert_eq!(page.figure("Peak live"), peak);
+    let chosen = "[...document.querySelectorAll('select')].map(it => it.selectedOptions[0]?.text ?? '')";
+    page.wait_for(&format!("{chosen}.some(text => text.startsWith('t4-16gb'))"));
+    page.check_console();
+
+    page.visit(&format!("/jobs/{id}"));
+    page.wait_for_state("finished");
+    page.click("[data-delete]");
+    page.wait_for("document.querySelector('dialog')?.open");
+    page.screenshot("job-delete");
+    page.click_text("button", "Keep it");
+    page.wait_for("document.querySelector('dialog') === null");
+    page.click("[data-delete]");
+    page.wait_for("document.querySelector('dialog')?.open");
+    page.click("[data-confirm]");
+    page.wait_for("location.pathname === '/jobs'");
+    page.wait_for_text(".empty", "No jobs yet");
+    assert_eq!(page.server.get(&format!("/api/v1/jobs/{id}"), &[]).status, 404);
+    page.check_console();
+}
+
 #[test]
 fn form_and_text_change_each_other() {
     let page = Recording::start("/jobs?new", SettingsArgs::default());
@@ -154,7 +226,7 @@ fn form_and_text_change_each_other() {
     assert_eq!(page.config(), "# mine\nmodel = \"gpt2\"\nbatch = 8 # small\noptimizer = \"sgd\"\ncard = \"t4-16gb\"\n");
 
     page.write("model = \"gpt2\"\n\nbatch = 0\n");
-    page.wait_for_text(".problems", "Line 3 · batch");
+    page.wait_for_text(".problems", "Line 3:1 · batch");
     assert_eq!(page.value("[...document.querySelectorAll('.line.wrong')].map(line => line.textContent)"), json!(["3"]));
     assert_eq!(page.value("document.querySelector('[data-submit]').disabled"), json!(true));
     page.check_console();
@@ -178,7 +250,7 @@ fn the_token_is_asked_for_once() {
     let settings = SettingsArgs { token: Some("a token that is long enough".to_owned()), ..SettingsArgs::default() };
     let page = Recording::start("/jobs?new", settings);
     page.write("steps = 2\n[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [128]\nclasses = 10\n");
-    page.wait_for_text(".problems", "The config is fine");
+    page.wait_for_text(".problems", "Valid");
     page.click("[data-submit]");
     page.wait_for("document.querySelector('dialog')?.open");
     page.press("a token that is long enough\u{e007}");

@@ -94,6 +94,19 @@ impl Journey {
         );
     }
 
+    /// Waits until the bytes of all local files are kept for a reload.
+    #[track_caller]
+    pub(crate) fn wait_until_files_are_kept(&self) {
+        self.wait_for("JSON.parse(sessionStorage.getItem('snapscope-files'))?.files.every(file => file.is_kept)");
+    }
+
+    /// Loads the address once more, as it is, and waits for what it shows.
+    #[track_caller]
+    pub(crate) fn reload(&self) {
+        self.run("window.isOld = true; location.reload()", Vec::new());
+        self.wait_for("window.isOld === undefined && document.querySelector('header') !== null");
+    }
+
     /// Opens the page with one snapshot and waits for its timeline.
     #[track_caller]
     pub(crate) fn with(snapshot: &str) -> Self {

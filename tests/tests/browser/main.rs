@@ -10,6 +10,7 @@ mod findings;
 mod flame;
 mod jobs;
 mod journey;
+mod keeps;
 mod offline;
 mod page;
 mod part;

@@ -126,12 +126,17 @@ fn the_address_keeps_the_view_of_a_file_and_nothing_else() {
     let address = page.value("location.href").as_str().expect("an address").to_owned();
     assert!(!address.contains("virtual-py"), "the file's name is not in {address}");
 
-    page.run("location.reload()", Vec::new());
-    page.wait_for("document.querySelector('.hero') !== null");
-    page.attach(&[&snapshot(DATA_PARALLEL)]);
+    page.wait_until_files_are_kept();
+    page.reload();
     assert_eq!(seen_again(&page), before);
     page.click(".file-close");
     page.wait_for("location.hash === ''");
+
+    // In a tab that never had the file, its name is not known.
+    let elsewhere = page.elsewhere(&address[address.find("/#").expect("a view")..]);
+    elsewhere.wait_for("document.querySelector('[data-addressed]') !== null");
+    elsewhere.attach(&[&snapshot(DATA_PARALLEL)]);
+    assert_eq!(seen_again(&elsewhere), before);
     page.check_console();
 }
 

@@ -1,9 +1,11 @@
 //! `diff` and `ranks`: two moments, and the processes of one job.
 
+use std::path::Path;
+
 use serde_json::Value;
 use testkit::corpus::samples;
 
-use crate::command::{check_refusal, file, json};
+use crate::command::{check_refusal, file, json, run};
 
 #[test]
 fn a_snapshot_differs_from_itself_nowhere() {
@@ -70,6 +72,33 @@ fn devices_of_one_process_are_ranks_with_an_outlier() {
     let outlier = &document["outliers"][0];
     assert_eq!((outlier["rank"].as_u64(), outlier["kind"].as_str()), (Some(0), Some("peak")));
     assert_eq!((ranks.len(), document["outliers"].as_array().map(Vec::len)), (4, Some(1)));
+}
+
+/// A Git LFS pointer stands where a snapshot was meant to be.
+fn pointer(folder: &Path, name: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n").expect("room");
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn an_unreadable_file_hides_none_of_the_good_ones() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (bad, worse) = (pointer(folder.path(), "rank1.pickle"), pointer(folder.path(), "rank3.pickle"));
+    let good = file("virtual-py-resnet50-h100.pickle.gz");
+    for command in ["diagnose", "ranks"] {
+        let output = run(&[command, "--json", &bad, &good, &worse]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("the answer for the good one");
+        assert!(document.to_string().contains("resnet50"), "{command}: {document}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        for part in ["rank1.pickle: This is a Git LFS pointer", "rank3.pickle: This is", "hint: Run git lfs pull"] {
+            assert!(said.contains(part), "{command}: {part:?} in {said}");
+        }
+    }
+    for command in ["diagnose", "ranks", "diff"] {
+        check_refusal(&[command, &bad, &worse], &["rank1.pickle: ", "rank3.pickle: "]);
+    }
 }
 
 #[test]

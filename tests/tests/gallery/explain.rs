@@ -9,7 +9,15 @@ use shared::base::frame_rules::RECORDED_OPERATOR;
 use shared::trace::{Device, EventTable, FrameId, StackId, Trace};
 
 /// Codes of findings that say that memory is kept from step to step.
-pub(super) const LEAKS: [&str; 11] = [
+pub(super) const LEAKS: [&str; 19] = [
+    "tensors-kept",
+    "copies-kept",
+    "models-kept",
+    "kv-cache-kept",
+    "collected-in-epoch",
+    "evaluation-outputs-collected",
+    "evaluation-with-graph",
+    "failed-try-kept",
     "graphs-kept",
     "state-chained",
     "tensor-grows",

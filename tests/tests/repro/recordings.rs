@@ -30,6 +30,7 @@ fn check(text: &str) -> (Recording, Trace) {
     let bytes = std::fs::read(&path).expect("the snapshot");
     let trace = laws::hold(&Sample { name: job.name.clone(), path, bytes });
     check_figures(&job, &recording, &trace);
+    check_curve(&recording, &trace);
     (recording, trace)
 }
 
@@ -50,6 +51,22 @@ fn check_figures(job: &Job, recording: &Recording, trace: &Trace) {
         let names: Vec<_> = trace.annotations.iter().map(|annotation| trace.strings.get(annotation.name)).collect();
         assert!((0..job.steps).all(|step| names.contains(&format!("ProfilerStep#{step}").as_str())), "{names:?}");
     }
+}
+
+/// What a chart draws and the figures above it are the same, to the byte.
+#[track_caller]
+fn check_curve(recording: &Recording, trace: &Trace) {
+    let curve = &recording.curve;
+    assert_eq!(curve.live_curve.iter().max(), Some(&recording.peak_live_bytes));
+    assert_eq!(curve.reserved_curve.iter().max(), Some(&recording.peak_reserved_bytes));
+    assert_eq!((curve.device, curve.events), (trace.devices[0].index, recording.events));
+    assert_eq!(curve.oom_events.len(), count(trace, Action::Oom));
+    assert!(recording.oom.is_none() || !curve.oom_events.is_empty(), "{:?}", recording.oom);
+    let begun = recording.steps + u64::from(recording.oom.as_ref().is_some_and(|oom| oom.step.is_some()));
+    let steps: Vec<_> = curve.steps.iter().map(|start| start.step).collect();
+    assert_eq!(steps, (0..begun).collect::<Vec<_>>());
+    assert!(curve.steps.is_sorted_by_key(|start| start.event));
+    assert_eq!(curve.capacity_bytes, recording.started.as_ref().map(|started| started.memory_bytes));
 }
 
 fn count(trace: &Trace, action: Action) -> usize {

@@ -1,6 +1,8 @@
 //! The life of jobs, snapshots and shares.
 
-use server::database::{Claim, Counts, Database, JobRow, NewJob, NewShare, Outcome, Page, Submission, now_ms};
+use server::database::{
+    Claim, Counts, Database, Deletion, JobRow, NewJob, NewShare, Outcome, Page, Submission, now_ms,
+};
 use shared::api::{JobEvent, JobState};
 use testkit::both;
 use testkit::storage::Backend;
@@ -22,7 +24,7 @@ fn job(id: &str, priority: u16) -> NewJob {
 }
 
 fn outcome(state: JobState, snapshot: Option<&str>) -> Outcome {
-    Outcome { state, result: None, error: None, log: String::new(), snapshot: snapshot.map(str::to_owned) }
+    Outcome { state, result: None, curve: None, error: None, log: String::new(), snapshot: snapshot.map(str::to_owned) }
 }
 
 async fn claim(database: &Database, id: &str, worker: &str) -> Option<JobRow> {
@@ -147,6 +149,76 @@ fn snapshots_stay_while_something_refers_to_them(backend: Backend) {
     });
 }
 
+/// A job that a worker has finished, with a snapshot and a curve.
+async fn finished(database: &Database, id: &str, snapshot: &str) {
+    database.submit(&job(id, 0)).await.unwrap();
+    claim(database, id, "w").await.unwrap();
+    database.add_snapshot(snapshot, &format!("object of {snapshot}"), 5).await.unwrap();
+    let curve = Some(format!("curve of {id}"));
+    assert!(database.finish(id, "w", &Outcome { curve, ..outcome(JobState::Finished, Some(snapshot)) }).await.unwrap());
+}
+
+fn a_job_that_is_over_can_be_deleted(backend: Backend) {
+    with_database(backend, async |database| {
+        assert_eq!(database.delete_job("a").await.unwrap(), Deletion::Unknown);
+        database.submit(&job("a", 0)).await.unwrap();
+        assert_eq!(database.delete_job("a").await.unwrap(), Deletion::NotOver);
+        claim(&database, "a", "w").await.unwrap();
+        assert_eq!(database.delete_job("a").await.unwrap(), Deletion::NotOver);
+        database.cancel("a").await.unwrap();
+        // It runs until its worker has heard of that.
+        assert_eq!(database.delete_job("a").await.unwrap(), Deletion::NotOver);
+        assert!(database.finish("a", "w", &outcome(JobState::Cancelled, None)).await.unwrap());
+        assert_eq!(database.delete_job("a").await.unwrap(), Deletion::Deleted);
+        assert_eq!(database.delete_job("a").await.unwrap(), Deletion::Unknown);
+        assert_eq!(database.job("a").await.unwrap(), None);
+        assert_eq!(bodies(&database, "a").await, Vec::<String>::new());
+        // A task of the queue that comes again finds nothing to do, and a worker that was late changes nothing.
+        assert_eq!(claim(&database, "a", "w").await, None);
+        assert!(!database.finish("a", "w", &outcome(JobState::Failed, None)).await.unwrap());
+        assert_eq!(database.put_back("a", 1, "dead").await.unwrap(), None);
+    });
+}
+
+fn a_deleted_job_leaves_what_others_refer_to(backend: Backend) {
+    with_database(backend, async |database| {
+        for (id, snapshot) in [("a", "shared"), ("b", "twice"), ("c", "twice"), ("d", "alone")] {
+            finished(&database, id, snapshot).await;
+        }
+        let share = NewShare {
+            token_hash: "t".to_owned(),
+            delete_hash: "d".to_owned(),
+            snapshot: "shared".to_owned(),
+            title: "a".to_owned(),
+            view_state: "{}".to_owned(),
+            digest: "{}".to_owned(),
+            expires_ms: None,
+        };
+        assert!(database.share(&share).await.unwrap());
+        for id in ["a", "b", "d"] {
+            assert_eq!(database.delete_job(id).await.unwrap(), Deletion::Deleted);
+        }
+        let later = now_ms() + 1000;
+        assert_eq!(database.unreferenced(later, 10).await.unwrap(), ["alone"]);
+        assert_eq!(database.shared("t").await.unwrap().unwrap().object, "object of shared");
+        assert_eq!(database.job("c").await.unwrap().unwrap().snapshot.as_deref(), Some("twice"));
+        // The row of a snapshot goes before its object, and only once nothing can be about to refer to it.
+        assert_eq!(database.forget_snapshot("alone", 0).await.unwrap(), None);
+        assert_eq!(database.forget_snapshot("alone", later).await.unwrap().as_deref(), Some("object of alone"));
+    });
+}
+
+fn a_job_has_the_name_that_it_was_given_last(backend: Backend) {
+    with_database(backend, async |database| {
+        finished(&database, "a", "h").await;
+        assert!(database.rename_job("a", "größer 🎉").await.unwrap());
+        assert_eq!(database.job("a").await.unwrap().unwrap().name, "größer 🎉");
+        assert!(!database.rename_job("b", "none").await.unwrap());
+        assert_eq!(database.job_curve("a").await.unwrap().as_deref(), Some("curve of a"));
+        assert_eq!(database.job_curve("b").await.unwrap(), None);
+    });
+}
+
 fn shares_end(backend: Backend) {
     with_database(backend, async |database| {
         database.add_snapshot("h", "o", 5).await.unwrap();
@@ -175,5 +247,8 @@ both!(
     a_silent_worker_loses_its_job,
     the_queue_has_an_order,
     snapshots_stay_while_something_refers_to_them,
+    a_job_that_is_over_can_be_deleted,
+    a_deleted_job_leaves_what_others_refer_to,
+    a_job_has_the_name_that_it_was_given_last,
     shares_end,
 );

@@ -1,0 +1,309 @@
+//! Nothing of a person's work is lost: Back, Forward, a reload, files that can't be read, and errors first.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::json;
+use shared::export;
+use shared::pickle::Style;
+use shared::trace::text;
+use testkit::browser::Spot;
+
+use crate::journey::{Journey, PLOT, snapshot};
+
+const GPT2: &str = "torch2.15-gpt2-3steps-py311.pickle.gz";
+const RESNET: &str = "virtual-py-resnet50-h100.pickle.gz";
+const OUT_OF_MEMORY: &str = "virtual-py-gpt2-oom-t4.pickle.gz";
+
+/// How many copies of files the browser keeps, in folders that are there.
+const COPIES: &str = "(async () => {
+    const top = await navigator.storage.getDirectory();
+    const kept = await top.getDirectoryHandle('snapscope-kept').catch(() => null);
+    let count = 0;
+    for await (const tab of kept?.values() ?? []) {
+        for await (const copy of tab.values()) { count += 1; }
+    }
+    return count;
+})()";
+
+#[track_caller]
+fn wait_for_address(page: &Journey, part: &str) {
+    page.wait_for(&format!("location.hash.includes('{part}')"));
+}
+
+fn go(page: &Journey, steps: i32) {
+    page.run(&format!("history.go({steps})"), Vec::new());
+}
+
+#[track_caller]
+fn wait_for_tab(page: &Journey, id: &str) {
+    page.wait_for(&format!("document.querySelector('.panel .panel-tabs [aria-selected=true]')?.id === '{id}'"));
+}
+
+#[track_caller]
+fn shown_file(page: &Journey) -> String {
+    page.text(".file-tab.shown .file-text")
+}
+
+/// Files of this name in a folder of their own.
+fn made(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(name);
+    fs::write(&file, bytes).unwrap();
+    (folder, file)
+}
+
+/// Four GPUs that were used, the second of which ran out of memory, and two between them that were not.
+fn of_six_devices() -> Vec<u8> {
+    let lines = "
+        alloc a 4MiB t=10 @load<main
+        segment s 8MiB
+        block a 4MiB
+        device 1
+        alloc b 2MiB t=10 @load<main
+        oom 64MiB free=1MiB t=20 @forward<main
+        segment s 2MiB
+        block b 2MiB
+        device 2
+        free_completed c 1MiB t=10 @load<main
+        alloc c 1MiB t=20 @load<main
+        segment s 2MiB
+        block c 1MiB
+        device 5
+        alloc d 1MiB t=10 @load<main
+        segment s 2MiB
+        block d 1MiB";
+    let mut bytes = Vec::new();
+    export::pickle(&text::parse(lines).unwrap(), Style::Torch, |piece| bytes.extend_from_slice(piece));
+    bytes
+}
+
+#[test]
+fn back_undoes_steps_and_forward_does_them_again() {
+    let page = Journey::with(GPT2);
+    page.run("window.isSame = true", Vec::new());
+    wait_for_address(&page, "tab=findings");
+    page.click("#tab-file");
+    wait_for_address(&page, "tab=file");
+    page.click("#dock-flame");
+    wait_for_address(&page, "dock=flame");
+
+    go(&page, -1);
+    page.wait_for("document.querySelector('#dock-body') === null");
+    wait_for_tab(&page, "tab-file");
+    go(&page, -1);
+    wait_for_tab(&page, "tab-findings");
+    // The page without a file; the file stays open.
+    go(&page, -1);
+    page.wait_for_element(".hero");
+    assert_eq!(page.text(".file-tab"), GPT2);
+    page.wait_for("location.hash === ''");
+    go(&page, 1);
+    page.wait_for_element(PLOT);
+    wait_for_tab(&page, "tab-findings");
+    go(&page, 2);
+    page.wait_for_element("#dock-body");
+    wait_for_tab(&page, "tab-file");
+    // Keys go to the page, as before.
+    page.press("?");
+    page.wait_for("document.querySelector('dialog')?.open");
+    assert_eq!(page.value("window.isSame"), true);
+    page.check_console();
+}
+
+#[test]
+fn a_turn_of_the_wheel_is_one_step_and_so_is_a_file() {
+    let page = Journey::with(GPT2);
+    wait_for_address(&page, "tab=findings");
+    let whole = page.view();
+    let before = page.value("history.length").as_i64().unwrap();
+    for _ in 0..4 {
+        page.wheel(PLOT, Spot(0.4, 0.5), -240);
+    }
+    wait_for_address(&page, "x=");
+    assert_eq!(page.value("history.length"), before + 1);
+    let zoomed = page.view();
+    page.attach(&[&snapshot(RESNET)]);
+    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
+    page.wait_for("!location.hash.includes('x=')");
+    assert_eq!(shown_file(&page), RESNET);
+    assert_eq!(page.value("history.length"), before + 2);
+
+    go(&page, -1);
+    page.wait_for(&format!("document.querySelector('.file-tab.shown')?.innerText === '{GPT2}'"));
+    page.wait_for_view(&format!("Math.abs(x0 - {}) < 1 && Math.abs(x1 - {}) < 1", zoomed.x0, zoomed.x1));
+    go(&page, -1);
+    page.wait_for_view(&format!("x1 - x0 > {} - 1", whole.width()));
+    assert_eq!(page.value("history.length"), before + 2);
+    // Another tab and back again: the zoom of a file is its own.
+    go(&page, 1);
+    page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.9));
+    page.settle();
+    page.click_text("button[@title]", RESNET);
+    page.wait_for("!location.hash.includes('x=')");
+    page.click_text("button[@title]", GPT2);
+    page.wait_for_view(&format!("Math.abs(x0 - {}) < 1 && Math.abs(x1 - {}) < 1", zoomed.x0, zoomed.x1));
+    page.check_console();
+}
+
+#[test]
+fn a_reload_and_another_page_bring_local_files_back() {
+    let page = Journey::start("/");
+    page.attach(&[&snapshot(GPT2), &snapshot(RESNET)]);
+    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
+    page.click_text("button[@title]", GPT2);
+    page.wait_for(&format!("document.title.startsWith('{GPT2}')"));
+    page.wait_for_element(PLOT);
+    page.settle();
+    page.wheel(PLOT, Spot(0.4, 0.5), -480);
+    wait_for_address(&page, "x=");
+    page.click("#tab-file");
+    wait_for_address(&page, "tab=file");
+    page.wait_for("document.querySelector('[data-keeping]')?.innerText === 'This file is kept.'");
+    page.wait_until_files_are_kept();
+    page.screenshot("kept");
+    let before = page.view();
+
+    let is_back = || {
+        page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
+        page.wait_for_timeline();
+        assert_eq!(shown_file(&page), GPT2);
+        page.wait_for_view(&format!("Math.abs(x0 - {}) < 1 && Math.abs(x1 - {}) < 1", before.x0, before.x1));
+        wait_for_tab(&page, "tab-file");
+    };
+    page.reload();
+    is_back();
+    page.visit("/jobs");
+    page.wait_for("document.querySelector('header') !== null && location.pathname === '/jobs'");
+    go(&page, -1);
+    page.wait_for("location.pathname === '/'");
+    is_back();
+    // Steps from before the reload are still steps.
+    go(&page, -1);
+    wait_for_tab(&page, "tab-findings");
+
+    for left in [1, 0] {
+        page.click(".file-close");
+        page.wait_for(&format!("{COPIES}.then(count => count === {left})"));
+    }
+    page.reload();
+    page.wait_for_element(".hero");
+    assert_eq!(page.value("sessionStorage.getItem('snapscope-files')"), json!(null));
+    page.check_console();
+}
+
+/// A page whose browser keeps no files.
+fn without_storage() -> Journey {
+    let page = Journey::start("/");
+    let source = "delete StorageManager.prototype.getDirectory";
+    page.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source }));
+    page.visit("/?theme=light");
+    page.wait_for_page();
+    page
+}
+
+#[test]
+fn a_file_that_is_not_kept_is_asked_for_with_its_view() {
+    let page = without_storage();
+    let is_asked = "!window.dispatchEvent(new Event('beforeunload', { cancelable: true }))";
+    assert_eq!(page.value(is_asked), false);
+    page.attach(&[&snapshot(GPT2)]);
+    page.wait_for_timeline();
+    page.click("#tab-file");
+    page.wait_for("document.querySelector('.panel .keep')?.innerText.includes('keep files here')");
+    wait_for_address(&page, "tab=file");
+    assert_eq!(page.value(is_asked), true);
+
+    page.reload();
+    page.wait_for("document.querySelector('[data-awaited]') !== null");
+    assert!(page.text("[data-awaited]").contains(&format!("{GPT2} was open here: drop it again")));
+    page.screenshot("awaited");
+    assert_eq!(page.value(is_asked), false);
+    page.attach(&[&snapshot(RESNET), &snapshot(GPT2)]);
+    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
+    wait_for_tab(&page, "tab-file");
+    assert_eq!(page.value("document.querySelector('[data-awaited]')"), json!(null));
+    page.check_console();
+}
+
+#[test]
+fn copies_go_when_somebody_says_so_and_after_a_day() {
+    let page = Journey::with(GPT2);
+    page.wait_until_files_are_kept();
+    assert_eq!(page.value(COPIES), 1);
+    page.click("#tab-file");
+    page.wait_for_element("input[name=keep]");
+    page.click("input[name=keep]");
+    page.wait_for(&format!("{COPIES}.then(count => count === 0)"));
+    page.wait_for("document.querySelector('[data-keeping]').innerText.includes('is not kept')");
+    page.click("input[name=keep]");
+    page.wait_for(&format!("{COPIES}.then(count => count === 1)"));
+    page.wait_until_files_are_kept();
+
+    let source = "const now = Date.now; Date.now = () => now() + 25 * 3600 * 1000";
+    page.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": source }));
+    page.reload();
+    page.wait_for("document.querySelector('[data-awaited]') !== null");
+    page.wait_for(&format!("{COPIES}.then(count => count === 0)"));
+    page.check_console();
+}
+
+#[test]
+fn an_unreadable_file_hides_no_good_one() {
+    let page = Journey::start("/");
+    let (_folder, broken) = made("notes.pickle", b"not a snapshot at all");
+    page.attach(&[&snapshot(GPT2), &broken]);
+    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 1");
+    page.wait_for("document.querySelectorAll('.file-tab.failed').length === 1");
+    page.wait_for_timeline();
+    assert_eq!(shown_file(&page), GPT2);
+    page.click_text("button[@title]", "notes.pickle");
+    page.wait_for("document.querySelector('[data-error]') !== null");
+    // Back from the error is where one was.
+    go(&page, -1);
+    page.wait_for_element(PLOT);
+    // There is nothing of it to bring back.
+    page.wait_until_files_are_kept();
+    page.reload();
+    page.wait_for_timeline();
+    assert_eq!(page.text(".file-tab"), GPT2);
+    assert_eq!(page.value("document.querySelector('[data-awaited]')"), json!(null));
+    page.check_console();
+}
+
+#[test]
+fn of_several_files_the_one_with_the_error_is_shown() {
+    let page = Journey::start("/");
+    page.attach(&[&snapshot(OUT_OF_MEMORY), &snapshot(GPT2)]);
+    page.wait_for("document.querySelectorAll('.file-tab.ready').length === 2");
+    page.wait_for(&format!("document.querySelector('.file-tab.shown')?.innerText.includes('{OUT_OF_MEMORY}')"));
+    assert!(page.text(".file-tab.out").contains(OUT_OF_MEMORY));
+    page.check_console();
+}
+
+#[test]
+fn the_device_with_the_error_is_shown_and_unused_ones_are_folded() {
+    let page = Journey::start("/");
+    let (_folder, file) = made("six.pickle", &of_six_devices());
+    page.attach(&[&file]);
+    page.wait_for_timeline();
+    let shown = || page.text(".device-tab[aria-selected=true]");
+    assert!(shown().contains("GPU 1") && shown().contains("peak 2.00 MiB · out of memory"), "{}", shown());
+    assert_eq!(page.value("document.querySelectorAll('.device-tab').length"), 4);
+    page.wait_for("document.querySelector('.notices [data-code=out-of-memory]') !== null");
+    page.screenshot("six-devices");
+
+    // A note is read where its device is.
+    page.press("]");
+    page.wait_for("document.querySelector('.device-tab[aria-selected=true]').dataset.device === '2'");
+    page.wait_for("document.querySelector('.notices [data-code=recording-began-late]') !== null");
+    assert_eq!(page.value("document.querySelector('.notices [data-code=out-of-memory]')"), json!(null));
+    // Keys pass over what is folded.
+    page.press("]");
+    page.wait_for("document.querySelector('.device-tab[aria-selected=true]').dataset.device === '5'");
+    assert_eq!(page.text(".devices .unused"), "2 unused");
+    page.click(".devices .unused");
+    page.wait_for("document.querySelectorAll('.device-tab').length === 6");
+    assert_eq!(page.text(".devices .unused"), "Hide unused");
+    page.check_console();
+}
