@@ -1,6 +1,7 @@
 //! What forward keeps for backward in one step.
 
-use super::{Phase, Step, Study};
+use super::together::{Lifetime, most_together};
+use super::{AllocationId, Phase, Step, Study};
 use crate::trace::StackId;
 use hashbrown::HashMap;
 
@@ -30,38 +31,18 @@ impl ForwardPass {
     /// Looks at one step; nothing is alive in a pass of a trace whose phases are not known.
     pub fn of(study: &Study<'_>, step: Step) -> Self {
         let allocations = &study.timeline.allocations;
-        let rows = allocations.born_by(step.start)..allocations.born_by(step.end);
-        let of_forward: Vec<(u32, StackId)> = rows
-            .map(|row| (row, allocations.allocation_stack(super::AllocationId(row), study.device)))
-            .filter(|&(row, stack)| study.phases.of_birth(allocations.born_at(row), stack) == Phase::Forward)
+        let of_forward: Vec<Lifetime> = (allocations.born_by(step.start)..allocations.born_by(step.end))
+            .map(|row| Lifetime::of(allocations, study.device, AllocationId(row)))
+            .filter(|row| study.phases.of_birth(row.born, row.stack) == Phase::Forward)
             .collect();
-        let died = |row: u32| allocations.died[row as usize];
-        let size_bytes = |row: u32| allocations.size_bytes[row as usize];
-        let births = of_forward.iter().map(|&(row, _)| (allocations.born_at(row), size_bytes(row) as i64));
-        let deaths = of_forward.iter().map(|&(row, _)| (died(row), -(size_bytes(row) as i64)));
-        let moment = highest(births.chain(deaths).filter(|&(moment, _)| moment <= step.end).collect());
+        let (moment, _) = most_together(&of_forward, step.end);
         let mut pass = Self { moment, ..Self::default() };
-        for (row, stack) in of_forward {
-            if allocations.born_at(row) <= moment && moment < died(row) {
-                pass.bytes += size_bytes(row);
-                let of_stack = pass.by_stack.entry(stack).or_default();
-                of_stack.bytes += size_bytes(row);
-                of_stack.count += 1;
-            }
+        for row in of_forward.into_iter().filter(|row| row.is_alive_at(moment)) {
+            pass.bytes += row.bytes;
+            let of_stack = pass.by_stack.entry(row.stack).or_default();
+            of_stack.bytes += row.bytes;
+            of_stack.count += 1;
         }
         pass
     }
-}
-
-/// The first moment at which the sum of all changes so far is highest.
-fn highest(mut changes: Vec<(u32, i64)>) -> u32 {
-    changes.sort_unstable();
-    let (mut sum, mut best) = (0, (0, 0));
-    for (moment, bytes) in changes {
-        sum += bytes;
-        if sum > best.0 {
-            best = (sum, moment);
-        }
-    }
-    best.1
 }

@@ -15,6 +15,7 @@ mod colors;
 pub(crate) mod naive;
 mod picture;
 mod timeline;
+mod together;
 
 mod distinct;
 mod outline;

@@ -1,6 +1,7 @@
 //! What kind of run a trace is of, which has to be known before anything in it is judged.
 
 use super::sites::{Operation, Rounds, Sites};
+use super::together::{Lifetime, most_together};
 use super::{Allocations, Phase, PhaseBasis, Phases, Steps};
 use crate::trace::{Action, Device, StackId};
 use hashbrown::{HashMap, HashSet};
@@ -33,7 +34,7 @@ const LEAST_KEPT: usize = 4;
 /// The share of what a pass allocates in all that is alive then, where gradients are on: one in so many.
 ///
 /// Without gradients it is what one layer has, of all the layers.
-const LEAST_KEPT_BYTES: i64 = 4;
+const LEAST_KEPT_BYTES: u64 = 4;
 
 /// Fewer tensors that are joined to a longer one are no cache.
 const LEAST_JOINS: usize = 3;
@@ -138,28 +139,16 @@ fn joins_grow(device: &Device, sites: &Sites) -> bool {
 fn keeps_graph(device: &Device, allocations: &Allocations, phases: &Phases, sites: &Sites, calls: usize) -> bool {
     let is_of_pass = |phase: Phase| matches!(phase, Phase::Forward | Phase::Evaluation);
     let has_grad = |stack: StackId| !sites.of_stack(stack).is_without_grad;
-    let mut changes: Vec<(u32, i64)> = Vec::new();
-    let mut rows = Vec::new();
-    for id in allocations.ids().skip(allocations.initial_count()) {
-        let (born, died) = (allocations.born_at(id.0), allocations.died[id.index()]);
-        let stack = allocations.allocation_stack(id, device);
-        if is_of_pass(phases.of_birth(born, stack)) && has_grad(stack) {
-            let bytes = allocations.size_bytes[id.index()] as i64;
-            changes.extend([(born, bytes), (died, -bytes)]);
-            rows.push((born, died, stack));
-        }
-    }
-    changes.sort_unstable();
-    let all_bytes: i64 = changes.iter().map(|change| change.1.max(0)).sum();
-    let (mut live, mut best) = (0, (0, 0));
-    for (moment, bytes) in changes {
-        live += bytes;
-        best = best.max((live, moment));
-    }
-    let stacks: HashSet<_> = rows.iter().map(|row| row.2).collect();
-    let alive: HashSet<_> =
-        rows.iter().filter(|&&(born, died, _)| born <= best.1 && best.1 < died).map(|row| row.2).collect();
-    let has_bytes = best.0.saturating_mul(LEAST_KEPT_BYTES) >= all_bytes / calls.max(1) as i64;
+    let ids = allocations.ids().skip(allocations.initial_count());
+    let rows: Vec<Lifetime> = ids
+        .map(|id| Lifetime::of(allocations, device, id))
+        .filter(|row| is_of_pass(phases.of_birth(row.born, row.stack)) && has_grad(row.stack))
+        .collect();
+    let all_bytes: u64 = rows.iter().map(|row| row.bytes).sum();
+    let (moment, bytes) = most_together(&rows, u32::MAX);
+    let stacks: HashSet<StackId> = rows.iter().map(|row| row.stack).collect();
+    let alive: HashSet<StackId> = rows.iter().filter(|row| row.is_alive_at(moment)).map(|row| row.stack).collect();
+    let has_bytes = bytes.saturating_mul(LEAST_KEPT_BYTES) >= all_bytes / calls.max(1) as u64;
     stacks.len() >= LEAST_STACKS && alive.len() * LEAST_KEPT >= stacks.len() && has_bytes
 }
 

@@ -13,10 +13,14 @@ use hashbrown::HashSet;
 /// Less than this share of the peak hurts nobody: one in so many.
 const LEAST_SHARE: u64 = 20;
 
+/// A program that fails more often than this tells nothing more by the rest; each costs a look at what was alive.
+const MOST_FAILURES: usize = 16;
+
 /// The finding about the failure that leaves the most.
 pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
     let actions = study.device.events.actions();
     let failures = (0..study.timeline.events()).filter(|&event| actions.at(event as usize) == Action::Oom);
+    let failures = failures.take(MOST_FAILURES);
     let (bytes, event, rows) = failures.filter_map(|event| left_by(study, event)).max_by_key(|found| found.0)?;
     if bytes.saturating_mul(LEAST_SHARE) < study.timeline.live_peak().1 {
         return None;

@@ -3,7 +3,8 @@
 use super::collecting::evaluations;
 use super::own_code::{Own, OwnCode};
 use super::{Confidence, Evidence, Finding, Rank, top_stacks};
-use crate::analysis::{PhaseBasis, Study};
+use crate::analysis::together::{Lifetime, most_together};
+use crate::analysis::{AllocationId, PhaseBasis, Study};
 use crate::base::{Severity, format};
 use crate::trace::StackId;
 use hashbrown::HashSet;
@@ -61,30 +62,17 @@ type Held = (u64, u32, Vec<(u64, StackId)>);
 /// What modules have alive at once within an evaluation, where that is most of what they make: bytes, moment and rows.
 fn held(study: &Study<'_>, range: Range<u32>) -> Option<Held> {
     let allocations = &study.timeline.allocations;
-    let rows: Vec<(u32, u32, u64, StackId)> = (allocations.born_by(range.start)..allocations.born_by(range.end))
-        .map(crate::analysis::AllocationId)
-        .map(|id| {
-            let stack = allocations.allocation_stack(id, study.device);
-            (allocations.born_at(id.0), allocations.died[id.index()], allocations.size_bytes(id), stack)
-        })
+    let rows: Vec<Lifetime> = (allocations.born_by(range.start)..allocations.born_by(range.end))
+        .map(|row| Lifetime::of(allocations, study.device, AllocationId(row)))
         .filter(|row| {
-            let site = study.sites.of_stack(row.3);
+            let site = study.sites.of_stack(row.stack);
             site.in_module && !site.is_without_grad
         })
         .collect();
-    let mut changes: Vec<(u32, i64)> =
-        rows.iter().flat_map(|row| [(row.0, row.2 as i64), (row.1, -(row.2 as i64))]).collect();
-    changes.sort_unstable();
-    let (mut live, mut best) = (0, (0, 0));
-    for (moment, bytes) in changes {
-        live += bytes;
-        if live > best.0 {
-            best = (live, moment);
-        }
-    }
+    let (moment, bytes) = most_together(&rows, u32::MAX);
     let alive: Vec<(u64, StackId)> =
-        rows.iter().filter(|row| row.0 <= best.1 && best.1 < row.1).map(|row| (row.2, row.3)).collect();
-    let stacks: HashSet<StackId> = rows.iter().map(|row| row.3).collect();
+        rows.iter().filter(|row| row.is_alive_at(moment)).map(|row| (row.bytes, row.stack)).collect();
+    let stacks: HashSet<StackId> = rows.iter().map(|row| row.stack).collect();
     let held: HashSet<StackId> = alive.iter().map(|row| row.1).collect();
-    (stacks.len() >= LEAST_STACKS && held.len() * LEAST_KEPT >= stacks.len()).then_some((best.0 as u64, best.1, alive))
+    (stacks.len() >= LEAST_STACKS && held.len() * LEAST_KEPT >= stacks.len()).then_some((bytes, moment, alive))
 }

@@ -34,7 +34,7 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
         large.map(|(id, size_bytes)| (size_bytes, allocations.allocation_stack(id, study.device))).collect();
     for &(size_bytes, stack) in &large {
         // Each tensor is of the shape of its own size and of that of twice as many bits.
-        for whole in [size_bytes, size_bytes * 2] {
+        for whole in [size_bytes, size_bytes.saturating_mul(2)] {
             let shape = shapes.entry(whole).or_default();
             shape.bytes = shape.bytes.saturating_add(size_bytes);
             shape.rows.push((size_bytes, stack));

@@ -4,7 +4,6 @@ use super::SourceLine;
 use crate::analysis::{Phase, Study, own_frame};
 use crate::trace::{Action, StackId};
 use hashbrown::HashMap;
-use std::cmp::Reverse;
 
 /// Which of the frames of the user's own code matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,15 +26,22 @@ impl OwnCode {
     /// The line that half or more of the bytes come from; `None` where no line of the user's own has so much.
     pub(super) fn of(study: &Study<'_>, rows: impl Iterator<Item = (u64, StackId)>, own: Own) -> Option<Self> {
         let mut all = 0_u64;
-        let mut by_line: HashMap<SourceLine, u64> = HashMap::new();
+        let mut by_stack: HashMap<StackId, u64> = HashMap::new();
         for (bytes, stack) in rows {
             all = all.saturating_add(bytes);
+            let sum = by_stack.entry(stack).or_default();
+            *sum = sum.saturating_add(bytes);
+        }
+        let mut by_line: HashMap<SourceLine, u64> = HashMap::new();
+        for (stack, bytes) in by_stack {
             if let Some(line) = line_of(study, stack, own) {
                 let sum = by_line.entry(line).or_default();
                 *sum = sum.saturating_add(bytes);
             }
         }
-        let (line, bytes) = by_line.into_iter().max_by_key(|(line, bytes)| (*bytes, Reverse(line.clone())))?;
+        let largest =
+            |one: &(SourceLine, u64), other: &(SourceLine, u64)| one.1.cmp(&other.1).then(other.0.cmp(&one.0));
+        let (line, bytes) = by_line.into_iter().max_by(largest)?;
         (bytes > 0 && bytes.saturating_mul(2) >= all).then_some(Self { line, is_all: bytes == all })
     }
 

@@ -9,7 +9,7 @@
 //! reply:34           entered again and again by tokens        96 calls
 //! ```
 //!
-//! Cost: linear in the events, and in the changes of spine for each frame of one spine.
+//! Cost: linear in the events, and in the frames of the spines.
 
 use super::{Operation, Sites, SpineId};
 use crate::analysis::steps::Step;
@@ -59,24 +59,26 @@ pub(in crate::analysis) fn find(device: &Device, sites: &Sites, events: Range<u3
     let all: usize = of_spine.values().sum();
     let (&spine, _) = of_spine.iter().max_by_key(|&(&spine, &allocs)| (allocs, std::cmp::Reverse(spine)))?;
     let frames = sites.frames(spine);
-    let entries = |is_within: &dyn Fn(&Stay) -> bool| -> Vec<usize> {
-        let is_entry = |&index: &usize| is_within(&stays[index]) && (index == 0 || !is_within(&stays[index - 1]));
+    let in_common = |stay: &Stay| {
+        let pairs = sites.frames(stay.spine).iter().zip(frames);
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let mut known: HashMap<SpineId, usize> = HashMap::new();
+    let depths: Vec<usize> =
+        stays.iter().map(|stay| *known.entry(stay.spine).or_insert_with(|| in_common(stay))).collect();
+    let entries = |is_within: &dyn Fn(usize) -> bool| -> Vec<usize> {
+        let is_entry = |&index: &usize| is_within(index) && (index == 0 || !is_within(index - 1));
         (0..stays.len()).filter(is_entry).collect()
     };
-    let calls = entries(&|stay: &Stay| stay.in_module && stay.spine == spine);
-    let levels = (1..=frames.len()).map(|depth| {
-        let is_within = |stay: &Stay| sites.frames(stay.spine).starts_with(&frames[..depth]);
-        (entries(&is_within), depth)
-    });
-    let share = |depth: usize| -> usize {
-        let within = in_module().filter(|stay| sites.frames(stay.spine).starts_with(&frames[..depth]));
-        within.map(|stay| stay.allocs as usize).sum()
+    let calls = entries(&|index| stays[index].in_module && stays[index].spine == spine);
+    let levels = levels(&stays, &depths, frames.len());
+    let is_much = |level: &Level| level.allocs * LEAST_SHARE >= all;
+    let coarsest = (1..=frames.len()).find(|&depth| levels[depth].entries >= LEAST_ROUNDS && is_much(&levels[depth]));
+    let entered = match coarsest {
+        Some(depth) => entries(&|index| depths[index] >= depth),
+        None if calls.len() >= LEAST_ROUNDS && is_much(&levels[frames.len()]) => calls.clone(),
+        None => return None,
     };
-    let coarsest =
-        levels.into_iter().find(|(entries, depth)| entries.len() >= LEAST_ROUNDS && share(*depth) * LEAST_SHARE >= all);
-    let entered = coarsest
-        .map(|(entries, _)| entries)
-        .or_else(|| (calls.len() >= LEAST_ROUNDS && share(frames.len()) * LEAST_SHARE >= all).then(|| calls.clone()))?;
     let starts: Vec<u32> = entered.iter().map(|&index| stays[index].first).collect();
     // What follows the last round is none of it: the results are read and let go there.
     let mut lengths: Vec<u32> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -92,6 +94,36 @@ pub(in crate::analysis) fn find(device: &Device, sites: &Sites, events: Range<u3
     let with_input = with_input + usize::from(is_first_before);
     let have_inputs = with_input + entered.len().div_ceil(WITHOUT_INPUT) >= entered.len();
     Some(Rounds { rounds, calls: calls.len(), have_inputs })
+}
+
+/// The stays that share so many of the outermost frames of a spine, or more.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    /// How often the program comes there from elsewhere.
+    entries: usize,
+    /// How much modules allocate there.
+    allocs: usize,
+}
+
+/// A level for each number of shared frames, from none to all; `depths` says how many each stay shares.
+fn levels(stays: &[Stay], depths: &[usize], frames: usize) -> Vec<Level> {
+    let mut levels = vec![Level::default(); frames + 1];
+    let before = [0].into_iter().chain(depths.iter().copied());
+    // Who comes from a depth to a greater one enters all levels between, which sums from the deepest up count.
+    let mut left = vec![0; frames + 1];
+    for ((stay, &depth), before) in stays.iter().zip(depths).zip(before) {
+        levels[depth].allocs += if stay.in_module { stay.allocs as usize } else { 0 };
+        if before < depth {
+            levels[depth].entries += 1;
+            left[before] += 1;
+        }
+    }
+    for depth in (0..frames).rev() {
+        let deeper = levels[depth + 1];
+        levels[depth].allocs += deeper.allocs;
+        levels[depth].entries += deeper.entries - left[depth];
+    }
+    levels
 }
 
 /// The allocations with Python frames, by the spines that they come from.

@@ -79,15 +79,15 @@ pub(super) enum Cause {
 
 /// The causes with what each makes grow, the one with the most bytes first.
 pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause, Vec<&'a Kept>)> {
+    let weights = by_design::lasting_sizes(study);
+    let grown: Vec<(&Kept, Group)> = growing.iter().map(|&kept| (kept, of_group(study, kept, &weights))).collect();
+    let own: Vec<&Kept> = of(&grown, Group::Own).collect();
+    let forward = of_forward(study, &grown);
+    let has_own_graph = own.iter().any(|kept| of_own_code(study, kept, &own) == Cause::GraphsOfOwnCode);
+    let has_models = of(&grown, Group::Known(Cause::Models)).next().is_some();
     let mut causes: Vec<(Cause, Vec<&Kept>)> = Vec::new();
-    let forward = of_forward(study, growing);
-    let has_own_graph = growing.iter().any(|kept| {
-        matches!(of_group(study, kept), Group::Own) && of_own_code(study, kept, growing) == Cause::GraphsOfOwnCode
-    });
-    let has_models =
-        study.phases.are_told() && growing.iter().any(|kept| kept.phase == Phase::Setup && !is_copied(study, kept));
-    for &kept in growing {
-        let cause = match of_group(study, kept) {
+    for &(kept, group) in &grown {
+        let cause = match group {
             Group::Known(Cause::Gradients | Cause::OptimizerState) if has_models => Cause::Models,
             Group::Known(cause) => cause,
             Group::Forward => forward,
@@ -95,7 +95,7 @@ pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause,
             Group::Data | Group::Own if is_graph(forward) => forward,
             Group::Data if has_own_graph => Cause::GraphsOfOwnCode,
             Group::Data => Cause::Data,
-            Group::Own => of_own_code(study, kept, growing),
+            Group::Own => of_own_code(study, kept, &own),
         };
         match causes.iter_mut().find(|(other, _)| *other == cause) {
             Some((_, rows)) => rows.push(kept),
@@ -109,7 +109,8 @@ pub(super) fn causes<'a>(study: &Study<'_>, growing: &[&'a Kept]) -> Vec<(Cause,
     causes
 }
 
-/// What a group is by its own stack.
+/// What a group of allocations is by its own stack.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     Known(Cause),
     /// Within modules.
@@ -120,7 +121,13 @@ enum Group {
     Own,
 }
 
-fn of_group(study: &Study<'_>, kept: &Kept) -> Group {
+/// Those of one group among what grows.
+fn of<'a>(grown: &[(&'a Kept, Group)], group: Group) -> impl Iterator<Item = &'a Kept> {
+    grown.iter().filter(move |row| row.1 == group).map(|row| row.0)
+}
+
+/// `weights` counts the tensors of each size that may be weights.
+fn of_group(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> Group {
     let site = study.sites.of_stack(kept.stack);
     if !study.phases.are_told() {
         return Group::Known(Cause::Unknown);
@@ -133,7 +140,7 @@ fn of_group(study: &Study<'_>, kept: &Kept) -> Group {
         let is_cache = site.in_module && study.kind == RunKind::Generation;
         return Group::Known(if is_cache { Cause::KeysAndValues } else { Cause::Joined });
     }
-    if is_copied(study, kept) {
+    if is_copied(study, kept, weights) {
         return Group::Known(Cause::Copies);
     }
     if is_number(kept) {
@@ -195,19 +202,18 @@ fn is_graph(cause: Cause) -> bool {
 }
 
 /// Whether `copy.deepcopy` makes it, or each step leaves tensors with the sizes of weights.
-fn is_copied(study: &Study<'_>, kept: &Kept) -> bool {
+fn is_copied(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> bool {
     let site = study.sites.of_stack(kept.stack);
     if site.is_deep_copy {
         return true;
     }
     let is_copy = matches!(site.operation, Operation::Copy | Operation::Unknown | Operation::Make);
     let is_beside_training = !site.in_module && matches!(kept.phase, Phase::Unknown | Phase::Backward | Phase::Forward);
-    kept.count_per_step >= LEAST_COPIES && is_copy && is_beside_training && has_sizes_of_weights(study, kept)
+    kept.count_per_step >= LEAST_COPIES && is_copy && is_beside_training && has_sizes_of_weights(study, kept, weights)
 }
 
 /// Whether most of the tensors that a step leaves have sizes that weights have, and as many of each.
-fn has_sizes_of_weights(study: &Study<'_>, kept: &Kept) -> bool {
-    let weights = by_design::lasting_sizes(study);
+fn has_sizes_of_weights(study: &Study<'_>, kept: &Kept, weights: &HashMap<u64, u64>) -> bool {
     let allocations = &study.timeline.allocations;
     let repeats = study.repeats();
     let Some(latest) = kept.latest else { return false };
@@ -236,14 +242,13 @@ fn of_evaluation(study: &Study<'_>) -> Cause {
 ///
 /// Several results of one function that stay together are intermediate ones, which have no name of their own: a graph
 /// holds them.
-fn of_own_code(study: &Study<'_>, kept: &Kept, growing: &[&Kept]) -> Cause {
+fn of_own_code(study: &Study<'_>, kept: &Kept, own: &[&Kept]) -> Cause {
     let spine = study.sites.of_stack(kept.stack).spine;
     let is_beside = |other: &&&Kept| {
         let site = study.sites.of_stack(other.stack);
-        let is_near = !site.in_module && study.sites.are_in_one_function(study.trace, spine, site.spine);
-        is_near && matches!(of_group(study, other), Group::Own)
+        !site.in_module && study.sites.are_in_one_function(study.trace, spine, site.spine)
     };
-    let beside = || growing.iter().filter(is_beside);
+    let beside = || own.iter().filter(is_beside);
     let mut lines: Vec<_> = beside().map(|kept| study.sites.of_stack(kept.stack).spine).collect();
     lines.sort_unstable();
     let is_one_line_of_several = lines.windows(2).any(|pair| pair[0] == pair[1]);
@@ -258,9 +263,8 @@ fn of_own_code(study: &Study<'_>, kept: &Kept, growing: &[&Kept]) -> Cause {
 }
 
 /// Which of the tensors of forward stay: all that lead to a loss, or some.
-fn of_forward(study: &Study<'_>, growing: &[&Kept]) -> Cause {
-    let of_forward: Vec<&Kept> =
-        growing.iter().copied().filter(|kept| matches!(of_group(study, kept), Group::Forward)).collect();
+fn of_forward(study: &Study<'_>, grown: &[(&Kept, Group)]) -> Cause {
+    let of_forward: Vec<&Kept> = of(grown, Group::Forward).collect();
     if of_forward.is_empty() {
         return Cause::Unknown;
     }
@@ -270,7 +274,7 @@ fn of_forward(study: &Study<'_>, growing: &[&Kept]) -> Cause {
     }
     let step = steps[steps.len() / 2];
     let pass = ForwardPass::of(study, step);
-    let with_data = growing.iter().any(|kept| matches!(of_group(study, kept), Group::Data));
+    let with_data = of(grown, Group::Data).next().is_some();
     if stays_as_graph(study, &of_forward, &pass, with_data) {
         return match study.kind {
             RunKind::Training if is_retained(study, step) => Cause::RetainedGraphs,

@@ -1,0 +1,72 @@
+//! When most bytes of some allocations are alive together.
+
+use super::{AllocationId, Allocations};
+use crate::trace::{Device, StackId};
+
+/// An allocation among those that are looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lifetime {
+    /// The first moment at which it is alive.
+    pub(super) born: u32,
+    /// The first moment at which it is not any more.
+    pub(super) died: u32,
+    /// Its size in bytes.
+    pub(super) bytes: u64,
+    /// Where it was allocated.
+    pub(super) stack: StackId,
+}
+
+impl Lifetime {
+    /// That of an allocation of `device`.
+    pub(super) fn of(allocations: &Allocations, device: &Device, id: AllocationId) -> Self {
+        Self {
+            born: allocations.born_at(id.0),
+            died: allocations.died[id.index()],
+            bytes: allocations.size_bytes[id.index()],
+            stack: allocations.allocation_stack(id, device),
+        }
+    }
+
+    /// Whether it is alive at a moment.
+    pub(super) fn is_alive_at(self, moment: u32) -> bool {
+        self.born <= moment && moment < self.died
+    }
+}
+
+/// The first moment, no later than `until`, at which most bytes are alive, and how many; (0, 0) of nothing.
+pub(super) fn most_together(lifetimes: &[Lifetime], until: u32) -> (u32, u64) {
+    let changes = |lifetime: &Lifetime| {
+        let bytes = lifetime.bytes as i64;
+        [(lifetime.born, bytes), (lifetime.died, -bytes)]
+    };
+    let mut changes: Vec<(u32, i64)> =
+        lifetimes.iter().flat_map(changes).filter(|&(moment, _)| moment <= until).collect();
+    changes.sort_unstable();
+    let (mut sum, mut best) = (0, (0, 0));
+    for (moment, bytes) in changes {
+        sum += bytes;
+        if sum > best.1 {
+            best = (moment, sum);
+        }
+    }
+    (best.0, best.1 as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lifetime, most_together};
+    use crate::trace::StackId;
+
+    #[test]
+    fn the_first_of_the_highest_moments_counts() {
+        let lifetime = |(born, died, bytes)| Lifetime { born, died, bytes, stack: StackId::NONE };
+        let check = |rows: &[(u32, u32, u64)], until: u32, expected: (u32, u64)| {
+            let lifetimes: Vec<Lifetime> = rows.iter().copied().map(lifetime).collect();
+            assert_eq!(most_together(&lifetimes, until), expected);
+        };
+        check(&[], 9, (0, 0));
+        check(&[(1, 3, 5), (2, 4, 5), (4, 6, 10)], 9, (2, 10));
+        check(&[(1, 3, 5), (3, 5, 7)], 9, (3, 7));
+        check(&[(1, 3, 5), (3, 5, 7)], 2, (1, 5));
+    }
+}
