@@ -11,7 +11,7 @@ fn a_diagnosis_has_an_exit_status_for_scripts() {
     assert_eq!(status(&[]), Some(0));
     assert_eq!(status(&["--max-peak", "80GiB"]), Some(0));
     assert_eq!(status(&["--max-peak", "1GiB"]), Some(1));
-    check_refusal(&["diagnose", &file, "no/such/file"], &["no/such/file", "hint:"]);
+    check_refusal(&["diagnose", "no/such/file"], &["no/such/file", "hint:"]);
 }
 
 #[test]
