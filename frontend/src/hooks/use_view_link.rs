@@ -74,12 +74,9 @@ impl ViewLink {
         link
     }
 
-    /// The timeline shows another part.
-    pub fn see(&self, seen: Seen) {
-        let shown = self.inner.files.borrow().shown;
-        if let Some(id) = shown {
-            self.inner.seen.borrow_mut().insert(id, seen);
-        }
+    /// The timeline of a file shows another part; it may tell so when another file is shown already.
+    pub fn see(&self, id: FileId, seen: Seen) {
+        self.inner.seen.borrow_mut().insert(id, seen);
         self.write_in(REST_MS);
     }
 
@@ -126,6 +123,11 @@ impl ViewLink {
     fn follow(&self, files: &Files) {
         let is_other = *self.inner.files.borrow() != *files;
         if is_other {
+            let is_left = self.inner.files.borrow().shown != files.shown && !self.inner.is_returning.get();
+            if is_left && self.inner.is_due.get() {
+                // The file that is left has its entry, however short it was looked at.
+                self.write();
+            }
             let is_shown = files.shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
             self.inner.is_started.set(self.inner.is_started.get() || is_shown);
             *self.inner.files.borrow_mut() = files.clone();

@@ -21,7 +21,7 @@ use crate::hooks::{
     use_keys, use_scheme, use_session, use_view_link,
 };
 use crate::platform::{chosen_files, focus_element, on_launch, on_next_frame, set_title};
-use crate::state::{DockTab, FileAction, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
+use crate::state::{DockTab, FileAction, FileId, FileStatus, KeyAction, LINKS_DIALOG, OpenFile, Origin, Scheme};
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -169,7 +169,7 @@ fn shown(
                     command={commands.last()}
                     are_ranks={files.files().are_ranks}
                     on_ranks={callback(files, |files, are_ranks| files.dispatch(FileAction::ChooseRanks(are_ranks)))}
-                    on_view={on_view(files, view_link)}
+                    on_view={on_view(files, view_link, id)}
                     on_action={callback(files, |files, action| files.dispatch(action))}
                     on_command={move |command| commands.issue(command)}
                     {on_part} on_all={callback(files, move |files, ()| files.open_part(id, None))}
@@ -181,11 +181,11 @@ fn shown(
     }
 }
 
-/// Hears of each view; whoever moves it looks at the file.
-fn on_view(files: &FilesHandle, view_link: ViewLink) -> Callback<Seen> {
+/// Hears of each view of a file; whoever moves it looks at the file.
+fn on_view(files: &FilesHandle, view_link: ViewLink, id: FileId) -> Callback<Seen> {
     let files = files.clone();
     Callback::from(move |seen: Seen| {
-        view_link.see(seen);
+        view_link.see(id, seen);
         if seen.can_go_back && files.files().is_unattended {
             files.dispatch(FileAction::Stay);
         }

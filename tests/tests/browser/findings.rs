@@ -54,9 +54,9 @@ fn evidence_is_one_click_away() {
 #[test]
 fn a_finding_opens_to_its_reasons_and_stacks() {
     let page = sample();
-    page.click_text("summary", "How this was found");
-    assert!(page.text("[data-code=peak] details[open]").contains("confidence"));
-    page.click_text("summary", "stacks");
+    page.click("[data-code=peak] details:first-of-type summary");
+    assert!(page.text("[data-code=peak] details[open]").contains("Confidence"));
+    page.click("[data-code=peak] details:last-of-type summary");
     page.click("[data-code=peak] .top-stack-head");
     page.wait_for("document.querySelectorAll('[data-code=peak] .frame').length > 0");
     page.check_console();

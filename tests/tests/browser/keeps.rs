@@ -258,7 +258,7 @@ fn an_unreadable_file_hides_no_good_one() {
     page.wait_for_timeline();
     assert_eq!(shown_file(&page), GPT2);
     page.click_text("button[@title]", "notes.pickle");
-    page.wait_for("document.querySelector('[data-error]') !== null");
+    page.wait_for("document.querySelector('[data-error]') !== null && location.hash === ''");
     // Back from the error is where one was.
     go(&page, -1);
     page.wait_for_element(PLOT);

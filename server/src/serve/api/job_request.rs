@@ -103,7 +103,7 @@ pub(super) async fn read_change(payload: Payload) -> Result<JobChange, ApiError>
     let bad = |message: String| ApiError::new(ErrorCode::BadRequest, message);
     let bytes = read_body(payload, MOST_CHANGE_BYTES, "name").await?;
     let JobChange { name } = serde_json::from_slice(&bytes)
-        .map_err(|error| bad(format!("The change of a job is not as it should be: {error}.")))?;
+        .map_err(|error| bad(format!("A change of a job is `{{\"name\": \"…\"}}`: {error}.")))?;
     let name = name.trim().to_owned();
     let most = JobChange::MOST_NAME;
     if name.is_empty() || name.chars().count() > most || name.chars().any(char::is_control) {
