@@ -70,10 +70,10 @@ pub(super) fn finding(study: &Study<'_>) -> Option<Finding> {
 fn releases(events: &EventTable) -> Vec<Release> {
     let mut releases: Vec<Release> = Vec::new();
     for event in 0..events.len() as u32 {
-        let row = events.at(event as usize);
-        if !matches!(row.action, Action::SegmentFree | Action::SegmentUnmap) {
+        if !matches!(events.actions().at(event as usize), Action::SegmentFree | Action::SegmentUnmap) {
             continue;
         }
+        let row = events.at(event as usize);
         match releases.last_mut().filter(|last| last.end == event) {
             Some(last) => {
                 last.end = event + 1;
@@ -99,7 +99,7 @@ fn is_by_hand(events: &EventTable, release: &Release) -> bool {
 
 /// Bytes of segments that CUDA is asked for from an event on.
 fn asked_for(events: &EventTable, from: u32) -> u64 {
-    let rows = (from as usize..events.len()).map(|event| events.at(event));
-    let asks = rows.filter(|row| matches!(row.action, Action::SegmentAlloc | Action::SegmentMap));
-    asks.map(|row| row.size_bytes).fold(0, u64::saturating_add)
+    let is_ask = |&event: &usize| matches!(events.actions().at(event), Action::SegmentAlloc | Action::SegmentMap);
+    let asks = (from as usize..events.len()).filter(is_ask);
+    asks.map(|event| events.sizes_bytes().at(event)).fold(0, u64::saturating_add)
 }

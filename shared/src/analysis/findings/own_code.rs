@@ -48,12 +48,13 @@ impl OwnCode {
     /// The line that calls backward last.
     pub(super) fn of_backward(study: &Study<'_>) -> Option<Self> {
         let (actions, stacks) = (study.device.events.actions(), study.device.events.stacks());
-        let is_call = |&event: &usize| {
-            let stack = stacks.at(event);
-            actions.at(event) == Action::Alloc && study.phases.of_stack(stack) == Phase::Backward
-        };
-        let mut calls = (0..study.device.events.len()).rev().filter(is_call);
-        let line = calls.find_map(|event| line_of(study, stacks.at(event), Own::Call))?;
+        let mut is_known = vec![false; study.trace.stacks.len()];
+        let allocs = (0..study.device.events.len()).rev().filter(|&event| actions.at(event) == Action::Alloc);
+        let mut calls = allocs.map(|event| stacks.at(event)).filter(|stack| {
+            let is_new = !std::mem::replace(&mut is_known[stack.index()], true);
+            is_new && study.phases.of_stack(*stack) == Phase::Backward
+        });
+        let line = calls.find_map(|stack| line_of(study, stack, Own::Call))?;
         Some(Self { line, is_all: true })
     }
 

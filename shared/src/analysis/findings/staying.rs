@@ -130,6 +130,9 @@ fn finding(
     advice: &str,
 ) -> Option<Finding> {
     let bytes: u64 = rows.iter().map(|kept| kept.end_bytes).sum();
+    if is_little(study, bytes) {
+        return None;
+    }
     let count: u64 = rows.iter().map(|kept| kept.end_count).sum();
     let own = OwnCode::of(study, rows.iter().map(|kept| (kept.end_bytes, kept.stack)), Own::Call);
     // Backward runs on threads of its own, which the program's line stands for that calls it.
@@ -137,7 +140,7 @@ fn finding(
     let look = own.as_ref().map_or_else(String::new, |own| format!(" It is called from `{}`.", own.place()));
     let mut by_bytes = rows.to_vec();
     by_bytes.sort_by_key(|kept| std::cmp::Reverse(kept.end_bytes));
-    (!is_little(study, bytes)).then(|| Finding {
+    Some(Finding {
         code,
         severity: Severity::Warning,
         confidence: if study.growth.steps > 2 { Confidence::High } else { Confidence::Medium },
