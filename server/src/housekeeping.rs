@@ -2,12 +2,16 @@
 //!
 //! Rows go before objects, and an object's name never comes back: whatever stops in between leaves an object without a
 //! row, which is found in the store's list, and never a row without its object.
+//!
+//! What is found so is moved to the trash for some days, and only a few objects at a time: many that nobody knows are a
+//! sign that the database is an older one. After a clock has jumped nothing ends for a while, since it may jump back.
 
 use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
 use tokio::sync::watch;
-use tracing::{info, warn};
+use tokio::time::Instant;
+use tracing::{error, info, warn};
 
 use crate::database::{Database, now_ms};
 use crate::snapshots::SnapshotError;
@@ -25,6 +29,21 @@ const GRACE: Duration = Duration::from_secs(3600);
 /// Snapshots of one round, so that a round ends.
 const MOST: i64 = 1000;
 
+/// How long objects without a row stay in the trash.
+const TRASH: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// So many objects without a row are what broken uploads leave.
+const FEW_UNKNOWN: usize = 10;
+
+/// The share of all objects that may be without a row: one in so many.
+const MOST_UNKNOWN: usize = 10;
+
+/// When more time than this lies between two rounds, the server was off or the clock has jumped.
+const JUMP: Duration = Duration::from_secs(24 * 3600);
+
+/// How long nothing ends then: time is set right within minutes after a machine has started.
+const AFTER_JUMP: Duration = Duration::from_secs(3600);
+
 /// What a round removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Removed {
@@ -34,8 +53,10 @@ pub struct Removed {
     pub jobs: u64,
     /// Snapshots without a reference.
     pub snapshots: u64,
-    /// Objects without a row.
+    /// Objects without a row, which went to the trash.
     pub objects: u64,
+    /// Objects that were in the trash for long enough.
+    pub trash: u64,
     /// Objects that were never finished.
     pub unfinished: u64,
     /// Tasks of the queue that are done.
@@ -63,11 +84,12 @@ impl Housekeeper {
 
     /// Removes round by round until `stop` changes.
     pub async fn run(&self, mut stop: watch::Receiver<bool>) {
+        let mut rests_until = None;
         for round in 0_u32.. {
-            match self.round(round.is_multiple_of(ROUNDS_PER_LIST)).await {
+            match self.guarded_round(round.is_multiple_of(ROUNDS_PER_LIST), &mut rests_until).await {
                 Ok(removed) if removed == Removed::default() => {}
-                Ok(Removed { shares, jobs, snapshots, objects, unfinished, tasks }) => {
-                    info!(shares, jobs, snapshots, objects, unfinished, tasks, "removed");
+                Ok(Removed { shares, jobs, snapshots, objects, trash, unfinished, tasks }) => {
+                    info!(shares, jobs, snapshots, objects, trash, unfinished, tasks, "removed");
                 }
                 Err(error) => warn!(%error, "what nothing refers to stays for now"),
             }
@@ -76,6 +98,22 @@ impl Housekeeper {
                 () = tokio::time::sleep(EVERY) => {}
             }
         }
+    }
+
+    /// Removes once, unless the clock has jumped: then nothing is removed for an hour.
+    async fn guarded_round(&self, lists: bool, rests_until: &mut Option<Instant>) -> Result<Removed, SnapshotError> {
+        let rests = |until: &Option<Instant>| until.is_some_and(|until| Instant::now() < until);
+        if rests_until.is_none() && self.database.kept_ms().await? < before(JUMP) {
+            warn!("the last round is more than a day ago: nothing ends for an hour, in case that the clock is wrong");
+            *rests_until = Some(Instant::now() + AFTER_JUMP);
+        }
+        if rests(rests_until) {
+            // The time of the last round stays, so that a start within this hour waits as well.
+            return Ok(Removed::default());
+        }
+        *rests_until = None;
+        self.database.note_kept().await?;
+        self.round(lists).await
     }
 
     /// Removes once; with `lists` also objects that no row names, and what of objects was never finished.
@@ -96,22 +134,35 @@ impl Housekeeper {
         let tasks = self.database.forget_tasks().await?;
         let mut removed = Removed { shares, jobs, snapshots, tasks, ..Removed::default() };
         if lists {
-            removed.objects = self.remove_unknown().await?;
+            removed.objects = self.discard_unknown().await?;
+            removed.trash = self.store.empty_trash(before(TRASH)).await?;
             removed.unfinished = self.store.remove_unfinished(before(self.grace)).await?;
         }
         Ok(removed)
     }
 
-    async fn remove_unknown(&self) -> Result<u64, SnapshotError> {
-        let mut removed = 0;
+    /// Moves objects without a row to the trash, unless they are too many to be what broken uploads leave.
+    async fn discard_unknown(&self) -> Result<u64, SnapshotError> {
+        let (mut all, mut unknown) = (0_usize, Vec::new());
         let mut list = self.store.list();
         while let Some(listed) = list.try_next().await? {
+            all += 1;
             if listed.written_ms < before(self.grace) && !self.database.knows_object(&listed.object).await? {
-                self.store.remove(&listed.object).await?;
-                removed += 1;
+                unknown.push(listed.object);
             }
         }
-        Ok(removed)
+        if unknown.len() > FEW_UNKNOWN.max(all / MOST_UNKNOWN) {
+            error!(
+                unknown = unknown.len(),
+                all,
+                "too many objects without a row: is the database an older one? They stay; see `snapscope data check`"
+            );
+            return Ok(0);
+        }
+        for object in &unknown {
+            self.store.discard(object, now_ms()).await?;
+        }
+        Ok(unknown.len() as u64)
     }
 }
 
@@ -150,6 +201,69 @@ mod tests {
         assert!(store.read("aa/1").await.is_ok());
         assert!(store.read("bb/1").await.is_err());
         assert!(store.read("cc/1").await.is_err());
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn what_nobody_knows_goes_to_the_trash_for_some_days() -> Result<(), SnapshotError> {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
+        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        let source = folder.path().join("source");
+        std::fs::write(&source, b"x").unwrap();
+        store.put("cc/1", &source).await?;
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let grace = Duration::from_millis(10);
+        let housekeeper = Housekeeper { grace, ..Housekeeper::new(database.clone(), store.clone(), GRACE) };
+        assert_eq!(housekeeper.round(true).await?, Removed { objects: 1, ..Removed::default() });
+        let trash = folder.path().join("store/trash");
+        let kept: Vec<_> = std::fs::read_dir(&trash).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(std::fs::read(kept[0].join("cc/1")).unwrap(), b"x");
+        assert_eq!(housekeeper.round(true).await?, Removed::default(), "it stays there");
+        let later = now_ms() + 1;
+        assert_eq!(store.empty_trash(later).await?, 1);
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_database_that_knows_too_little_removes_nothing() -> Result<(), SnapshotError> {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
+        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        let source = folder.path().join("source");
+        std::fs::write(&source, b"x").unwrap();
+        for index in 0..=FEW_UNKNOWN {
+            store.put(&format!("cc/{index}"), &source).await?;
+        }
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let grace = Duration::from_millis(10);
+        let housekeeper = Housekeeper { grace, ..Housekeeper::new(database, store.clone(), GRACE) };
+        assert_eq!(housekeeper.round(true).await?, Removed::default());
+        assert!(store.read("cc/0").await.is_ok());
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn nothing_ends_while_the_clock_may_be_wrong() -> Result<(), SnapshotError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.sqlite");
+        let database = Database::open(&format!("sqlite:{}", path.display())).await?;
+        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        database.installation().await?;
+        database.add_snapshot("aa", "aa/1", 1).await?;
+        share_until(&database, "aa", Some(1)).await?;
+        let housekeeper = Housekeeper::new(database.clone(), store, GRACE);
+        let Database::Sqlite(pool) = &database else { unreachable!() };
+        let old = now_ms() - 31 * 24 * 3600 * 1000;
+        sqlx::query("UPDATE installation SET kept_ms = $1").bind(old).execute(pool).await.unwrap();
+        let mut rests_until = None;
+        for _ in 0..2 {
+            assert_eq!(housekeeper.guarded_round(true, &mut rests_until).await?, Removed::default());
+        }
+        assert_eq!(database.kept_ms().await?, old, "a new start waits as well");
+        rests_until = Some(Instant::now());
+        assert_eq!(housekeeper.guarded_round(true, &mut rests_until).await?.shares, 1);
+        assert_eq!(rests_until, None);
         Ok(())
     }
 
@@ -205,6 +319,10 @@ mod tests {
     }
 
     async fn share(database: &Database, hash: &str) -> Result<bool, DatabaseError> {
+        share_until(database, hash, None).await
+    }
+
+    async fn share_until(database: &Database, hash: &str, expires_ms: Option<i64>) -> Result<bool, DatabaseError> {
         let share = NewShare {
             token_hash: hash.to_owned(),
             delete_hash: hash.to_owned(),
@@ -212,7 +330,7 @@ mod tests {
             title: String::new(),
             view_state: String::new(),
             digest: String::new(),
-            expires_ms: None,
+            expires_ms,
         };
         database.share(&share).await
     }

@@ -18,6 +18,8 @@ mod hex;
 
 pub mod housekeeping;
 
+pub mod installation;
+
 pub mod jobs;
 
 pub mod repro;

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
-    DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, InspectArgs, PeakArgs, RanksArgs, ReplayArgs, ReproArgs, SegmentsArgs,
-    SweepArgs,
+    DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, InspectArgs, PeakArgs, RanksArgs, ReplayArgs, ReproArgs,
+    SegmentsArgs, SweepArgs,
 };
 use server::config::SettingsArgs;
 
@@ -21,6 +21,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Look after what a server keeps: check it, back it up, restore it
+    #[command(subcommand)]
+    Data(DataArgs),
+
     /// Say what holds memory, what leaks, and what to do about it
     #[command(after_help = "Exit status: 0 without findings of severity error, 1 with, 2 for unreadable input")]
     Diagnose(DiagnoseArgs),
@@ -71,6 +75,10 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Data(args) => match args.run() {
+            Ok((page, is_bad)) => return partly(page, &[], u8::from(is_bad)),
+            Err(failure) => Err(failure),
+        },
         Command::Diagnose(args) => {
             let diagnosis = args.run();
             return partly(diagnosis.text, &diagnosis.unread, u8::from(diagnosis.has_errors));

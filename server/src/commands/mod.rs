@@ -1,6 +1,7 @@
 //! The commands that read and make snapshots at the terminal.
 
 mod abreast;
+mod data;
 mod diagnose;
 mod diff;
 mod export;
@@ -18,6 +19,7 @@ mod sweep;
 mod text;
 pub(crate) mod units;
 
+pub use data::DataArgs;
 pub use diagnose::{DiagnoseArgs, Diagnosis};
 pub use diff::DiffArgs;
 pub use export::ExportArgs;

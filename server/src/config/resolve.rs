@@ -89,6 +89,16 @@ pub enum LogFormat {
 pub struct DatabaseAddress(String);
 
 impl DatabaseAddress {
+    /// That of a file.
+    pub fn file(path: &Path) -> Self {
+        Self(format!("sqlite:{}", path.display()))
+    }
+
+    /// The file, unless it is a server.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.strip_prefix("sqlite:").map(Path::new)
+    }
+
     /// The address with its password.
     pub fn secret(&self) -> &str {
         &self.0
@@ -97,13 +107,14 @@ impl DatabaseAddress {
 
 impl fmt::Display for DatabaseAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `postgres://user:password@host/name`
-        match self.0.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
+        // Passwords stand in `postgres://user:password@host/name?password=…`.
+        let (place, query) = self.0.split_once('?').map_or((&*self.0, ""), |(place, _)| (place, "?…"));
+        match place.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
             Some((scheme, (user, place))) => {
                 let user = user.split_once(':').map_or(user, |(user, _)| user);
-                write!(f, "{scheme}://{user}@{place}")
+                write!(f, "{scheme}://{user}@{place}{query}")
             }
-            None => f.write_str(&self.0),
+            None => write!(f, "{place}{query}"),
         }
     }
 }
@@ -158,6 +169,17 @@ impl SettingsArgs {
             log_format: log_format(args.log_format.as_deref())?,
             data,
         })
+    }
+
+    /// Only where the data are: the database and the store.
+    ///
+    /// # Errors
+    ///
+    /// A setting means nothing.
+    pub fn resolve_place(self) -> Result<(DatabaseAddress, StoreAddress), Failure> {
+        let data = self.data.clone().map_or_else(default_data, Ok)?;
+        let store = self.store.as_deref().map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), store)?;
+        Ok((database(self.database.as_deref(), &data)?, store))
     }
 
     fn worker(&self, data: &Path, default_jobs: &str) -> Result<WorkerSettings, Failure> {
@@ -300,7 +322,7 @@ fn default_data() -> Result<PathBuf, Failure> {
 
 fn database(text: Option<&str>, data: &Path) -> Result<DatabaseAddress, Failure> {
     let Some(text) = text else {
-        return Ok(DatabaseAddress(format!("sqlite:{}", data.join("snapscope.sqlite").display())));
+        return Ok(DatabaseAddress::file(&data.join("snapscope.sqlite")));
     };
     if !["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
         let address = DatabaseAddress(text.to_owned()).to_string();

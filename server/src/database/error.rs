@@ -10,6 +10,16 @@ pub struct DatabaseError(Box<dyn std::error::Error + Send + Sync>);
 const FULL: [&str; 2] = ["13", "53100"];
 
 impl DatabaseError {
+    /// The error of a database whose tables this version does not know.
+    pub(super) fn later() -> Self {
+        Self("its tables are of a later version of Snapscope than this one: use that version, or a backup".into())
+    }
+
+    /// The error of a server that is treated as a file.
+    pub(super) fn not_a_file() -> Self {
+        Self("it is a PostgreSQL server: dump it with `pg_dump`".into())
+    }
+
     /// Whether nothing more can be written, since there is no room.
     pub fn is_full(&self) -> bool {
         let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&*self.0);

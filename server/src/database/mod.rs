@@ -8,6 +8,7 @@ mod clock;
 mod error;
 mod events;
 mod figures;
+mod installation;
 mod jobs;
 mod lifecycle;
 mod queue;
@@ -30,6 +31,7 @@ use std::time::Duration;
 
 use apalis_postgres::PostgresStorage;
 use apalis_sqlite::SqliteStorage;
+use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection as _, PgPool, SqlitePool};
@@ -133,12 +135,41 @@ impl Database {
             Self::Sqlite(_) => SqliteStorage::migrations(),
             Self::Postgres(_) => PostgresStorage::migrations(),
         };
+        let lists = [sqlx::migrate!("./migrations"), queue];
+        self.refuse_later(&lists).await?;
         // Both lists are kept in one table: neither knows all of it.
-        for mut migrations in [sqlx::migrate!("./migrations"), queue] {
+        for mut migrations in lists {
             migrations.set_ignore_missing(true);
             on!(self, pool => migrations.run(pool).await?);
         }
         Ok(())
+    }
+
+    /// An error where the tables were changed by a version that knows more than `lists`.
+    async fn refuse_later(&self, lists: &[Migrator]) -> Result<()> {
+        let query = "SELECT version FROM _sqlx_migrations";
+        let applied: Vec<(i64,)> = match on!(self, pool => sqlx::query_as(query).fetch_all(pool).await) {
+            // A new database has no such table.
+            Err(sqlx::Error::Database(_)) => Vec::new(),
+            applied => applied?,
+        };
+        let is_known = |version: i64| lists.iter().flat_map(|list| list.iter()).any(|known| known.version == version);
+        if applied.iter().all(|&(version,)| is_known(version)) { Ok(()) } else { Err(DatabaseError::later()) }
+    }
+
+    /// Writes a file of SQLite into a new one as it is at this moment, while others go on writing.
+    ///
+    /// # Errors
+    ///
+    /// The database fails, the file is there already, or this is no file but a server, which has tools of its own.
+    pub async fn copy_to(&self, path: &Path) -> Result<()> {
+        match self {
+            Self::Sqlite(pool) => {
+                sqlx::query("VACUUM INTO $1").bind(path.to_string_lossy().into_owned()).execute(pool).await?;
+                Ok(())
+            }
+            Self::Postgres(_) => Err(DatabaseError::not_a_file()),
+        }
     }
 
     /// Whether it answers.

@@ -46,6 +46,16 @@ impl Database {
         })?)
     }
 
+    /// All stored snapshots, by hash.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn snapshots(&self) -> Result<Vec<SnapshotRow>> {
+        let query = "SELECT hash, object, stored_bytes, created_ms FROM snapshots ORDER BY hash";
+        Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
+    }
+
     /// A stored snapshot.
     ///
     /// # Errors

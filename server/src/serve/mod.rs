@@ -42,10 +42,9 @@ use tokio::sync::watch;
 use tracing::info;
 
 use crate::config::{ServeConfig, SettingsArgs};
-use crate::database::Database;
 use crate::failure::Failure;
 use crate::housekeeping::Housekeeper;
-use crate::store::Store;
+use crate::installation;
 use crate::worker::{self, Context};
 
 /// How long open requests may take after a signal to stop, in seconds.
@@ -95,8 +94,7 @@ pub struct Started {
 ///
 /// Database or store do not answer, a folder cannot be made, or the address cannot be bound.
 pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> Result<Started, Failure> {
-    let database = Database::connect(&config.database).await?;
-    let store = Store::connect(&config.store).await?;
+    let (database, store) = installation::open(&config.database, &config.store).await?;
     let worker =
         Arc::new(Context::new(database.clone(), store.clone(), config.worker.clone(), config.recorder.clone())?);
     // Whoever is told that it listens may submit a job at once.

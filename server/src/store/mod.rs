@@ -43,6 +43,12 @@ const RETRY: Duration = Duration::from_secs(20);
 /// The folder of snapshots in the store.
 const SNAPSHOTS: &str = "snapshots";
 
+/// The folder of objects that nobody knew, each below the time that it was put there.
+const TRASH: &str = "trash";
+
+/// The object with the name of the installation that the store belongs to.
+const INSTALLATION: &str = "installation";
+
 /// What an operation on the store comes to.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
@@ -149,6 +155,19 @@ impl Store {
         Ok((size_bytes, stream.boxed()))
     }
 
+    /// The length of an object in bytes, `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// The store does not answer.
+    pub async fn size(&self, object: &str) -> Result<Option<u64>> {
+        match self.objects.head(&self.path(object)).await {
+            Ok(meta) => Ok(Some(meta.size)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Removes an object; one that is not there is removed already.
     ///
     /// # Errors
@@ -160,6 +179,63 @@ impl Store {
             Err(error) => Err(error.into()),
         };
         self.metrics.counted("remove", removed)
+    }
+
+    /// The name of the installation that it belongs to, if it has one yet.
+    ///
+    /// # Errors
+    ///
+    /// The store does not answer, or the name is none.
+    pub async fn installation(&self) -> Result<Option<String>> {
+        let found = match self.objects.get(&self.place(INSTALLATION)).await {
+            Ok(found) => found.bytes().await,
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(error) => Err(error),
+        };
+        let bytes = self.metrics.counted("read", found.map_err(StoreError::from))?;
+        Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned()))
+    }
+
+    /// Gives it the name of an installation.
+    ///
+    /// # Errors
+    ///
+    /// The store does not answer or has no room.
+    pub async fn set_installation(&self, name: &str) -> Result<()> {
+        let written = self.objects.put(&self.place(INSTALLATION), format!("{name}\n").into()).await;
+        self.metrics.counted("put", written.map(drop).map_err(StoreError::from))
+    }
+
+    /// Moves an object out of the way, to be found by hand until the trash is emptied.
+    ///
+    /// # Errors
+    ///
+    /// The store does not answer, or there is no such object.
+    pub async fn discard(&self, object: &str, now_ms: i64) -> Result<()> {
+        let place = self.place(&format!("{TRASH}/{now_ms}/{object}"));
+        let moved = self.objects.rename(&self.path(object), &place).await.map_err(StoreError::from);
+        self.metrics.counted("discard", moved)
+    }
+
+    /// Removes what came into the trash before a time; returns how many objects those were.
+    ///
+    /// # Errors
+    ///
+    /// The store does not answer; what was removed until then is.
+    pub async fn empty_trash(&self, discarded_before_ms: i64) -> Result<u64> {
+        let trash = self.place(TRASH);
+        let mut listed = self.objects.list(Some(&trash));
+        let mut removed = 0;
+        while let Some(meta) = listed.try_next().await? {
+            let time = meta.location.prefix_match(&trash).and_then(|mut parts| parts.next());
+            // What somebody else put there is not ours to remove.
+            let discarded_ms: Option<i64> = time.and_then(|time| time.as_ref().parse().ok());
+            if discarded_ms.is_some_and(|time| time < discarded_before_ms) {
+                self.objects.delete(&meta.location).await?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
     }
 
     /// All snapshots that there are.
@@ -205,9 +281,13 @@ impl Store {
     }
 
     fn path(&self, object: &str) -> ObjectPath {
+        self.place(&format!("{SNAPSHOTS}/{object}"))
+    }
+
+    fn place(&self, name: &str) -> ObjectPath {
         let prefix = self.prefix.as_ref();
         let separator = if prefix.is_empty() { "" } else { "/" };
-        ObjectPath::from(format!("{prefix}{separator}{SNAPSHOTS}/{object}"))
+        ObjectPath::from(format!("{prefix}{separator}{name}"))
     }
 }
 

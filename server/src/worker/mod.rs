@@ -28,8 +28,8 @@ use tracing::{error, info};
 use crate::config::SettingsArgs;
 use crate::database::Database;
 use crate::failure::Failure;
+use crate::installation;
 use crate::serve::start_log;
-use crate::store::Store;
 
 /// How often the queue is looked at.
 const POLL: Duration = Duration::from_millis(250);
@@ -72,8 +72,7 @@ pub fn run_alone(args: SettingsArgs) -> Result<(), Failure> {
         info!("{line}");
     }
     runtime()?.block_on(async {
-        let database = Database::connect(&config.database).await?;
-        let store = Store::connect(&config.store).await?;
+        let (database, store) = installation::open(&config.database, &config.store).await?;
         let context = Arc::new(Context::new(database.clone(), store, config.worker, config.recorder)?);
         let (stop, stopped) = watch::channel(false);
         let jobs = tokio::spawn(run(Arc::clone(&context), stopped));

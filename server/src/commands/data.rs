@@ -1,0 +1,315 @@
+//! `snapscope data`: looks after what a server keeps, the database and the store.
+//!
+//! A backup is a data folder of its own: `snapscope serve --data BACKUP` serves it. The database is copied first, then
+//! the objects that the copy names, each of which is read whole and compared with its hash.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use futures_util::TryStreamExt as _;
+use sha2::{Digest as _, Sha256};
+use shared::base::format::{bytes, counted};
+use tokio::io::AsyncWriteExt as _;
+
+use crate::config::{DatabaseAddress, SettingsArgs};
+use crate::database::{Database, SnapshotRow};
+use crate::failure::Failure;
+use crate::hex::hex;
+use crate::installation::{self, Belonging};
+use crate::store::{Store, StoreAddress};
+use crate::worker;
+
+/// The name of the database in a data folder.
+const DATABASE: &str = "snapscope.sqlite";
+
+/// As many names of a list are printed.
+const MOST_SHOWN: usize = 10;
+
+/// The options of `snapscope data`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum DataArgs {
+    /// Say whether database and store belong together, and whether each snapshot is there
+    #[command(
+        after_help = "Exit status: 0 where all is well, 1 where something is missing or changed, 2 for a failure"
+    )]
+    Check {
+        /// Where the data are
+        #[command(flatten)]
+        place: PlaceArgs,
+
+        /// Read each snapshot and compare it with its hash
+        #[arg(long)]
+        contents: bool,
+    },
+
+    /// Copy everything into a folder, which a server can be started on
+    Backup {
+        /// The folder; a backup that is in it already is brought up to date
+        #[arg(value_name = "DIR")]
+        to: PathBuf,
+
+        /// Where the data are
+        #[command(flatten)]
+        place: PlaceArgs,
+    },
+
+    /// Copy a backup to where there is nothing yet
+    Restore {
+        /// The folder of the backup
+        #[arg(value_name = "DIR")]
+        from: PathBuf,
+
+        /// Where the data are
+        #[command(flatten)]
+        place: PlaceArgs,
+    },
+}
+
+/// Where a server keeps its data, as for `snapscope serve`.
+#[derive(Debug, Clone, Args)]
+pub struct PlaceArgs {
+    /// Folder of the database and the store [default: ~/.local/share/snapscope]
+    #[arg(long, value_name = "DIR", env = "SNAPSCOPE_DATA")]
+    data: Option<PathBuf>,
+
+    /// `sqlite:PATH` or `postgres://…` [default: a file in the data folder]
+    #[arg(long, value_name = "URL", env = "SNAPSCOPE_DATABASE")]
+    database: Option<String>,
+
+    /// A folder, or s3://bucket/prefix with the variables `AWS_…` [default: a folder in the data folder]
+    #[arg(long, value_name = "PLACE", env = "SNAPSCOPE_STORE")]
+    store: Option<String>,
+}
+
+impl DataArgs {
+    /// Does it, and returns what to print and whether something is not as it should be.
+    ///
+    /// # Errors
+    ///
+    /// Database, store or backup cannot be read or written.
+    pub fn run(self) -> Result<(String, bool), Failure> {
+        worker::runtime()?.block_on(async {
+            match self {
+                Self::Check { place, contents } => check(&place.resolve()?, contents).await,
+                Self::Backup { to, place } => Ok((backup(&place.resolve()?, &to).await?, false)),
+                Self::Restore { from, place } => Ok((restore(&from, &place.resolve()?).await?, false)),
+            }
+        })
+    }
+}
+
+/// A database and a store.
+struct Place {
+    database: DatabaseAddress,
+    store: StoreAddress,
+}
+
+impl PlaceArgs {
+    fn resolve(self) -> Result<Place, Failure> {
+        let Self { data, database, store } = self;
+        let (database, store) = SettingsArgs { data, database, store, ..SettingsArgs::default() }.resolve_place()?;
+        Ok(Place { database, store })
+    }
+}
+
+impl Place {
+    /// The data folder of a backup.
+    fn backup(folder: &Path) -> Self {
+        Self {
+            database: DatabaseAddress::file(&folder.join(DATABASE)),
+            store: StoreAddress::Folder(folder.join("store")),
+        }
+    }
+
+    /// Fails where there is no database yet, which opening would make.
+    async fn open(&self) -> Result<(Database, Store), Failure> {
+        if let Some(file) = self.database.path().filter(|file| !file.is_file()) {
+            return Err(Failure::new(
+                format!("there is no database at {}", file.display()),
+                "name the folder that the server runs with: --data DIR",
+            ));
+        }
+        Ok((Database::connect(&self.database).await?, Store::connect(&self.store).await?))
+    }
+}
+
+fn failure(error: impl std::fmt::Display) -> Failure {
+    Failure::new(error.to_string(), "check that database and store answer, and that there is room")
+}
+
+async fn check(place: &Place, contents: bool) -> Result<(String, bool), Failure> {
+    let (database, store) = place.open().await?;
+    let belonging = installation::belonging(&database, &store).await.map_err(failure)?;
+    let rows = database.snapshots().await.map_err(failure)?;
+    let mut objects: Vec<String> = Vec::new();
+    let mut list = store.list();
+    while let Some(listed) = list.try_next().await.map_err(failure)? {
+        objects.push(listed.object);
+    }
+    objects.sort_unstable();
+    let is_there = |object: &String| objects.binary_search(object).is_ok();
+    let mut known: Vec<&String> = rows.iter().map(|row| &row.object).collect();
+    known.sort_unstable();
+    let missing: Vec<&str> = known.iter().filter(|object| !is_there(object)).map(|object| object.as_str()).collect();
+    let unknown: Vec<&str> =
+        objects.iter().filter(|object| known.binary_search(object).is_err()).map(String::as_str).collect();
+    let mut changed = Vec::new();
+    if contents {
+        for row in rows.iter().filter(|row| is_there(&row.object)) {
+            if hash_of(&store, row, None).await? != row.hash {
+                changed.push(row.object.as_str());
+            }
+        }
+    }
+    let is_other = matches!(belonging, Belonging::Other | Belonging::Unknown);
+    let stored: u64 = rows.iter().map(|row| row.stored_bytes.max(0) as u64).sum();
+    let mut page = format!("database: {}\nstore: {}\n", place.database, place.store);
+    let belongs = match belonging {
+        Belonging::Own => "database and store belong together",
+        Belonging::New => "database and store belong together, and will be told so at the next start",
+        Belonging::Other => "the store belongs to ANOTHER database",
+        Belonging::Unknown => "the store holds nothing that this database knows",
+    };
+    let _ = writeln!(page, "{belongs}");
+    let _ = writeln!(page, "{}, {}", counted(rows.len() as u64, "snapshot"), bytes(stored));
+    list_of(&mut page, "missing in the store", &missing);
+    list_of(&mut page, "not what was stored", &changed);
+    list_of(
+        &mut page,
+        "in the store without a row, kept in its trash for a week once the server has seen them",
+        &unknown,
+    );
+    if missing.is_empty() && changed.is_empty() && !is_other {
+        page += if contents { "each is there, and is what was stored\n" } else { "each is there\n" };
+    }
+    Ok((page, is_other || !missing.is_empty() || !changed.is_empty()))
+}
+
+fn list_of(page: &mut String, what: &str, objects: &[&str]) {
+    if objects.is_empty() {
+        return;
+    }
+    let _ = writeln!(page, "{what}: {}", objects.len());
+    objects.iter().take(MOST_SHOWN).for_each(|object| {
+        let _ = writeln!(page, "  {object}");
+    });
+    if objects.len() > MOST_SHOWN {
+        let _ = writeln!(page, "  and {} more", objects.len() - MOST_SHOWN);
+    }
+}
+
+async fn backup(place: &Place, to: &Path) -> Result<String, Failure> {
+    let (database, store) = place.open().await?;
+    if !matches!(installation::belonging(&database, &store).await.map_err(failure)?, Belonging::Own | Belonging::New) {
+        return Err(Failure::new(
+            "database and store do not belong together",
+            "see `snapscope data check`, and name both as the server has them",
+        ));
+    }
+    std::fs::create_dir_all(to).map_err(|error| cannot_write(to, &error))?;
+    let target = Place::backup(to);
+    let is_whole = match &database {
+        Database::Sqlite(_) => {
+            let (fresh, file) = (to.join("snapscope.sqlite.new"), to.join(DATABASE));
+            let _ = std::fs::remove_file(&fresh);
+            database.copy_to(&fresh).await.map_err(failure)?;
+            std::fs::rename(&fresh, &file).map_err(|error| cannot_write(&file, &error))?;
+            true
+        }
+        Database::Postgres(_) => false,
+    };
+    let rows = database.snapshots().await.map_err(failure)?;
+    let copied = copy(&store, &Store::connect(&target.store).await?, &rows, to).await?;
+    let backup = Store::connect(&target.store).await?;
+    backup.set_installation(&database.installation().await.map_err(failure)?).await.map_err(failure)?;
+    let mut page = format!("{} in {}, {copied} of them new\n", counted(rows.len() as u64, "snapshot"), to.display());
+    if !is_whole {
+        page += "the database is a PostgreSQL server's: dump it with `pg_dump` before each backup\n";
+    }
+    Ok(page)
+}
+
+async fn restore(from: &Path, place: &Place) -> Result<String, Failure> {
+    let (source, objects) = Place::backup(from).open().await?;
+    let Some(file) = place.database.path() else {
+        return Err(Failure::new(
+            "a database of PostgreSQL is restored by its own tools",
+            "use `pg_restore` or `psql` for it, and name a folder of your own with --database to restore the rest",
+        ));
+    };
+    if file.exists() {
+        return Err(Failure::new(
+            format!("there is a database at {} already, and nothing was changed", file.display()),
+            "name an empty folder with --data",
+        ));
+    }
+    let store = Store::connect(&place.store).await?;
+    let own = source.installation().await.map_err(failure)?;
+    let is_free = match store.installation().await.map_err(failure)? {
+        Some(name) => name == own,
+        None => store.list().try_next().await.map_err(failure)?.is_none(),
+    };
+    if !is_free {
+        return Err(Failure::new(
+            format!("the store at {} is in use by another database, and nothing was changed", place.store),
+            "name an empty store with --store",
+        ));
+    }
+    let folder = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+    let rows = source.snapshots().await.map_err(failure)?;
+    let copied = copy(&objects, &store, &rows, folder).await?;
+    store.set_installation(&own).await.map_err(failure)?;
+    // A server may be started on it from here on.
+    source.copy_to(&file).await.map_err(failure)?;
+    Ok(format!("{} from {}, {copied} of them copied\n", counted(rows.len() as u64, "snapshot"), from.display()))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("{} cannot be written: {error}", path.display()), "check the path, and who may write there")
+}
+
+/// Copies the objects of rows that are not there yet, each through a file in `scratch`; returns how many those were.
+async fn copy(from: &Store, to: &Store, rows: &[SnapshotRow], scratch: &Path) -> Result<u64, Failure> {
+    let mut copied = 0;
+    for row in rows {
+        if to.size(&row.object).await.map_err(failure)? == Some(row.stored_bytes.max(0) as u64) {
+            continue;
+        }
+        let file = scratch.join("snapshot.part");
+        let hash = hash_of(from, row, Some(&file)).await;
+        let put = match hash {
+            Ok(hash) if hash == row.hash => to.put(&row.object, &file).await.map(drop).map_err(failure),
+            Ok(_) => Err(Failure::new(
+                format!("{} is not what was stored", row.object),
+                "see `snapscope data check --contents`; remove its job or link, or restore it from another backup",
+            )),
+            Err(failure) => Err(failure),
+        };
+        let _ = std::fs::remove_file(&file);
+        put?;
+        copied += 1;
+    }
+    Ok(copied)
+}
+
+/// SHA-256 of an object's bytes, which are written to a file if one is named.
+async fn hash_of(store: &Store, row: &SnapshotRow, file: Option<&Path>) -> Result<String, Failure> {
+    let (_, mut pieces) = store.read(&row.object).await.map_err(failure)?;
+    let mut hash = Sha256::new();
+    let mut out = match file {
+        Some(path) => Some(tokio::fs::File::create(path).await.map_err(|error| cannot_write(path, &error))?),
+        None => None,
+    };
+    while let Some(piece) = pieces.try_next().await.map_err(failure)? {
+        hash.update(&piece);
+        if let Some(out) = &mut out {
+            out.write_all(&piece).await.map_err(failure)?;
+        }
+    }
+    if let Some(mut out) = out {
+        out.flush().await.map_err(failure)?;
+    }
+    Ok(hex(hash.finalize()))
+}
