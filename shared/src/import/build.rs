@@ -11,8 +11,8 @@ use super::shapes::Shapes;
 use crate::base::{StringId, StringTable};
 use crate::pickle::{Build, Heap, Val};
 use crate::trace::{
-    BlockState, ContextId, ContextTable, EventContext, EventTable, FrameId, FrameTable, PoolId, SegmentType, StackId,
-    StackTable,
+    BlockState, ContextId, ContextTable, EventContext, EventTable, FrameId, FrameTable, LinesId, PoolId, SegmentType,
+    StackId, StackTable,
 };
 use hashbrown::HashMap;
 
@@ -93,8 +93,8 @@ pub(super) struct SnapshotBuilder {
     pub(super) oddities: Oddities,
     /// The context of the last event; nearly always that of the next one, too.
     pub(super) last_context: Option<(EventContext, ContextId)>,
-    /// Lists of lines that were joined before, by their number in the heap.
-    pub(super) joined_lines: HashMap<u32, StringId>,
+    /// Lists of lines that were met before, by their number in the heap.
+    pub(super) known_lines: HashMap<u32, LinesId>,
     pub(super) stack_scratch: Vec<FrameId>,
     pub(super) fields: Fields,
     pub(super) shapes: Shapes,
@@ -150,7 +150,7 @@ impl Default for SnapshotBuilder {
             pools: Vec::new(),
             oddities: Oddities::default(),
             last_context: None,
-            joined_lines: HashMap::new(),
+            known_lines: HashMap::new(),
             stack_scratch: Vec::new(),
             fields: Fields::default(),
             shapes: Shapes::default(),
