@@ -210,7 +210,7 @@ impl Build for SnapshotBuilder {
         match list.as_handle() {
             Some((LIST, number)) => {
                 let RowList { kind, rows } = &mut self.lists[number as usize];
-                // All or nothing, because the machine falls back to `expand`.
+                // All or nothing, because the machine falls back to a copy.
                 let is_extended =
                     items.iter().all(|item| matches!(item.as_handle(), Some((found, _)) if found == *kind))
                         && push_rows(rows, *kind, items);
@@ -226,21 +226,30 @@ impl Build for SnapshotBuilder {
         }
     }
 
-    fn expand(&self, list: Val) -> Option<Vec<Val>> {
+    fn len(&self, list: Val) -> Option<usize> {
         match list.as_handle()? {
-            (STACK, number) => {
-                let frames = self.stacks.frames(StackId::from_index(number as usize));
-                Some(frames.iter().map(|frame| Val::handle(FRAME, frame.index() as u32)).collect())
-            }
-            (LIST, number) => {
-                let RowList { kind, rows } = &self.lists[number as usize];
-                Some(rows.rows().map(|row| Val::handle(*kind, row)).collect())
-            }
-            (POOL, number) => {
-                let PoolId(a, b) = self.pools[number as usize];
-                Some(vec![Val::small(a), Val::small(b)])
-            }
+            (STACK, number) => Some(self.stacks.frames(StackId::from_index(number as usize)).len()),
+            (LIST, number) => Some(self.lists[number as usize].rows.len()),
+            (POOL, _) => Some(2),
             _ => None,
+        }
+    }
+
+    fn expand(&self, list: Val, items: &mut Vec<Val>) {
+        match list.as_handle() {
+            Some((STACK, number)) => {
+                let frames = self.stacks.frames(StackId::from_index(number as usize));
+                items.extend(frames.iter().map(|frame| Val::handle(FRAME, frame.index() as u32)));
+            }
+            Some((LIST, number)) => {
+                let RowList { kind, rows } = &self.lists[number as usize];
+                items.extend(rows.rows().map(|row| Val::handle(*kind, row)));
+            }
+            Some((POOL, number)) => {
+                let PoolId(a, b) = self.pools[number as usize];
+                items.extend([Val::small(a), Val::small(b)]);
+            }
+            _ => (),
         }
     }
 

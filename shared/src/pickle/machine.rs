@@ -13,6 +13,12 @@ use super::val::{Kind, Val};
 /// CPython's pickler recurses and stops far earlier.
 pub(crate) const MAX_DEPTH: usize = 10_000;
 
+/// So many items of lists may be copied to the heap, beside as many as were appended so far.
+///
+/// A list is copied once as it is written, after its first batch; more copies come of a list that is changed through
+/// the memo again and again.
+const FREE_COPIES: u64 = 10_000;
+
 type Result<T> = std::result::Result<T, Box<ErrorKind>>;
 
 /// Stack, marks and memo over a builder.
@@ -25,6 +31,10 @@ pub(crate) struct Machine<B> {
     pub(super) marks: Vec<usize>,
     pub(super) memo: Memo,
     late_fills: u64,
+    /// Items that were appended to lists.
+    appended: u64,
+    /// Items that were copied from lists of the builder, which could not take what came next.
+    copied: u64,
 }
 
 impl<B: Build> Machine<B> {
@@ -36,6 +46,8 @@ impl<B: Build> Machine<B> {
             marks: Vec::new(),
             memo: Memo::default(),
             late_fills: 0,
+            appended: 0,
+            copied: 0,
         }
     }
 
@@ -322,6 +334,7 @@ impl<B: Build> Machine<B> {
         let position = start - 1;
         let list = self.stack[position];
         if start < self.stack.len() {
+            self.appended += (self.stack.len() - start) as u64;
             match list.kind() {
                 Kind::FreshList(_) => {
                     let val = self.list_from(start);
@@ -333,8 +346,7 @@ impl<B: Build> Machine<B> {
                 }
                 Kind::Handle(..) if self.builder.extend(list, &self.stack[start..]) => {}
                 Kind::Handle(..) => {
-                    let Some(mut all) = self.builder.expand(list) else { return Err(unexpected("a list", list)) };
-                    all.extend_from_slice(&self.stack[start..]);
+                    let all = self.copy_of(list, start)?;
                     self.stack[position] = self.heap.add(Shape::List, all);
                 }
                 _ => return Err(unexpected("a list to append to", list)),
@@ -344,6 +356,22 @@ impl<B: Build> Machine<B> {
         }
         self.stack.truncate(start);
         Ok(())
+    }
+
+    /// The items of a list of the builder and those from `start` on.
+    #[cold]
+    fn copy_of(&mut self, list: Val, start: usize) -> Result<Vec<Val>> {
+        let Some(len) = self.builder.len(list) else { return Err(unexpected("a list", list)) };
+        self.copied += len as u64;
+        let limit = FREE_COPIES + self.appended;
+        if self.copied > limit {
+            return Err(Box::new(ErrorKind::Limit { what: "items of lists that are copied to be changed", limit }));
+        }
+        let added = &self.stack[start..];
+        let mut all = Vec::with_capacity(len + added.len());
+        self.builder.expand(list, &mut all);
+        all.extend_from_slice(added);
+        Ok(all)
     }
 
     /// Adds the keys and values from `start` on to the dictionary below them.
@@ -418,7 +446,8 @@ impl<B: Build> Machine<B> {
             self.heap.node_mut(number).used_empty = true;
             return val;
         }
-        if node.declined_len == node.items.len() {
+        // One that grows by an item at a time is offered each time that it has doubled, so that all of it is linear.
+        if node.declined_len > 0 && node.items.len() < 2 * node.declined_len {
             return val;
         }
         let taken = match node.shape {
