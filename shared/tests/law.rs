@@ -29,11 +29,16 @@ fn check(name: &str, bytes: &[u8]) -> Result<(), ImportError> {
     imported(name, bytes, Importer::new(), 1 << 10).ok();
     imported(name, bytes, Importer::with_preview(), 1 << 10).ok();
     let mut importer = Importer::overview();
-    let (_, overview) = peak_bytes(|| {
+    let (overview, peak) = peak_bytes(|| {
         importer.push(bytes)?;
-        importer.finish_overview().map(drop)
+        importer.finish_overview()
     });
-    hold(name, "an overview", overview, bytes.len() as u64);
+    hold(name, "an overview", peak, bytes.len() as u64);
+    for device in overview.iter().flat_map(|overview| &overview.devices) {
+        let half = 0..device.trace.events.div_ceil(2);
+        let part = Importer::part(device.part(half).unwrap());
+        imported(name, bytes, part, bytes.len()).ok();
+    }
     let (_, value) = peak_bytes(|| value_from_slice(bytes).map(drop));
     hold(name, "a value", value, bytes.len() as u64);
     assert!(start.elapsed() < MOST_TIME, "{name}: {:?} for {} bytes", start.elapsed(), bytes.len());
@@ -88,7 +93,9 @@ fn what_no_recorder_shares_is_refused() {
         sharing,
         &format!("The blocks of \"segments\" are more than 17,307 in 52,845 bytes, {shared}"),
     );
-    check_refused("expand", sharing, "Items of lists that are copied to be changed: more than 13005");
+    // A longer one may be the first batch of a list, which is changed where it is.
+    let sharing = Sharing { len: 900, times: 1_000 };
+    check_refused("expand", sharing, "Items of lists that are copied to be changed: more than 10913");
     check_refused("empty-traces", Sharing { len: 0, times: 1_025 }, "Devices of a snapshot: more than 1,024");
 }
 
@@ -126,6 +133,7 @@ const STORMS: &[Storm] = &[
     (b"\x80\x04}(Vsegments\n]Vallocator_settings\n}(Va\n(", b"N", b"lus."),
     (b"\x80\x04}(Vsegments\n]Vallocator_settings\n}(Va\n(", b"(NNd", b"lus."),
     (b"\x80\x04}(Vsegments\n]Vexternal_annotations\n(", b"(NNd", b"lu."),
+    (b"\x80\x04}(Vsegments\n]Vexternal_annotations\n(", b"N", b"lu."),
 ];
 
 #[test]

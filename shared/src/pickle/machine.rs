@@ -13,6 +13,9 @@ use super::val::{Kind, Val};
 /// CPython's pickler recurses and stops far earlier.
 pub(crate) const MAX_DEPTH: usize = 10_000;
 
+/// A list of so many items may go on: CPython writes lists in batches of this length (`BATCHSIZE`).
+const BATCH_ITEMS: usize = 1000;
+
 /// So many items of lists may be copied to the heap, beside as many as were appended so far.
 ///
 /// A list is copied once as it is written, after its first batch; more copies come of a list that is changed through
@@ -31,10 +34,21 @@ pub(crate) struct Machine<B> {
     pub(super) marks: Vec<usize>,
     pub(super) memo: Memo,
     late_fills: u64,
+    /// The lists that may go on, by ascending places.
+    batches: Vec<Batch>,
     /// Items that were appended to lists.
     appended: u64,
     /// Items that were copied from lists of the builder, which could not take what came next.
     copied: u64,
+}
+
+/// A list that the builder took after its first batch.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    /// Where it stands on the stack.
+    position: usize,
+    memo_index: usize,
+    val: Val,
 }
 
 impl<B: Build> Machine<B> {
@@ -46,6 +60,7 @@ impl<B: Build> Machine<B> {
             marks: Vec::new(),
             memo: Memo::default(),
             late_fills: 0,
+            batches: Vec::new(),
             appended: 0,
             copied: 0,
         }
@@ -337,7 +352,11 @@ impl<B: Build> Machine<B> {
             self.appended += (self.stack.len() - start) as u64;
             match list.kind() {
                 Kind::FreshList(_) => {
+                    let is_batch = self.stack.len() - start >= BATCH_ITEMS;
                     let val = self.list_from(start);
+                    if is_batch {
+                        self.note_batch(position, val);
+                    }
                     self.replace_fresh(position, val);
                 }
                 Kind::Node(number) if self.heap.node(number).shape == Shape::List => {
@@ -347,7 +366,9 @@ impl<B: Build> Machine<B> {
                 Kind::Handle(..) if self.builder.extend(list, &self.stack[start..]) => {}
                 Kind::Handle(..) => {
                     let all = self.copy_of(list, start)?;
-                    self.stack[position] = self.heap.add(Shape::List, all);
+                    let node = self.heap.add(Shape::List, all);
+                    self.replace_batch(position, node);
+                    self.stack[position] = node;
                 }
                 _ => return Err(unexpected("a list to append to", list)),
             }
@@ -356,6 +377,24 @@ impl<B: Build> Machine<B> {
         }
         self.stack.truncate(start);
         Ok(())
+    }
+
+    /// Remembers where the memo has a list that the builder took and that may go on.
+    #[cold]
+    fn note_batch(&mut self, position: usize, val: Val) {
+        self.batches.retain(|batch| batch.position < position);
+        if let (Some(memo_index), Some(_)) = (self.stack[position].memo_index(), val.as_handle()) {
+            self.batches.push(Batch { position, memo_index, val });
+        }
+    }
+
+    /// Puts the copy of a list that goes on in its place in the memo, so that later references are to all of it.
+    fn replace_batch(&mut self, position: usize, node: Val) {
+        let is_it = |batch: &&Batch| batch.position == position && batch.val == self.stack[position];
+        let Some(&Batch { memo_index, val, .. }) = self.batches.iter().find(is_it) else { return };
+        if matches!(self.memo.get(memo_index as u64), Entry::Val(known) if known == val) {
+            self.memo.put(memo_index as u64, node, u64::MAX);
+        }
     }
 
     /// The items of a list of the builder and those from `start` on.

@@ -260,12 +260,12 @@ fn expand(Sharing { len, times }: Sharing) -> Vec<u8> {
     bytes
 }
 
-/// As [`expand`], of a stack.
+/// As [`expand`], of a stack, and at another place than where it was made.
 fn stacks(Sharing { len, times }: Sharing) -> Vec<u8> {
     let mut bytes = b"\x80\x04}(\x8c\x04nameX\x00\x00\x00\x00\x8c\x08filenameX\x00\x00\x00\x00uq\x000]q\x01(".to_vec();
     bytes.extend(b"h\x00".repeat(len));
     bytes.extend(b"e0");
-    bytes.extend(b"h\x01Na0".repeat(times));
+    bytes.extend(b"Nh\x01Na00".repeat(times));
     bytes.extend(b"].");
     bytes
 }
