@@ -12,7 +12,7 @@
 pub const MOST_MEMORY_PER_BYTE: u64 = 160;
 
 /// The most bytes of memory beyond that, for a file of any size.
-pub const MOST_MEMORY_APART: u64 = 8 << 20;
+pub const MOST_MEMORY_APART: u64 = 4 << 20;
 
 /// The most bytes of memory that are held at a time while so many bytes are decoded, the result included.
 ///
