@@ -1,12 +1,12 @@
 //! Rows and the root of the document to a trace.
 
-use super::build::{EVENT, LIST, POOL, RawSegment, SEGMENT, SnapshotBuilder};
+use super::build::{EVENT, LIST, RawSegment, SEGMENT, SnapshotBuilder};
 use super::documents;
 use super::error::ImportError;
-use super::foreign::{self, MOST_ITEMS, MOST_KEYS, MOST_LEVELS, Outline};
 use super::keeper::Keeper;
 use super::keys::*;
 use super::oddities::Record;
+use super::other_data::not_a_snapshot;
 use super::part::{self, Overview, OverviewDevice};
 use super::room::{MOST_DEVICES, Room, RowBudget, too_many_devices};
 use super::runs::Runs;
@@ -113,51 +113,6 @@ fn read_root(builder: &mut SnapshotBuilder, heap: &Heap, root: Val, encoding: En
         return Err(not_a_snapshot(builder, heap, root, is_json));
     }
     Ok(found)
-}
-
-/// What a document is that was read and is no snapshot.
-fn not_a_snapshot(builder: &SnapshotBuilder, heap: &Heap, root: Val, is_json: bool) -> ImportError {
-    foreign::other_data(&outline(builder, heap, root, 0, &mut MOST_TEXTS.clone()), is_json)
-}
-
-/// So many texts and keys of a document are looked at.
-const MOST_TEXTS: usize = 4096;
-
-/// The outermost levels of a document, as its text would show them; `texts` counts down.
-fn outline(builder: &SnapshotBuilder, heap: &Heap, val: Val, level: usize, texts: &mut usize) -> Outline {
-    let val = heap.current(val);
-    match val.kind() {
-        _ if *texts == 0 => Outline::Other,
-        Kind::Handle(POOL, _) => Outline::List(vec![Outline::Number(0.0); 2], 2),
-        Kind::Handle(..) => Outline::Part,
-        Kind::Str(id) => Outline::Text(beginning(builder, id, texts)),
-        _ if level > MOST_LEVELS => Outline::Other,
-        Kind::EmptyDict | Kind::FreshDict(_) => Outline::Table(Vec::new()),
-        Kind::FreshList(_) => Outline::List(Vec::new(), 0),
-        _ => {
-            if let Some(entries) = heap.entries(val) {
-                let names = entries.chunks_exact(2).map(|pair| pair[0].as_str().unwrap_or(StringId::EMPTY));
-                let names = names.take(MOST_KEYS.min(*texts));
-                return Outline::Table(names.map(|key| beginning(builder, key, texts)).collect());
-            }
-            match (heap.items(val), heap.as_f64(val)) {
-                (Some(items), _) => {
-                    let inner = |item: &Val| outline(builder, heap, *item, level + 1, texts);
-                    Outline::List(items.iter().take(MOST_ITEMS).map(inner).collect(), items.len())
-                }
-                (None, Some(number)) => Outline::Number(number),
-                (None, None) => Outline::Other,
-            }
-        }
-    }
-}
-
-/// The beginning of a text.
-fn beginning(builder: &SnapshotBuilder, id: StringId, texts: &mut usize) -> String {
-    const MOST_BYTES: usize = 200;
-    *texts = texts.saturating_sub(1);
-    let text = builder.strings.get(id);
-    text[..text.floor_char_boundary(MOST_BYTES)].to_owned()
 }
 
 /// The number of a list of rows of this kind.

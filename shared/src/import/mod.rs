@@ -24,6 +24,7 @@ mod json;
 mod keeper;
 mod keys;
 mod oddities;
+mod other_data;
 mod part;
 mod preview;
 mod records;
