@@ -160,7 +160,9 @@ impl Layer {
 
     /// What can't be read may still be told what it is, once enough of it is there.
     fn doubt(&mut self, error: ImportError, form: Form, bytes: &[u8]) -> Result<(), ImportError> {
-        let mut doubt = Doubt { error, form, is_text: None, mentions_oom: false, last: Vec::new(), seen_bytes: 0 };
+        // The words may have come before what can't be read, in an earlier chunk.
+        let mentions_oom = foreign::mentions_oom(self.head.bytes());
+        let mut doubt = Doubt { error, form, is_text: None, mentions_oom, last: Vec::new(), seen_bytes: 0 };
         let result = doubt.push(&self.head, bytes);
         self.state = State::Doubt(doubt);
         result
