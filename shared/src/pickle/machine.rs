@@ -3,6 +3,7 @@
 //! The same machine serves the JSON form, whose objects and arrays are closed in the same order.
 
 use super::Build;
+use super::batches::{BATCH_ITEMS, Batch};
 use super::error::ErrorKind;
 use super::heap::{Heap, Shape};
 use super::memo::{Entry, Memo};
@@ -13,16 +14,7 @@ use super::val::{Kind, Val};
 /// CPython's pickler recurses and stops far earlier.
 pub(crate) const MAX_DEPTH: usize = 10_000;
 
-/// A list of so many items may go on: CPython writes lists in batches of this length (`BATCHSIZE`).
-const BATCH_ITEMS: usize = 1000;
-
-/// So many items of lists may be copied to the heap, beside as many as were appended so far.
-///
-/// A list is copied once as it is written, after its first batch; more copies come of a list that is changed through
-/// the memo again and again.
-const FREE_COPIES: u64 = 10_000;
-
-type Result<T> = std::result::Result<T, Box<ErrorKind>>;
+pub(super) type Result<T> = std::result::Result<T, Box<ErrorKind>>;
 
 /// Stack, marks and memo over a builder.
 #[derive(Debug)]
@@ -35,20 +27,11 @@ pub(crate) struct Machine<B> {
     pub(super) memo: Memo,
     late_fills: u64,
     /// The lists that may go on, by ascending places.
-    batches: Vec<Batch>,
+    pub(super) batches: Vec<Batch>,
     /// Items that were appended to lists.
-    appended: u64,
+    pub(super) appended: u64,
     /// Items that were copied from lists of the builder, which could not take what came next.
-    copied: u64,
-}
-
-/// A list that the builder took after its first batch.
-#[derive(Clone, Copy, Debug)]
-struct Batch {
-    /// Where it stands on the stack.
-    position: usize,
-    memo_index: usize,
-    val: Val,
+    pub(super) copied: u64,
 }
 
 impl<B: Build> Machine<B> {
@@ -379,40 +362,6 @@ impl<B: Build> Machine<B> {
         Ok(())
     }
 
-    /// Remembers where the memo has a list that the builder took and that may go on.
-    #[cold]
-    fn note_batch(&mut self, position: usize, val: Val) {
-        self.batches.retain(|batch| batch.position < position);
-        if let (Some(memo_index), Some(_)) = (self.stack[position].memo_index(), val.as_handle()) {
-            self.batches.push(Batch { position, memo_index, val });
-        }
-    }
-
-    /// Puts the copy of a list that goes on in its place in the memo, so that later references are to all of it.
-    fn replace_batch(&mut self, position: usize, node: Val) {
-        let is_it = |batch: &&Batch| batch.position == position && batch.val == self.stack[position];
-        let Some(&Batch { memo_index, val, .. }) = self.batches.iter().find(is_it) else { return };
-        if matches!(self.memo.get(memo_index as u64), Entry::Val(known) if known == val) {
-            self.memo.put(memo_index as u64, node, u64::MAX);
-        }
-    }
-
-    /// The items of a list of the builder and those from `start` on.
-    #[cold]
-    fn copy_of(&mut self, list: Val, start: usize) -> Result<Vec<Val>> {
-        let Some(len) = self.builder.len(list) else { return Err(unexpected("a list", list)) };
-        self.copied += len as u64;
-        let limit = FREE_COPIES + self.appended;
-        if self.copied > limit {
-            return Err(Box::new(ErrorKind::Limit { what: "items of lists that are copied to be changed", limit }));
-        }
-        let added = &self.stack[start..];
-        let mut all = Vec::with_capacity(len + added.len());
-        self.builder.expand(list, &mut all);
-        all.extend_from_slice(added);
-        Ok(all)
-    }
-
     /// Adds the keys and values from `start` on to the dictionary below them.
     #[inline]
     fn set_from(&mut self, start: usize) -> Result<()> {
@@ -533,6 +482,6 @@ fn underflow(expected: &'static str, found: &str) -> Box<ErrorKind> {
 }
 
 #[cold]
-fn unexpected(expected: &'static str, found: Val) -> Box<ErrorKind> {
+pub(super) fn unexpected(expected: &'static str, found: Val) -> Box<ErrorKind> {
     underflow(expected, found.describe())
 }

@@ -6,6 +6,7 @@
 //! Memory is at most [`MOST_MEMORY_PER_BYTE`] for each byte and [`MOST_MEMORY_APART`] beyond that, whatever the bytes
 //! share; time is in proportion to the bytes too.
 
+mod batches;
 mod build;
 mod error;
 mod heap;
