@@ -19,7 +19,7 @@ const RECORDED_PER_BYTE: u64 = 2;
 const RECORDED_APART: u64 = 1 << 20;
 
 /// Quadratic time would be minutes.
-const MOST_TIME: Duration = Duration::from_secs(10);
+const MOST_TIME: Duration = Duration::from_secs(30);
 
 /// Reads bytes in every way, each within the law; returns what importing them came to.
 #[track_caller]
@@ -97,6 +97,17 @@ fn what_no_recorder_shares_is_refused() {
     let sharing = Sharing { len: 900, times: 1_000 };
     check_refused("expand", sharing, "Items of lists that are copied to be changed: more than 10913");
     check_refused("empty-traces", Sharing { len: 0, times: 1_025 }, "Devices of a snapshot: more than 1,024");
+}
+
+#[test]
+fn time_is_that_of_the_bytes() {
+    for name in ["annotations", "growing"] {
+        let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == name).unwrap().1;
+        let bytes = make(Sharing { len: 100_000, times: 60_000 });
+        let start = Instant::now();
+        imported(name, &bytes, Importer::new(), bytes.len()).ok();
+        assert!(start.elapsed() < MOST_TIME, "{name}: {:?} for {} bytes", start.elapsed(), bytes.len());
+    }
 }
 
 /// A unit of opcodes over and over: a beginning, the unit, an end.
