@@ -142,12 +142,15 @@ impl<'a> Pair<'a> {
         }
         let (context_a, context_b) = (self.a.contexts.get(a), self.b.contexts.get(b));
         let texts = |context: &EventContext| {
-            let EventContext { compile_context, user_metadata, internal_metadata, category, forward_frames, .. } =
-                *context;
-            [compile_context, user_metadata, internal_metadata, category, forward_frames]
+            let EventContext { compile_context, user_metadata, internal_metadata, category, .. } = *context;
+            [compile_context, user_metadata, internal_metadata, category]
         };
         let mut pairs = texts(context_a).into_iter().zip(texts(context_b));
         pairs.try_for_each(|(a, b)| self.text("text of an event", a, b))?;
+        let lines_a = self.a.contexts.lines(context_a.forward_frames);
+        let lines_b = self.b.contexts.lines(context_b.forward_frames);
+        same("lines of the forward stack", &lines_a.len(), &lines_b.len())?;
+        lines_a.iter().zip(lines_b).try_for_each(|(&a, &b)| self.text("line of the forward stack", a, b))?;
         same("stream", &context_a.stream, &context_b.stream)?;
         same("pool", &context_a.pool, &context_b.pool)?;
         self.contexts[a.index()] = Some(b);

@@ -47,11 +47,7 @@ pub fn run(early: &Array) {
     let worker = Rc::new(FileWorker::new());
     std::panic::set_hook(Box::new({
         let scope = worker.scope.clone();
-        move |info| {
-            let message = format!("The decoder stopped unexpectedly: {info}");
-            let hint = "This is a mistake of Snapscope: please report it with this text.".to_owned();
-            post(&scope, &Report::Failed { code: String::new(), message, offset: None, hint });
-        }
+        move |info| post(&scope, &Report::of_panic(&info.to_string()))
     }));
     for message in early.iter() {
         worker.hear(&message);

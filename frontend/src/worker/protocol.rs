@@ -300,6 +300,18 @@ pub enum Report {
 }
 
 impl Report {
+    /// What a panic of the decoder comes to, given its words.
+    ///
+    /// A list that would have no room in the address space panics; any other lack of memory ends the worker without one.
+    pub fn of_panic(words: &str) -> Self {
+        if words.contains("capacity overflow") {
+            return Self::Stopped(words.to_owned());
+        }
+        let message = format!("The decoder stopped unexpectedly: {words}");
+        let hint = "This is a mistake of Snapscope: please report it with this text.".to_owned();
+        Self::Failed { code: String::new(), message, offset: None, hint }
+    }
+
     /// Whether nothing more is read of the file, for better or worse.
     pub fn is_read(&self) -> bool {
         matches!(self, Self::Opened(_) | Self::Surveyed(_) | Self::Failed { .. } | Self::NoDecoder | Self::Stopped(_))

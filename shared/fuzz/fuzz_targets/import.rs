@@ -1,17 +1,23 @@
-//! No bytes make the importer or the analyses panic, and chunks of any size give the same.
+//! No bytes make the importer or the analyses panic or take more memory than the law says, and chunks of any size give
+//! the same.
 #![no_main]
 
+#[path = "../../tests/support/counting.rs"]
+mod counting;
+
+use counting::peak_bytes;
 use libfuzzer_sys::fuzz_target;
 use shared::allocator::Settings;
 use shared::analysis::{
     Axis, PictureRequest, ReplayConfig, Replayer, Summary, Timeline, live_by_stack, recording_diagnostics, spans,
     verify,
 };
-use shared::import::{ImportError, Importer, import};
+use shared::import::{ImportError, Importer};
+use shared::pickle::most_memory_bytes;
 use shared::trace::Trace;
 
 fuzz_target!(|bytes: &[u8]| {
-    let whole = import(bytes);
+    let whole = within_the_law(bytes);
     let chunk_len = 1 + bytes.first().map_or(0, |&byte| usize::from(byte) % 40);
     let pieces = in_chunks(bytes, chunk_len);
     // What an error quotes may end with the chunk, its place may not.
@@ -24,6 +30,23 @@ fuzz_target!(|bytes: &[u8]| {
         analyse(trace);
     }
 });
+
+/// The trace, decoded within the memory that its bytes justify.
+fn within_the_law(bytes: &[u8]) -> Result<Trace, ImportError> {
+    // What gzip has unpacked and not handed on yet, in as many layers as there may be.
+    const UNPACKED_BYTES: u64 = 3 << 15;
+    let mut decoded = 0;
+    let (result, peak) = peak_bytes(|| {
+        let mut importer = Importer::new();
+        let result = importer.push(bytes);
+        decoded = importer.decoded_bytes();
+        result.and_then(|()| importer.finish())
+    });
+    let rest = if bytes.contains(&0x1f) { UNPACKED_BYTES } else { 0 };
+    let most = most_memory_bytes(decoded + rest);
+    assert!(peak <= most, "{decoded} bytes took {peak} bytes, more than {most}");
+    result
+}
 
 fn in_chunks(bytes: &[u8], len: usize) -> Result<Trace, ImportError> {
     let mut importer = Importer::new();

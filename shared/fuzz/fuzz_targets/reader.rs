@@ -1,9 +1,15 @@
-//! No bytes make the pickle reader panic.
+//! No bytes make the pickle reader panic or take more memory than the law says.
 #![no_main]
 
+#[path = "../../tests/support/counting.rs"]
+mod counting;
+
+use counting::peak_bytes;
 use libfuzzer_sys::fuzz_target;
-use shared::pickle::value_from_slice;
+use shared::pickle::{most_memory_bytes, value_from_slice};
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = value_from_slice(bytes);
+    let (_, peak) = peak_bytes(|| value_from_slice(bytes).map(drop));
+    let most = most_memory_bytes(bytes.len() as u64);
+    assert!(peak <= most, "{} bytes took {peak} bytes, more than {most}", bytes.len());
 });

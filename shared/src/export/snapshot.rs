@@ -8,8 +8,8 @@ use super::source::Source;
 use crate::base::StringId;
 use crate::pickle::{MemoId, Style, Writer};
 use crate::trace::{
-    Action, Annotation, Block, Device, Event, EventContext, Frame, FrameId, HistoryEntry, PoolId, Segment, Setting,
-    StackId, Stage, Trace,
+    Action, Annotation, Block, Device, Event, EventContext, Frame, FrameId, HistoryEntry, LinesId, PoolId, Segment,
+    Setting, StackId, Stage, Trace,
 };
 
 /// The progress is told after so many events.
@@ -177,11 +177,12 @@ impl<S: FnMut(&[u8]), P: FnMut(u64)> Exporter<'_, S, P> {
             ("user_metadata", context.user_metadata),
             ("internal_metadata", context.internal_metadata),
             ("category", context.category),
-            ("forward_frames", context.forward_frames),
         ];
         let text_count = texts.iter().filter(|(_, text)| *text != StringId::EMPTY).count();
         let has_stack = event.stack != StackId::NONE;
-        self.writer.begin_dict(4 + present(&[has_times, context.pool.is_some(), has_stack]) + text_count);
+        let has_lines = context.forward_frames != LinesId::EMPTY;
+        let others = present(&[has_times, context.pool.is_some(), has_stack, has_lines]);
+        self.writer.begin_dict(4 + others + text_count);
         self.writer.key("action");
         self.writer.key(event.action.name());
         self.int(if event.action == Action::Oom { "device_free" } else { "addr" }, event.addr);
@@ -202,15 +203,16 @@ impl<S: FnMut(&[u8]), P: FnMut(u64)> Exporter<'_, S, P> {
     }
 
     fn forward_frames(&mut self, context: &EventContext) {
-        if context.forward_frames == StringId::EMPTY {
+        if context.forward_frames == LinesId::EMPTY {
             return;
         }
-        let lines = self.source.strings.get(context.forward_frames).split('\n');
+        let Source { strings, contexts, .. } = self.source;
+        let lines = contexts.lines(context.forward_frames);
         self.writer.key("forward_frames");
-        self.writer.begin_list(lines.clone().count());
-        lines.for_each(|line| {
-            self.writer.key(line);
-        });
+        self.writer.begin_list(lines.len());
+        for &line in lines {
+            self.writer.key(strings.get(line));
+        }
         self.writer.end();
     }
 

@@ -1,13 +1,14 @@
 //! Rows and the root of the document to a trace.
 
-use super::build::{EVENT, LIST, POOL, RawSegment, RowList, SEGMENT, SnapshotBuilder};
+use super::build::{EVENT, LIST, RawSegment, SEGMENT, SnapshotBuilder};
 use super::documents;
 use super::error::ImportError;
-use super::foreign::{self, MOST_ITEMS, MOST_KEYS, MOST_LEVELS, Outline};
 use super::keeper::Keeper;
 use super::keys::*;
 use super::oddities::Record;
+use super::other_data::not_a_snapshot;
 use super::part::{self, Overview, OverviewDevice};
+use super::room::{MOST_DEVICES, Room, RowBudget, too_many_devices};
 use super::runs::Runs;
 use super::unwind::unwind;
 use crate::base::{Diagnostic, Severity, StringId, format};
@@ -15,7 +16,9 @@ use crate::pickle::{Heap, Kind, Val, ValueMaker};
 use crate::trace::{
     Annotation, Block, Device, Encoding, EventTable, Format, Segment, SegmentTable, Settings, StackId, Trace,
 };
+use hashbrown::HashMap;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The values of the top-level keys.
 #[derive(Debug, Default)]
@@ -30,38 +33,49 @@ struct Root {
 
 /// Makes the trace of a document whose records were taken by `builder`.
 ///
-/// `budget` bounds the values of the small documents: the bytes of the input.
+/// # Errors
+/// If it is no snapshot, or its lists share more rows than its `bytes` justify.
 pub(super) fn assemble(
     mut builder: SnapshotBuilder,
     heap: &Heap,
     root: Val,
     format: Format,
-    budget: u64,
+    bytes: u64,
 ) -> Result<Trace, ImportError> {
     let root = read_root(&mut builder, heap, root, format.encoding)?;
     let mut diagnostics = Vec::new();
-    let mut documents = Documents { heap, budget, diagnostics: &mut diagnostics };
+    let traces = device_lists(&builder, heap, root.device_traces, &mut diagnostics)?;
+    let host_events = root.host_traces.and_then(|val| list_of(&builder, val, EVENT));
+    let mut rows = RowBudget::new(&builder, bytes);
+    rows.take_events(traces.iter().copied().chain([host_events]))?;
+    let rooms = rows.take_segments(segments_of(&builder, root.segments))?;
+    let host_rooms = rows.take_segments(segments_of(&builder, root.host_segments))?;
+
+    let mut documents = Documents { heap, bytes, diagnostics: &mut diagnostics };
     let annotations = documents.annotations(&mut builder, root.annotations);
     let settings = documents.settings(&builder, root.settings);
 
-    let mut devices = BTreeMap::<i64, Device>::new();
-    let traces = device_lists(&builder, heap, root.device_traces, &mut diagnostics);
-    let host_events = root.host_traces.and_then(|val| rows_of(&builder, val, EVENT)).cloned();
     let keeper = builder.keeper.take();
+    let events = std::mem::take(&mut builder.events);
+    let lists: Vec<&[Range<u32>]> = traces.iter().map(|&list| ranges(&builder, list)).collect();
     let (tables, host_table) = match &keeper {
-        Some(keeper) => (kept_events(&mut builder.events, &traces, keeper)?, EventTable::default()),
-        None => split_events(&mut builder.events, &traces, host_events.as_ref()),
+        Some(keeper) => (kept_events(events, &lists, keeper)?, EventTable::default()),
+        None => split_events(events, lists, host_events.map(|list| ranges(&builder, Some(list)))),
     };
+    let mut devices = BTreeMap::<i64, Device>::new();
     for (index, events) in tables.into_iter().enumerate() {
         let index = index as i64;
         devices.insert(index, Device { index, events, ..Device::default() });
     }
+    for (index, room) in rooms {
+        let device = devices.entry(index).or_default();
+        (device.index, device.segments) = (index, room.table());
+    }
     for segment in segments_of(&builder, root.segments) {
         let device = devices.entry(segment.device).or_default();
-        device.index = segment.device;
         place_segment(&builder, segment, &mut device.segments, &mut diagnostics);
     }
-    let host = host_device(&builder, &root, host_table, &mut diagnostics);
+    let host = host_device(&builder, &root, host_rooms, host_table, &mut diagnostics);
     if let Some(keeper) = keeper
         && let Some(device) = devices.get_mut(&keeper.request.device())
     {
@@ -101,64 +115,48 @@ fn read_root(builder: &mut SnapshotBuilder, heap: &Heap, root: Val, encoding: En
     Ok(found)
 }
 
-/// What a document is that was read and is no snapshot.
-fn not_a_snapshot(builder: &SnapshotBuilder, heap: &Heap, root: Val, is_json: bool) -> ImportError {
-    foreign::other_data(&outline(builder, heap, root, 0), is_json)
-}
-
-/// The outermost levels of a document, as its text would show them.
-fn outline(builder: &SnapshotBuilder, heap: &Heap, val: Val, level: usize) -> Outline {
-    let val = heap.current(val);
-    let inner = |item: &Val| outline(builder, heap, *item, level + 1);
-    match val.kind() {
-        Kind::Handle(POOL, _) => Outline::List(vec![Outline::Number(0.0); 2], 2),
-        Kind::Handle(..) => Outline::Part,
-        Kind::Str(id) => Outline::Text(builder.strings.get(id).to_owned()),
-        _ if level > MOST_LEVELS => Outline::Other,
-        Kind::EmptyDict | Kind::FreshDict(_) => Outline::Table(Vec::new()),
-        Kind::FreshList(_) => Outline::List(Vec::new(), 0),
-        _ => {
-            if let Some(entries) = heap.entries(val) {
-                let names = entries.chunks_exact(2).map(|pair| pair[0].as_str().unwrap_or(StringId::EMPTY));
-                return Outline::Table(names.take(MOST_KEYS).map(|key| builder.strings.get(key).to_owned()).collect());
-            }
-            match (heap.items(val), heap.as_f64(val)) {
-                (Some(items), _) => Outline::List(items.iter().take(MOST_ITEMS).map(inner).collect(), items.len()),
-                (None, Some(number)) => Outline::Number(number),
-                (None, None) => Outline::Other,
-            }
-        }
-    }
-}
-
-fn rows_of(builder: &SnapshotBuilder, val: Val, kind: u8) -> Option<&Runs> {
+/// The number of a list of rows of this kind.
+fn list_of(builder: &SnapshotBuilder, val: Val, kind: u8) -> Option<u32> {
     match val.as_handle()? {
-        (LIST, number) => {
-            let RowList { kind: found, rows } = &builder.lists[number as usize];
-            (*found == kind).then_some(rows)
-        }
+        (LIST, number) if builder.lists[number as usize].kind == kind => Some(number),
         _ => None,
     }
 }
 
-/// The event list of each device index.
+fn rows_of(builder: &SnapshotBuilder, val: Val, kind: u8) -> Option<&Runs> {
+    list_of(builder, val, kind).map(|list| &builder.lists[list as usize].rows)
+}
+
+/// The rows of a list, none of `None`.
+fn ranges(builder: &SnapshotBuilder, list: Option<u32>) -> &[Range<u32>] {
+    list.map_or(&[], |list| builder.lists[list as usize].rows.ranges())
+}
+
+/// The event list of each device index, `None` where it is empty.
+///
+/// # Errors
+/// If there are more than [`MOST_DEVICES`].
 fn device_lists(
     builder: &SnapshotBuilder,
     heap: &Heap,
     traces: Option<Val>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Runs> {
-    let Some(traces) = traces else { return Vec::new() };
-    if let Some(rows) = rows_of(builder, traces, EVENT) {
+) -> Result<Vec<Option<u32>>, ImportError> {
+    let Some(traces) = traces else { return Ok(Vec::new()) };
+    if let Some(list) = list_of(builder, traces, EVENT) {
         // A single list instead of one for each device.
-        return vec![rows.clone()];
+        return Ok(vec![Some(list)]);
+    }
+    let lists = heap.items(traces).unwrap_or_default();
+    if lists.len() > MOST_DEVICES {
+        return Err(too_many_devices());
     }
     let mut odd = 0;
-    let lists = heap.items(traces).unwrap_or_default().iter().map(|&list| match list.kind() {
-        Kind::EmptyList | Kind::EmptyTuple => Runs::default(),
-        _ => rows_of(builder, heap.current(list), EVENT).cloned().unwrap_or_else(|| {
+    let lists = lists.iter().map(|&list| match list.kind() {
+        Kind::EmptyList | Kind::EmptyTuple => None,
+        _ => list_of(builder, heap.current(list), EVENT).or_else(|| {
             odd += 1;
-            Runs::default()
+            None
         }),
     });
     let lists = lists.collect();
@@ -175,14 +173,17 @@ fn device_lists(
             ),
         });
     }
-    lists
+    Ok(lists)
 }
 
 /// Deals the events out to their lists, freeing the common table as it goes.
-fn split_events(events: &mut EventTable, lists: &[Runs], host: Option<&Runs>) -> (Vec<EventTable>, EventTable) {
-    let all = std::mem::take(events);
-    let lists: Vec<&Runs> = lists.iter().chain(host).collect();
-    let mut tables = all.split(&lists.iter().map(|runs| runs.ranges()).collect::<Vec<_>>());
+fn split_events<'a>(
+    events: EventTable,
+    mut lists: Vec<&'a [Range<u32>]>,
+    host: Option<&'a [Range<u32>]>,
+) -> (Vec<EventTable>, EventTable) {
+    lists.extend(host);
+    let mut tables = events.split(&lists);
     let host_table = if host.is_some() { tables.pop().unwrap_or_default() } else { EventTable::default() };
     (tables, host_table)
 }
@@ -191,14 +192,14 @@ fn split_events(events: &mut EventTable, lists: &[Runs], host: Option<&Runs>) ->
 ///
 /// # Errors
 /// If the device's events are not where the first pass saw them.
-fn kept_events(events: &mut EventTable, lists: &[Runs], keeper: &Keeper) -> Result<Vec<EventTable>, ImportError> {
+fn kept_events(events: EventTable, lists: &[&[Range<u32>]], keeper: &Keeper) -> Result<Vec<EventTable>, ImportError> {
     let mut tables: Vec<EventTable> = lists.iter().map(|_| EventTable::default()).collect();
     let position = usize::try_from(keeper.request.device()).ok();
-    let list = position.and_then(|position| lists.get(position)).map(Runs::ranges);
+    let list = position.and_then(|position| lists.get(position)).copied();
     if list != Some(std::slice::from_ref(&keeper.request.rows)) {
         return Err(part::changed());
     }
-    tables[position.unwrap_or(0)] = std::mem::take(events);
+    tables[position.unwrap_or(0)] = events;
     Ok(tables)
 }
 
@@ -208,16 +209,19 @@ pub(super) fn overview(
     heap: &Heap,
     root: Val,
     encoding: Encoding,
+    bytes: u64,
 ) -> Result<Overview, ImportError> {
     let root = read_root(&mut builder, heap, root, encoding)?;
-    let lists = device_lists(&builder, heap, root.device_traces, &mut Vec::new());
+    let lists = device_lists(&builder, heap, root.device_traces, &mut Vec::new())?;
+    RowBudget::new(&builder, bytes).take_events(lists.iter().copied())?;
     let Some(watch) = builder.watch.take() else { return Ok(Overview::default()) };
     let traces = watch.traces();
     let live = last_live_bytes(&builder);
     let mut devices = Vec::new();
-    for (index, list) in lists.iter().enumerate().filter(|(_, list)| !list.ranges().is_empty()) {
+    for (index, &list) in lists.iter().enumerate().filter(|(_, list)| list.is_some()) {
         let index = index as i64;
-        let trace = traces.iter().find(|trace| list.ranges() == std::slice::from_ref(&trace.rows));
+        let rows = ranges(&builder, list);
+        let trace = traces.iter().find(|trace| rows == std::slice::from_ref(&trace.rows));
         let Some(trace) = trace.filter(|_| !watch.is_odd()) else { return Err(part::odd_lists()) };
         let last = live.iter().find(|(device, _)| *device == index).map_or(0, |(_, bytes)| *bytes);
         let first_live_bytes = (last as i64).saturating_sub(trace.last_bytes).max(0) as u64;
@@ -229,15 +233,22 @@ pub(super) fn overview(
 /// Live bytes at the end by device, as far as the segments have been read.
 pub(super) fn last_live_bytes(builder: &SnapshotBuilder) -> Vec<(i64, u64)> {
     let mut live = BTreeMap::<i64, u64>::new();
+    // Of lists, so that one that segments share is summed once.
+    let mut known = HashMap::new();
     for segment in &builder.segments {
-        let rows = segment.blocks.into_iter().flat_map(|list| builder.lists[list as usize].rows.rows());
-        let blocks = rows.map(|row| builder.blocks[row as usize]);
-        let active = blocks.filter(|block| block.state != crate::trace::BlockState::Inactive);
-        let bytes = active.map(|block| block.requested_bytes.filter(|&bytes| bytes > 0).unwrap_or(block.size_bytes));
+        let bytes = segment.blocks.map_or(0, |list| *known.entry(list).or_insert_with(|| live_bytes(builder, list)));
         let sum = live.entry(segment.device).or_default();
-        *sum = bytes.fold(*sum, u64::saturating_add);
+        *sum = sum.saturating_add(bytes);
     }
     live.into_iter().collect()
+}
+
+/// The live bytes of a list of blocks.
+fn live_bytes(builder: &SnapshotBuilder, list: u32) -> u64 {
+    let blocks = builder.lists[list as usize].rows.rows().map(|row| builder.blocks[row as usize]);
+    let active = blocks.filter(|block| block.state != crate::trace::BlockState::Inactive);
+    let bytes = active.map(|block| block.requested_bytes.filter(|&bytes| bytes > 0).unwrap_or(block.size_bytes));
+    bytes.fold(0, u64::saturating_add)
 }
 
 fn segments_of(builder: &SnapshotBuilder, val: Option<Val>) -> impl Iterator<Item = RawSegment> + '_ {
@@ -308,10 +319,12 @@ fn place_segment(
 fn host_device(
     builder: &SnapshotBuilder,
     root: &Root,
+    rooms: BTreeMap<i64, Room>,
     events: EventTable,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Device> {
-    let mut host = Device { index: -1, events, ..Device::default() };
+    let segments = rooms.into_values().sum::<Room>().table();
+    let mut host = Device { index: -1, events, segments, part: None };
     for segment in segments_of(builder, root.host_segments) {
         place_segment(builder, segment, &mut host.segments, diagnostics);
     }
@@ -332,7 +345,8 @@ fn count(all: &mut Vec<Diagnostic>, code: &'static str, severity: Severity, mess
 /// The parts that serde types.
 struct Documents<'a> {
     heap: &'a Heap,
-    budget: u64,
+    /// How many bytes the snapshot has.
+    bytes: u64,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
@@ -341,8 +355,9 @@ impl Documents<'_> {
         let Some(items) = val.and_then(|val| self.heap.items(val)) else { return Vec::new() };
         let mut annotations = Vec::with_capacity(items.len());
         let mut odd = 0;
+        let mut maker = ValueMaker::new(self.heap, self.bytes);
         for &item in items {
-            let document = ValueMaker::new(self.heap, &builder.strings, self.budget).value(item).ok();
+            let document = maker.value(item, &builder.strings).ok();
             match document.and_then(|document| documents::annotation(document, &mut builder.strings)) {
                 Some(annotation) => annotations.push(annotation),
                 None => odd += 1,
@@ -354,8 +369,8 @@ impl Documents<'_> {
 
     fn settings(&mut self, builder: &SnapshotBuilder, val: Option<Val>) -> Settings {
         let Some(val) = val else { return Settings::default() };
-        let mut maker = ValueMaker::new(self.heap, &builder.strings, self.budget);
-        let (settings, odd) = maker.value(val).map_or((Settings::default(), 1), documents::settings);
+        let document = ValueMaker::new(self.heap, self.bytes).value(val, &builder.strings);
+        let (settings, odd) = document.map_or((Settings::default(), 1), documents::settings);
         self.note(odd, "unreadable-settings", "allocator setting");
         settings
     }

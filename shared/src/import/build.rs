@@ -11,8 +11,8 @@ use super::shapes::Shapes;
 use crate::base::{StringId, StringTable};
 use crate::pickle::{Build, Heap, Val};
 use crate::trace::{
-    BlockState, ContextId, ContextTable, EventContext, EventTable, FrameId, FrameTable, PoolId, SegmentType, StackId,
-    StackTable,
+    BlockState, ContextId, ContextTable, EventContext, EventTable, FrameId, FrameTable, LinesId, PoolId, SegmentType,
+    StackId, StackTable,
 };
 use hashbrown::HashMap;
 
@@ -93,8 +93,8 @@ pub(super) struct SnapshotBuilder {
     pub(super) oddities: Oddities,
     /// The context of the last event; nearly always that of the next one, too.
     pub(super) last_context: Option<(EventContext, ContextId)>,
-    /// Lists of lines that were joined before, by their number in the heap.
-    pub(super) joined_lines: HashMap<u32, StringId>,
+    /// Lists of lines that were met before, by their number in the heap.
+    pub(super) known_lines: HashMap<u32, LinesId>,
     pub(super) stack_scratch: Vec<FrameId>,
     pub(super) fields: Fields,
     pub(super) shapes: Shapes,
@@ -150,7 +150,7 @@ impl Default for SnapshotBuilder {
             pools: Vec::new(),
             oddities: Oddities::default(),
             last_context: None,
-            joined_lines: HashMap::new(),
+            known_lines: HashMap::new(),
             stack_scratch: Vec::new(),
             fields: Fields::default(),
             shapes: Shapes::default(),
@@ -210,7 +210,7 @@ impl Build for SnapshotBuilder {
         match list.as_handle() {
             Some((LIST, number)) => {
                 let RowList { kind, rows } = &mut self.lists[number as usize];
-                // All or nothing, because the machine falls back to `expand`.
+                // All or nothing, because the machine falls back to a copy.
                 let is_extended =
                     items.iter().all(|item| matches!(item.as_handle(), Some((found, _)) if found == *kind))
                         && push_rows(rows, *kind, items);
@@ -226,21 +226,30 @@ impl Build for SnapshotBuilder {
         }
     }
 
-    fn expand(&self, list: Val) -> Option<Vec<Val>> {
+    fn len(&self, list: Val) -> Option<usize> {
         match list.as_handle()? {
-            (STACK, number) => {
-                let frames = self.stacks.frames(StackId::from_index(number as usize));
-                Some(frames.iter().map(|frame| Val::handle(FRAME, frame.index() as u32)).collect())
-            }
-            (LIST, number) => {
-                let RowList { kind, rows } = &self.lists[number as usize];
-                Some(rows.rows().map(|row| Val::handle(*kind, row)).collect())
-            }
-            (POOL, number) => {
-                let PoolId(a, b) = self.pools[number as usize];
-                Some(vec![Val::small(a), Val::small(b)])
-            }
+            (STACK, number) => Some(self.stacks.frames(StackId::from_index(number as usize)).len()),
+            (LIST, number) => Some(self.lists[number as usize].rows.len()),
+            (POOL, _) => Some(2),
             _ => None,
+        }
+    }
+
+    fn expand(&self, list: Val, items: &mut Vec<Val>) {
+        match list.as_handle() {
+            Some((STACK, number)) => {
+                let frames = self.stacks.frames(StackId::from_index(number as usize));
+                items.extend(frames.iter().map(|frame| Val::handle(FRAME, frame.index() as u32)));
+            }
+            Some((LIST, number)) => {
+                let RowList { kind, rows } = &self.lists[number as usize];
+                items.extend(rows.rows().map(|row| Val::handle(*kind, row)));
+            }
+            Some((POOL, number)) => {
+                let PoolId(a, b) = self.pools[number as usize];
+                items.extend([Val::small(a), Val::small(b)]);
+            }
+            _ => (),
         }
     }
 

@@ -22,6 +22,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct Layer {
     head: Head,
     state: State,
+    seen_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -90,7 +91,7 @@ impl Layer {
     }
 
     fn within(wrappings: u8, plan: Plan) -> Self {
-        Self { head: Head::default(), state: State::Start { first: Vec::new(), wrappings, plan } }
+        Self { head: Head::default(), state: State::Start { first: Vec::new(), wrappings, plan }, seen_bytes: 0 }
     }
 
     /// The builder of the content, once it is known how that is written.
@@ -104,7 +105,23 @@ impl Layer {
         }
     }
 
+    /// Bytes of the layer so far.
+    pub(super) fn seen_bytes(&self) -> u64 {
+        self.seen_bytes
+    }
+
+    /// Bytes of the layer so far, or what they unpack to, whichever is more.
+    pub(super) fn decoded_bytes(&self) -> u64 {
+        let inner = match &self.state {
+            State::Start { .. } | State::Doubt(_) | State::Pickle(_) | State::Json(_) => 0,
+            State::Html(_, inner) => inner.decoded_bytes(),
+            State::Gzip(decoder) => decoder.get_ref().layer.decoded_bytes(),
+        };
+        inner.max(self.seen_bytes)
+    }
+
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
+        self.seen_bytes += bytes.len() as u64;
         let was_full = self.head.is_full();
         self.head.push(bytes);
         if let State::Start { first, .. } = &mut self.state {
@@ -143,7 +160,9 @@ impl Layer {
 
     /// What can't be read may still be told what it is, once enough of it is there.
     fn doubt(&mut self, error: ImportError, form: Form, bytes: &[u8]) -> Result<(), ImportError> {
-        let mut doubt = Doubt { error, form, is_text: None, mentions_oom: false, last: Vec::new(), seen_bytes: 0 };
+        // The words may have come before what can't be read, in an earlier chunk.
+        let mentions_oom = foreign::mentions_oom(self.head.bytes());
+        let mut doubt = Doubt { error, form, is_text: None, mentions_oom, last: Vec::new(), seen_bytes: 0 };
         let result = doubt.push(&self.head, bytes);
         self.state = State::Doubt(doubt);
         result
@@ -151,7 +170,7 @@ impl Layer {
 
     pub(super) fn finish(mut self) -> Result<Decoded, ImportError> {
         self.begin()?;
-        let Self { head, state } = self;
+        let Self { head, state, .. } = self;
         let explained = |error, form| foreign::explained(&head, form, false, error);
         match state {
             State::Start { .. } => Err(empty()),

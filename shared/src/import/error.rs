@@ -42,6 +42,8 @@ impl std::error::Error for ImportError {}
 pub(super) const CUT_OFF: &str = "cut-off";
 /// The file's bytes are not what the program that writes such files would write.
 pub(super) const DAMAGED: &str = "damaged";
+/// More of something than any recorder writes.
+pub(super) const OVER_A_LIMIT: &str = "over-a-limit";
 /// A pickle that asks for Python objects.
 pub(super) const WITH_OBJECTS: &str = "pickle-with-objects";
 
@@ -51,7 +53,7 @@ pub(super) const HINT_CUT: &str = "The file seems to be cut off. Copy it again, 
 const HINT_DAMAGED: &str = "The file seems to be damaged. Copy it again in binary mode, or record a new snapshot.";
 const HINT_OBJECTS: &str = "A memory snapshot holds plain data only, and nothing else is ever loaded here. This is \
      probably a checkpoint or another pickled Python object.";
-const HINT_LIMIT: &str = "No recorder of PyTorch writes this. If the file is genuine, please report it.";
+pub(super) const HINT_LIMIT: &str = "No recorder of PyTorch writes this. If the file is genuine, please report it.";
 const HINT_PROTOCOL: &str = "Pickle it with protocol 5 or lower.";
 
 impl From<pickle::Error> for ImportError {
@@ -62,7 +64,7 @@ impl From<pickle::Error> for ImportError {
             ErrorKind::Refused { .. } => (WITH_OBJECTS, HINT_OBJECTS),
             ErrorKind::UnknownProtocol(_) => ("unknown-protocol", HINT_PROTOCOL),
             ErrorKind::UnknownOpcode(_) | ErrorKind::Unexpected { .. } => (DAMAGED, HINT_DAMAGED),
-            ErrorKind::Limit { .. } => ("over-a-limit", HINT_LIMIT),
+            ErrorKind::Limit { .. } => (OVER_A_LIMIT, HINT_LIMIT),
         };
         Self::new(code, capitalised(&error.kind.to_string()), hint).at(error.offset)
     }

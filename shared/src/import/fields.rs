@@ -5,7 +5,7 @@ use super::keys::{FRAMES, KEY_COUNT, bit};
 use super::oddities::Record;
 use crate::base::StringId;
 use crate::pickle::{Heap, Kind, Val};
-use crate::trace::{PoolId, StackId};
+use crate::trace::{LinesId, PoolId, StackId};
 
 /// The values of one dictionary by key.
 #[derive(Clone, Copy, Debug)]
@@ -115,23 +115,22 @@ impl SnapshotBuilder {
         list.flatten()
     }
 
-    /// A list of texts as one text of lines.
+    /// A list of texts.
     #[inline]
-    pub(super) fn lines(&mut self, key: usize, heap: &Heap) -> StringId {
+    pub(super) fn lines(&mut self, key: usize, heap: &Heap) -> LinesId {
         if !self.fields.has(key) {
-            return StringId::EMPTY;
+            return LinesId::EMPTY;
         }
-        let Some(Kind::Node(number)) = self.fields.get(key).map(Val::kind) else { return StringId::EMPTY };
-        if let Some(&known) = self.joined_lines.get(&number) {
+        let Some(Kind::Node(number)) = self.fields.get(key).map(Val::kind) else { return LinesId::EMPTY };
+        if let Some(&known) = self.known_lines.get(&number) {
             return known;
         }
-        let joined = self.field(Record::Event, key, |builder, val| {
-            let lines = heap.items(val)?.iter();
-            let lines: Option<Vec<&str>> = lines.map(|line| Some(builder.strings.get(line.as_str()?))).collect();
-            lines.map(|lines| lines.join("\n"))
+        let lines = self.field(Record::Event, key, |_, val| {
+            let lines: Option<Vec<StringId>> = heap.items(val)?.iter().map(|line| line.as_str()).collect();
+            lines
         });
-        let text = joined.map_or(StringId::EMPTY, |text| self.strings.intern(&text));
-        self.joined_lines.insert(number, text);
-        text
+        let id = lines.map_or(LinesId::EMPTY, |lines| self.contexts.intern_lines(&lines));
+        self.known_lines.insert(number, id);
+        id
     }
 }

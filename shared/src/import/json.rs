@@ -83,7 +83,8 @@ impl<B: Build> JsonReader<B> {
         let (builder, heap, root) = machine
             .stop()
             .map_err(|kind| ImportError::new(DAMAGED, kind.to_string(), HINT_JSON).at(self.feed.offset()))?;
-        Ok(Finished { builder, heap, root, protocol: 0, trailing_bytes: 0, recursive_containers: 0 })
+        let bytes = self.feed.offset();
+        Ok(Finished { builder, heap, root, bytes, protocol: 0, trailing_bytes: 0, recursive_containers: 0 })
     }
 }
 

@@ -1,4 +1,16 @@
 //! Bytes to a trace: every layout and container of a snapshot.
+//!
+//! Memory is at most [`most_memory_bytes`](crate::pickle::most_memory_bytes) of the bytes decoded, the trace included,
+//! and time is in proportion to them, whatever parts of the file are shared.
+//! Decoded bytes are those of the file or what gzip unpacks to, whichever is more.
+//!
+//! | shared | what becomes of it |
+//! |---|---|
+//! | frames, stacks, texts, lines of forward stacks | kept once, as handles |
+//! | lists of rows | rows of all devices together are at most a fourth of the bytes and 4,096 |
+//! | lists that are changed after they were read | items that are copied for it are at most as many as were written and 10,000 |
+//! | annotations and settings | written out to 64 times the bytes and 1 MiB, and 16 times that one after the other |
+//! | documents that are no snapshot | 4,096 texts are looked at |
 
 mod assemble;
 mod build;
@@ -12,9 +24,11 @@ mod json;
 mod keeper;
 mod keys;
 mod oddities;
+mod other_data;
 mod part;
 mod preview;
 mod records;
+mod room;
 mod runs;
 mod shapes;
 mod unwind;
@@ -32,7 +46,6 @@ use container::Layer;
 #[derive(Debug, Default)]
 pub struct Importer {
     layer: Layer,
-    seen_bytes: u64,
 }
 
 impl Importer {
@@ -43,19 +56,19 @@ impl Importer {
 
     /// An importer that can say on the way what it has seen so far; see [`preview`](Self::preview).
     pub fn with_preview() -> Self {
-        Self { layer: Layer::new(Plan::Watched), seen_bytes: 0 }
+        Self { layer: Layer::new(Plan::Watched) }
     }
 
     /// An importer for [`finish_overview`](Self::finish_overview) alone, which keeps no event.
     pub fn overview() -> Self {
-        Self { layer: Layer::new(Plan::Overview), seen_bytes: 0 }
+        Self { layer: Layer::new(Plan::Overview) }
     }
 
     /// An importer that keeps a part of the events of one device; of the others it keeps the final state.
     ///
     /// The file has to be the one that the request was made for.
     pub fn part(request: PartRequest) -> Self {
-        Self { layer: Layer::new(Plan::Part(request)), seen_bytes: 0 }
+        Self { layer: Layer::new(Plan::Part(request)) }
     }
 
     /// What has been seen so far; `None` from an importer that was not asked to remember it, or before it knows how
@@ -72,9 +85,10 @@ impl Importer {
     /// # Errors
     /// If the file ends too early, is no snapshot, or no part of its events can be told.
     pub fn finish_overview(self) -> Result<Overview, ImportError> {
-        let file_bytes = self.seen_bytes;
+        let file_bytes = self.seen_bytes();
         let (finished, format) = self.layer.finish()?;
-        let overview = assemble::overview(finished.builder, &finished.heap, finished.root, format.encoding)?;
+        let overview =
+            assemble::overview(finished.builder, &finished.heap, finished.root, format.encoding, finished.bytes)?;
         Ok(Overview { file_bytes, ..overview })
     }
 
@@ -83,14 +97,17 @@ impl Importer {
     /// # Errors
     /// As soon as the bytes can't be part of a snapshot; the importer is of no use afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
-        self.layer.push(bytes)?;
-        self.seen_bytes += bytes.len() as u64;
-        Ok(())
+        self.layer.push(bytes)
     }
 
     /// Bytes of the file taken so far.
     pub fn seen_bytes(&self) -> u64 {
-        self.seen_bytes
+        self.layer.seen_bytes()
+    }
+
+    /// Bytes of the file taken so far, or what they unpack to, whichever is more.
+    pub fn decoded_bytes(&self) -> u64 {
+        self.layer.decoded_bytes()
     }
 
     /// The trace, once all bytes are there.
@@ -98,12 +115,9 @@ impl Importer {
     /// # Errors
     /// If the file ends too early or is no snapshot.
     pub fn finish(self) -> Result<Trace, ImportError> {
-        // Compressed data may hold more values than bytes; a small floor lets tiny files through.
-        const VALUES_PER_BYTE: u64 = 64;
-        let budget = 10_000 + VALUES_PER_BYTE * self.seen_bytes;
         let (finished, format) = self.layer.finish()?;
         let (trailing_bytes, recursive) = (finished.trailing_bytes, finished.recursive_containers);
-        let mut trace = assemble::assemble(finished.builder, &finished.heap, finished.root, format, budget)?;
+        let mut trace = assemble::assemble(finished.builder, &finished.heap, finished.root, format, finished.bytes)?;
         if trailing_bytes > 0 {
             trace.diagnostics.push(trailing(trailing_bytes));
         }

@@ -14,6 +14,7 @@
 //!
 //! Cost: a constant per event, and memory for so many buckets a device, however long the trace is.
 
+use super::room::MOST_DEVICES;
 use crate::trace::Action;
 use std::ops::Range;
 
@@ -22,6 +23,9 @@ const MOST_BUCKETS: usize = 2048;
 
 /// With more events than this in no list yet, the file is written list by list, and all of them are of the next one.
 const MOST_WAITING: usize = 4096;
+
+/// The lists of all devices and of the host; a file with more of them is odd.
+const MOST_TRACKS: usize = MOST_DEVICES + 1;
 
 /// What is known of one device's trace so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,6 +108,9 @@ impl Watch {
     /// Hears of a list that begins with these rows.
     pub(super) fn list(&mut self, list: u32, rows: &[Range<u32>]) {
         let [rows] = rows else { return self.is_odd = true };
+        if self.tracks.len() >= MOST_TRACKS {
+            return self.is_odd = true;
+        }
         match self.tracks.last_mut() {
             // Its events were taken before it was closed.
             Some(open) if open.list.is_none() => {

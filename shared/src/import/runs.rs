@@ -18,6 +18,13 @@ impl Runs {
         &self.0
     }
 
+    /// The number of rows.
+    ///
+    /// Linear in the ranges.
+    pub(super) fn len(&self) -> usize {
+        self.0.iter().map(Range::len).sum()
+    }
+
     pub(super) fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().cloned().flatten()
     }

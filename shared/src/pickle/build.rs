@@ -20,8 +20,11 @@ pub trait Build {
     /// Adds items to a list that the builder took, or returns false where it can't.
     fn extend(&mut self, list: Val, items: &[Val]) -> bool;
 
-    /// The items of a list that the builder took, because it could not be extended.
-    fn expand(&self, list: Val) -> Option<Vec<Val>>;
+    /// The number of items of a list that the builder took; `None` if it took no such list.
+    fn len(&self, list: Val) -> Option<usize>;
+
+    /// Appends the items of a list that the builder took, because it could not be extended.
+    fn expand(&self, list: Val, items: &mut Vec<Val>);
 
     /// Hears of a text that is not UTF-8 and was mended.
     fn mended_text(&mut self, _offset: u64) {}

@@ -33,10 +33,41 @@ impl Node {
     }
 }
 
+/// Nodes in chunks that never move: doubling would take three times their memory while it copies.
+#[derive(Debug, Default)]
+struct Nodes {
+    chunks: Vec<Vec<Node>>,
+    len: usize,
+}
+
+const CHUNK_BITS: u32 = 10;
+const CHUNK_LEN: usize = 1 << CHUNK_BITS;
+
+impl Nodes {
+    fn push(&mut self, node: Node) {
+        if self.len.is_multiple_of(CHUNK_LEN) {
+            // Most heaps have a few nodes only.
+            self.chunks.push(if self.len == 0 { Vec::new() } else { Vec::with_capacity(CHUNK_LEN) });
+        }
+        self.len += 1;
+        self.chunks.last_mut().expect("a chunk was pushed").push(node);
+    }
+
+    fn at(&self, number: u32) -> &Node {
+        let number = number as usize;
+        &self.chunks[number >> CHUNK_BITS][number % CHUNK_LEN]
+    }
+
+    fn at_mut(&mut self, number: u32) -> &mut Node {
+        let number = number as usize;
+        &mut self.chunks[number >> CHUNK_BITS][number % CHUNK_LEN]
+    }
+}
+
 /// The values that are kept as they are.
 #[derive(Debug, Default)]
 pub struct Heap {
-    nodes: Vec<Node>,
+    nodes: Nodes,
     wide_ints: Vec<BigInt>,
     floats: Vec<f64>,
     bytes: Vec<Box<[u8]>>,
@@ -45,15 +76,15 @@ pub struct Heap {
 impl Heap {
     pub(crate) fn add(&mut self, shape: Shape, items: Vec<Val>) -> Val {
         self.nodes.push(Node { shape, items, declined_len: 0, taken: None, used_empty: false });
-        Val::node(index(self.nodes.len()))
+        Val::node(index(self.nodes.len))
     }
 
     pub(crate) fn node(&self, number: u32) -> &Node {
-        &self.nodes[number as usize]
+        self.nodes.at(number)
     }
 
     pub(crate) fn node_mut(&mut self, number: u32) -> &mut Node {
-        &mut self.nodes[number as usize]
+        self.nodes.at_mut(number)
     }
 
     /// The value itself, or what the builder made of it since.

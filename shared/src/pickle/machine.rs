@@ -3,6 +3,7 @@
 //! The same machine serves the JSON form, whose objects and arrays are closed in the same order.
 
 use super::Build;
+use super::batches::{BATCH_ITEMS, Batch};
 use super::error::ErrorKind;
 use super::heap::{Heap, Shape};
 use super::memo::{Entry, Memo};
@@ -13,7 +14,7 @@ use super::val::{Kind, Val};
 /// CPython's pickler recurses and stops far earlier.
 pub(crate) const MAX_DEPTH: usize = 10_000;
 
-type Result<T> = std::result::Result<T, Box<ErrorKind>>;
+pub(super) type Result<T> = std::result::Result<T, Box<ErrorKind>>;
 
 /// Stack, marks and memo over a builder.
 #[derive(Debug)]
@@ -25,6 +26,12 @@ pub(crate) struct Machine<B> {
     pub(super) marks: Vec<usize>,
     pub(super) memo: Memo,
     late_fills: u64,
+    /// The lists that may go on, by ascending places.
+    pub(super) batches: Vec<Batch>,
+    /// Items that were appended to lists.
+    pub(super) appended: u64,
+    /// Items that were copied from lists of the builder, which could not take what came next.
+    pub(super) copied: u64,
 }
 
 impl<B: Build> Machine<B> {
@@ -36,6 +43,9 @@ impl<B: Build> Machine<B> {
             marks: Vec::new(),
             memo: Memo::default(),
             late_fills: 0,
+            batches: Vec::new(),
+            appended: 0,
+            copied: 0,
         }
     }
 
@@ -322,9 +332,14 @@ impl<B: Build> Machine<B> {
         let position = start - 1;
         let list = self.stack[position];
         if start < self.stack.len() {
+            self.appended += (self.stack.len() - start) as u64;
             match list.kind() {
                 Kind::FreshList(_) => {
+                    let is_batch = self.stack.len() - start >= BATCH_ITEMS;
                     let val = self.list_from(start);
+                    if is_batch {
+                        self.note_batch(position, val);
+                    }
                     self.replace_fresh(position, val);
                 }
                 Kind::Node(number) if self.heap.node(number).shape == Shape::List => {
@@ -333,9 +348,10 @@ impl<B: Build> Machine<B> {
                 }
                 Kind::Handle(..) if self.builder.extend(list, &self.stack[start..]) => {}
                 Kind::Handle(..) => {
-                    let Some(mut all) = self.builder.expand(list) else { return Err(unexpected("a list", list)) };
-                    all.extend_from_slice(&self.stack[start..]);
-                    self.stack[position] = self.heap.add(Shape::List, all);
+                    let all = self.copy_of(list, start)?;
+                    let node = self.heap.add(Shape::List, all);
+                    self.replace_batch(position, node);
+                    self.stack[position] = node;
                 }
                 _ => return Err(unexpected("a list to append to", list)),
             }
@@ -418,7 +434,8 @@ impl<B: Build> Machine<B> {
             self.heap.node_mut(number).used_empty = true;
             return val;
         }
-        if node.declined_len == node.items.len() {
+        // One that grows by an item at a time is offered each time that it has doubled, so that all of it is linear.
+        if node.declined_len > 0 && node.items.len() < 2 * node.declined_len {
             return val;
         }
         let taken = match node.shape {
@@ -465,6 +482,6 @@ fn underflow(expected: &'static str, found: &str) -> Box<ErrorKind> {
 }
 
 #[cold]
-fn unexpected(expected: &'static str, found: Val) -> Box<ErrorKind> {
+pub(super) fn unexpected(expected: &'static str, found: Val) -> Box<ErrorKind> {
     underflow(expected, found.describe())
 }

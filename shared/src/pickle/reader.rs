@@ -26,6 +26,8 @@ pub struct Finished<B> {
     pub heap: Heap,
     /// The one value that the pickle leaves.
     pub root: Val,
+    /// How many bytes were read.
+    pub bytes: u64,
     /// The protocol that the first opcode names, or the one that can do without.
     pub protocol: u8,
     /// Bytes after `STOP` that are not zero; `trace_plot` pads with zeros.
@@ -71,6 +73,6 @@ impl<B: Build> Reader<B> {
         };
         let recursive_containers = machine.late_fills();
         let (builder, heap, root) = machine.stop().map_err(|kind| Error { offset: stop, kind: *kind })?;
-        Ok(Finished { builder, heap, root, protocol, trailing_bytes, recursive_containers })
+        Ok(Finished { builder, heap, root, bytes: offset, protocol, trailing_bytes, recursive_containers })
     }
 }

@@ -6,9 +6,23 @@ use super::val::{Kind, Val};
 use super::{Build, Reader};
 use crate::base::{StringId, StringTable};
 use serde_pickle::{HashableValue, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How deep a document may be nested.
 const MAX_DEPTH: usize = 200;
+
+/// Memory that documents may take for each byte that was read, and beyond that.
+const MEMORY_PER_BYTE: u64 = 64;
+const MEMORY_APART: u64 = 1 << 20;
+
+/// Of a maker's documents, which are dropped one after the other, so many may be as large as one may be.
+const FULL_DOCUMENTS: u64 = 16;
+
+/// What a value takes, its text or items apart.
+const VALUE_BYTES: u64 = size_of::<Value>() as u64;
+/// The first node of a dictionary or a set, and what an entry takes while it is sorted in.
+const TREE_BYTES: u64 = 12 * ENTRY_BYTES;
+const ENTRY_BYTES: u64 = 2 * VALUE_BYTES;
 
 /// Turns what no builder took into serde-pickle's `Value`, within a budget.
 ///
@@ -16,28 +30,50 @@ const MAX_DEPTH: usize = 200;
 #[derive(Debug)]
 pub struct ValueMaker<'a> {
     heap: &'a Heap,
-    strings: &'a StringTable,
+    /// The most bytes of memory of one document.
     limit: u64,
+    /// Bytes of memory that the document at hand may still take.
     left: u64,
+    /// Bytes of memory that all further documents may take, which bounds the time.
+    left_in_all: u64,
 }
 
 impl<'a> ValueMaker<'a> {
-    /// A maker of documents that have at most `budget` values together.
-    pub fn new(heap: &'a Heap, strings: &'a StringTable, budget: u64) -> Self {
-        Self { heap, strings, limit: budget, left: budget }
+    /// A maker of documents of a file of so many bytes.
+    ///
+    /// A document takes at most 64 bytes of memory for each of them and 1 MiB, all together 16 times as much.
+    pub fn new(heap: &'a Heap, decoded_bytes: u64) -> Self {
+        let limit = MEMORY_APART.saturating_add(MEMORY_PER_BYTE.saturating_mul(decoded_bytes));
+        Self { heap, limit, left: 0, left_in_all: limit.saturating_mul(FULL_DOCUMENTS) }
     }
 
     /// The document behind a value; what the builder took is `None` in it.
     ///
     /// # Errors
     /// If it is recursive or too large, or has a key that can't be hashed.
-    pub fn value(&mut self, val: Val) -> Result<Value, ErrorKind> {
-        self.value_at(val, 0)
+    pub fn value(&mut self, val: Val, strings: &StringTable) -> Result<Value, ErrorKind> {
+        let most = self.limit.min(self.left_in_all);
+        self.left = most;
+        let value = self.value_at(val, strings, 0);
+        self.left_in_all -= most - self.left;
+        value
     }
 
-    fn value_at(&mut self, val: Val, depth: usize) -> Result<Value, ErrorKind> {
-        let too_many = ErrorKind::Limit { what: "values once shared parts are written out", limit: self.limit };
-        self.left = self.left.checked_sub(1).ok_or(too_many)?;
+    fn spend(&mut self, bytes: u64) -> Result<(), ErrorKind> {
+        let what = "bytes of a document once shared parts are written out";
+        self.left = self.left.checked_sub(bytes).ok_or(ErrorKind::Limit { what, limit: self.limit })?;
+        Ok(())
+    }
+
+    fn value_at(&mut self, val: Val, strings: &StringTable, depth: usize) -> Result<Value, ErrorKind> {
+        let content_bytes = match val.kind() {
+            Kind::WideInt(number) => self.heap.wide_int(number).bits() / 8,
+            Kind::Str(id) => strings.get(id).len() as u64,
+            Kind::Bytes(number) => self.heap.byte_string(number).len() as u64,
+            Kind::Pair(..) => 2 * VALUE_BYTES,
+            _ => 0,
+        };
+        self.spend(VALUE_BYTES + content_bytes)?;
         if depth > MAX_DEPTH {
             return Err(ErrorKind::Limit { what: "nested containers", limit: MAX_DEPTH as u64 });
         }
@@ -48,7 +84,7 @@ impl<'a> ValueMaker<'a> {
             },
             Kind::WideInt(number) => Value::Int(self.heap.wide_int(number).clone()),
             Kind::Float(number) => Value::F64(self.heap.float(number)),
-            Kind::Str(id) => Value::String(self.strings.get(id).to_owned()),
+            Kind::Str(id) => Value::String(strings.get(id).to_owned()),
             Kind::Bytes(number) => Value::Bytes(self.heap.byte_string(number).to_vec()),
             Kind::Bool(value) => Value::Bool(value),
             Kind::Pair(a, b) => Value::Tuple(vec![Value::I64(a.into()), Value::I64(b.into())]),
@@ -56,32 +92,48 @@ impl<'a> ValueMaker<'a> {
             Kind::EmptyList | Kind::FreshList(_) => Value::List(Vec::new()),
             Kind::EmptyTuple => Value::Tuple(Vec::new()),
             Kind::None | Kind::Handle(..) => Value::None,
-            Kind::Node(number) => self.container(number, depth + 1)?,
+            Kind::Node(number) => self.container(number, strings, depth + 1)?,
         })
     }
 
-    fn container(&mut self, number: u32, depth: usize) -> Result<Value, ErrorKind> {
+    fn container(&mut self, number: u32, strings: &StringTable, depth: usize) -> Result<Value, ErrorKind> {
         let node = self.heap.node(number);
+        let len = node.items.len() as u64;
+        self.spend(match node.shape {
+            Shape::List | Shape::Tuple => VALUE_BYTES * len,
+            Shape::Set => TREE_BYTES + ENTRY_BYTES * len,
+            Shape::Dict => TREE_BYTES + ENTRY_BYTES * len / 2,
+        })?;
         Ok(match node.shape {
-            Shape::List => Value::List(self.values(&node.items, depth)?),
-            Shape::Tuple => Value::Tuple(self.values(&node.items, depth)?),
+            Shape::List => Value::List(self.values(&node.items, strings, depth)?),
+            Shape::Tuple => Value::Tuple(self.values(&node.items, strings, depth)?),
             Shape::Set => {
-                let keys = node.items.iter().map(|&item| self.key(item, depth));
-                Value::Set(keys.collect::<Result<_, _>>()?)
+                let mut keys = BTreeSet::new();
+                for &item in &node.items {
+                    keys.insert(self.key(item, strings, depth)?);
+                }
+                Value::Set(keys)
             }
             Shape::Dict => {
-                let entry = |pair: &[Val]| Ok((self.key(pair[0], depth)?, self.value_at(pair[1], depth)?));
-                Value::Dict(node.items.chunks_exact(2).map(entry).collect::<Result<_, _>>()?)
+                let mut entries = BTreeMap::new();
+                for pair in node.items.chunks_exact(2) {
+                    entries.insert(self.key(pair[0], strings, depth)?, self.value_at(pair[1], strings, depth)?);
+                }
+                Value::Dict(entries)
             }
         })
     }
 
-    fn values(&mut self, items: &[Val], depth: usize) -> Result<Vec<Value>, ErrorKind> {
-        items.iter().map(|&item| self.value_at(item, depth)).collect()
+    fn values(&mut self, items: &[Val], strings: &StringTable, depth: usize) -> Result<Vec<Value>, ErrorKind> {
+        let mut values = Vec::with_capacity(items.len());
+        for &item in items {
+            values.push(self.value_at(item, strings, depth)?);
+        }
+        Ok(values)
     }
 
-    fn key(&mut self, val: Val, depth: usize) -> Result<HashableValue, ErrorKind> {
-        let value = self.value_at(val, depth)?;
+    fn key(&mut self, val: Val, strings: &StringTable, depth: usize) -> Result<HashableValue, ErrorKind> {
+        let value = self.value_at(val, strings, depth)?;
         value.into_hashable().map_err(|_| ErrorKind::Unexpected {
             expected: "a key that can be hashed",
             found: val.describe().to_owned(),
@@ -92,7 +144,7 @@ impl<'a> ValueMaker<'a> {
 /// Reads a whole pickle as one document.
 ///
 /// # Errors
-/// If it is no pickle of plain data, is recursive, or has a key that can't be hashed.
+/// If it is no pickle of plain data, is recursive or too large, or has a key that can't be hashed.
 pub fn value_from_slice(bytes: &[u8]) -> Result<Value, Error> {
     let mut reader = Reader::new(KeepAll::default());
     reader.push(bytes)?;
@@ -102,9 +154,8 @@ pub fn value_from_slice(bytes: &[u8]) -> Result<Value, Error> {
             ErrorKind::Unexpected { expected: "a finite document", found: "one that contains itself".to_owned() };
         return Err(Error { offset: bytes.len() as u64, kind });
     }
-    let budget = 1000 + 16 * bytes.len() as u64;
-    let mut maker = ValueMaker::new(&finished.heap, &finished.builder.strings, budget);
-    maker.value(finished.root).map_err(|kind| Error { offset: bytes.len() as u64, kind })
+    let mut maker = ValueMaker::new(&finished.heap, finished.bytes);
+    maker.value(finished.root, &finished.builder.strings).map_err(|kind| Error { offset: bytes.len() as u64, kind })
 }
 
 /// A builder that takes nothing.
@@ -130,7 +181,9 @@ impl Build for KeepAll {
         false
     }
 
-    fn expand(&self, _list: Val) -> Option<Vec<Val>> {
+    fn len(&self, _list: Val) -> Option<usize> {
         None
     }
+
+    fn expand(&self, _list: Val, _items: &mut Vec<Val>) {}
 }

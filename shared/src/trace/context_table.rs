@@ -1,5 +1,6 @@
 //! What events share besides their stack: stream, pool and texts.
 
+use super::line_table::{LineTable, LinesId};
 use crate::base::StringId;
 use hashbrown::HashMap;
 
@@ -26,8 +27,8 @@ pub struct EventContext {
     pub internal_metadata: StringId,
     /// The category that `profile_plot` adds.
     pub category: StringId,
-    /// The forward stack of a backward event (torch 2.11 on, anomaly mode), one line each, joined by `\n`.
-    pub forward_frames: StringId,
+    /// The lines of the forward stack of a backward event (torch 2.11 on, anomaly mode).
+    pub forward_frames: LinesId,
 }
 
 impl Default for EventContext {
@@ -39,7 +40,7 @@ impl Default for EventContext {
             user_metadata: StringId::EMPTY,
             internal_metadata: StringId::EMPTY,
             category: StringId::EMPTY,
-            forward_frames: StringId::EMPTY,
+            forward_frames: LinesId::EMPTY,
         }
     }
 }
@@ -60,9 +61,25 @@ impl ContextId {
 pub struct ContextTable {
     rows: Vec<EventContext>,
     index: HashMap<EventContext, ContextId>,
+    lines: LineTable,
 }
 
 impl ContextTable {
+    /// A table without contexts that knows the lists of lines of another one, so that its contexts can be added.
+    pub fn with_lines_of(other: &Self) -> Self {
+        Self { lines: other.lines.clone(), ..Self::default() }
+    }
+
+    /// The handle of a list of lines for a context, which is added if it is new.
+    pub fn intern_lines(&mut self, lines: &[StringId]) -> LinesId {
+        self.lines.intern(lines)
+    }
+
+    /// The lines behind a handle of this table.
+    pub fn lines(&self, id: LinesId) -> &[StringId] {
+        self.lines.get(id)
+    }
+
     /// The handle of `context`, which is added if it is new.
     pub fn intern(&mut self, context: EventContext) -> ContextId {
         let next = ContextId(u32::try_from(self.rows.len()).expect("fewer than 2^32 contexts"));
@@ -90,5 +107,16 @@ impl ContextTable {
     /// All contexts in order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = &EventContext> {
         self.rows.iter()
+    }
+
+    pub(super) fn check(&self, string_count: usize) {
+        let Self { rows, index, lines } = self;
+        assert_eq!(index.len(), rows.len(), "every context is indexed");
+        lines.check(string_count);
+        for row in rows {
+            let texts = [row.compile_context, row.user_metadata, row.internal_metadata, row.category];
+            assert!(texts.iter().all(|text| text.index() < string_count), "string handle of a context");
+            assert!(lines.has(row.forward_frames), "handle of lines of a context");
+        }
     }
 }

@@ -80,16 +80,7 @@ impl Trace {
                 assert!([fx.op, fx.name, fx.target, fx.original_trace].into_iter().all(known), "string handle of fx");
             }
         }
-        for context in contexts.iter() {
-            let texts = [
-                context.compile_context,
-                context.user_metadata,
-                context.internal_metadata,
-                context.category,
-                context.forward_frames,
-            ];
-            assert!(texts.into_iter().all(known), "string handle of a context");
-        }
+        contexts.check(strings.len());
         assert!(devices.is_sorted_by(|a, b| a.index < b.index), "devices ascend");
         for device in devices.iter().chain(host) {
             device.events.check(stacks.len(), contexts.len());

@@ -269,6 +269,18 @@ fn a_part_is_offered_where_the_worker_ended_without_a_word() {
 }
 
 #[test]
+fn a_lack_of_memory_is_no_mistake_of_the_decoder() {
+    let remedy = |words: &str| {
+        let files = after([add(1), add(2), hear(1, Report::of_panic(words)), hear(1, Report::Stopped("".into()))]);
+        assert!(matches!(files.all[1].status, FileStatus::Loading(_)), "the other file stays");
+        let FileStatus::Failed(failure) = &files.all[0].status else { panic!("it has failed") };
+        failure.remedy
+    };
+    assert_eq!(remedy("panicked at raw_vec.rs:26:5:\ncapacity overflow"), Remedy::Part);
+    assert_eq!(remedy("index out of bounds"), Remedy::OtherFile);
+}
+
+#[test]
 fn a_file_is_read_again_once_its_decoder_can_be_had() {
     let files = after([add(1), hear(1, Report::NoDecoder)]);
     let FileStatus::Failed(failure) = &files.all[0].status else { panic!("{files:?}") };

@@ -16,7 +16,10 @@ pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
     let is_initial = !matches!(allocation.origin, Origin::Event(_));
     let died = (allocation.died != u32::MAX).then_some(allocation.died);
     let text = |id| trace.strings.get(id).to_owned();
-    let lines = |id| trace.strings.get(id).lines().map(str::to_owned).collect();
+    let lines = |id| {
+        let texts = trace.contexts.lines(id).iter().map(|&line| trace.strings.get(line));
+        texts.flat_map(str::lines).map(str::to_owned).collect()
+    };
     Some(Details {
         allocation: position,
         size_bytes: allocation.size_bytes,

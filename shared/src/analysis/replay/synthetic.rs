@@ -72,7 +72,7 @@ impl<'a> Writer<'a> {
         Self {
             trace,
             device,
-            contexts: ContextTable::default(),
+            contexts: ContextTable::with_lines_of(&trace.contexts),
             written: Device::default(),
             passed: 0,
             block_stacks: segments.blocks.iter().map(|block| (block.addr, block.stack)).collect(),

@@ -109,6 +109,8 @@ impl Cleaner<'_> {
 
     fn contexts(&mut self) {
         for context in self.trace.contexts.iter() {
+            let lines = self.trace.contexts.lines(context.forward_frames);
+            let lines: Vec<StringId> = lines.iter().map(|&line| self.text(Role::Code, line)).collect();
             let clean = EventContext {
                 stream: context.stream,
                 pool: context.pool,
@@ -116,7 +118,7 @@ impl Cleaner<'_> {
                 user_metadata: self.metadata(context.user_metadata),
                 internal_metadata: self.text(Role::Prose, context.internal_metadata),
                 category: self.text(Role::Prose, context.category),
-                forward_frames: self.text(Role::Code, context.forward_frames),
+                forward_frames: self.tables.contexts.intern_lines(&lines),
             };
             let id = self.tables.contexts.intern(clean);
             self.tables.context_ids.push(id);

@@ -28,7 +28,7 @@ impl Head {
         self.text().is_some()
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(in super::super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 

@@ -132,6 +132,11 @@ fn an_error_at_the_end_of_a_long_log_is_found() {
 }
 
 #[test]
+fn an_error_in_front_of_what_is_broken_is_found() {
+    check("[\"torch.OutOfMemoryError: CUDA out of memory\", 1, 2, 3, 4, 5, 6, 7, 8, what, 9]", "out-of-memory-log");
+}
+
+#[test]
 fn archives_are_to_be_unpacked() {
     check(b"PK\x03\x04rest", "archive");
     let tar = [&[b'x'; 257][..], b"ustar\x0000 and so on"].concat();

@@ -1,0 +1,143 @@
+//! Room for the rows of a snapshot, each list counted as often as it is used.
+//!
+//! A list of rows is written once and may be referred to in two bytes; a device's table has its rows all the same.
+//! PyTorch writes each list once, so rows are never more than bytes; more of them are refused before any is copied.
+
+use super::build::{RawSegment, SnapshotBuilder};
+use super::error::{HINT_LIMIT, ImportError, OVER_A_LIMIT};
+use crate::base::format;
+use crate::trace::SegmentTable;
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+use std::iter::Sum;
+
+/// The most devices of a snapshot; PyTorch numbers them in eight bits.
+pub(super) const MOST_DEVICES: usize = 1024;
+
+/// A row takes at least so many bytes: an event of two keys is `}(h.h.u`.
+const LEAST_ROW_BYTES: u64 = 4;
+/// So many rows are taken of a file of any size.
+const FREE_ROWS: u64 = 4096;
+
+/// Rows of a device's tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Room {
+    segments: usize,
+    blocks: usize,
+    history: usize,
+}
+
+impl Room {
+    /// An empty table with this much room.
+    pub(super) fn table(self) -> SegmentTable {
+        SegmentTable {
+            segments: Vec::with_capacity(self.segments),
+            blocks: Vec::with_capacity(self.blocks),
+            history: Vec::with_capacity(self.history),
+        }
+    }
+}
+
+impl Sum for Room {
+    fn sum<I: Iterator<Item = Self>>(rooms: I) -> Self {
+        rooms.fold(Self::default(), |sum, room| Self {
+            segments: sum.segments + room.segments,
+            blocks: sum.blocks + room.blocks,
+            history: sum.history + room.history,
+        })
+    }
+}
+
+/// Counts down the rows that the bytes of a file justify.
+#[derive(Debug)]
+pub(super) struct RowBudget<'a> {
+    builder: &'a SnapshotBuilder,
+    bytes: u64,
+    limit: u64,
+    left: u64,
+    /// The rows of lists, and of lists of blocks the rows of their histories: each list is counted once.
+    known: HashMap<u32, (u64, u64)>,
+}
+
+impl<'a> RowBudget<'a> {
+    /// The rows of a file of so many bytes.
+    pub(super) fn new(builder: &'a SnapshotBuilder, bytes: u64) -> Self {
+        let limit = FREE_ROWS + bytes / LEAST_ROW_BYTES;
+        Self { builder, bytes, limit, left: limit, known: HashMap::new() }
+    }
+
+    /// Takes the events of all devices.
+    ///
+    /// # Errors
+    /// If they are too many.
+    pub(super) fn take_events(&mut self, lists: impl IntoIterator<Item = Option<u32>>) -> Result<(), ImportError> {
+        for list in lists.into_iter().flatten() {
+            let rows = self.rows(list);
+            self.take(rows, "events of \"device_traces\"")?;
+        }
+        Ok(())
+    }
+
+    /// Takes segments with their blocks and histories, and returns the room for them by device.
+    ///
+    /// # Errors
+    /// If they or their devices are too many.
+    pub(super) fn take_segments(
+        &mut self,
+        segments: impl Iterator<Item = RawSegment>,
+    ) -> Result<BTreeMap<i64, Room>, ImportError> {
+        let mut rooms = BTreeMap::<i64, Room>::new();
+        for segment in segments {
+            let (blocks, history) = segment.blocks.map_or((0, 0), |list| self.blocks(list));
+            self.take(1, "segments")?;
+            self.take(blocks, "blocks of \"segments\"")?;
+            self.take(history, "history entries of \"segments\"")?;
+            let room = rooms.entry(segment.device).or_default();
+            room.segments += 1;
+            room.blocks += blocks as usize;
+            room.history += history as usize;
+            if rooms.len() > MOST_DEVICES {
+                return Err(too_many_devices());
+            }
+        }
+        Ok(rooms)
+    }
+
+    fn take(&mut self, rows: u64, what: &str) -> Result<(), ImportError> {
+        let too_many = || {
+            let (limit, bytes) = (format::count(self.limit), format::count(self.bytes));
+            over_a_limit(format!("The {what} are more than {limit} in {bytes} bytes, since lists share them"))
+        };
+        self.left = self.left.checked_sub(rows).ok_or_else(too_many)?;
+        Ok(())
+    }
+
+    /// The rows of a list.
+    fn rows(&mut self, list: u32) -> u64 {
+        let count = || (self.builder.lists[list as usize].rows.len() as u64, 0);
+        self.known.entry(list).or_insert_with(count).0
+    }
+
+    /// The blocks of a list, and the entries of their histories.
+    fn blocks(&mut self, list: u32) -> (u64, u64) {
+        if let Some(&known) = self.known.get(&list) {
+            return known;
+        }
+        let (mut blocks, mut history) = (0, 0);
+        for row in self.builder.lists[list as usize].rows.rows() {
+            blocks += 1;
+            history += self.builder.blocks[row as usize].history.map_or(0, |entries| self.rows(entries));
+        }
+        self.known.insert(list, (blocks, history));
+        (blocks, history)
+    }
+}
+
+/// The error of a snapshot with more devices than there can be.
+pub(super) fn too_many_devices() -> ImportError {
+    over_a_limit(format!("Devices of a snapshot: more than {}", format::count(MOST_DEVICES as u64)))
+}
+
+fn over_a_limit(message: String) -> ImportError {
+    ImportError::new(OVER_A_LIMIT, message, HINT_LIMIT)
+}

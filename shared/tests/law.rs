@@ -1,0 +1,185 @@
+//! Decoding takes at most so much memory and time for each byte, whatever the bytes share.
+
+#[path = "support/bombs.rs"]
+mod bombs;
+#[path = "support/counting.rs"]
+mod counting;
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use bombs::Sharing;
+use counting::peak_bytes;
+use shared::import::{ImportError, Importer, import};
+use shared::pickle::{most_memory_bytes, value_from_slice};
+
+/// What a recorded snapshot takes for each byte, and beyond that.
+const RECORDED_PER_BYTE: u64 = 2;
+const RECORDED_APART: u64 = 1 << 20;
+
+/// Quadratic time would be minutes.
+const MOST_TIME: Duration = Duration::from_secs(30);
+
+/// Reads bytes in every way, each within the law; returns what importing them came to.
+#[track_caller]
+fn check(name: &str, bytes: &[u8]) -> Result<(), ImportError> {
+    let start = Instant::now();
+    let result = imported(name, bytes, Importer::new(), bytes.len());
+    imported(name, bytes, Importer::new(), 1 << 10).ok();
+    imported(name, bytes, Importer::with_preview(), 1 << 10).ok();
+    let mut importer = Importer::overview();
+    let (overview, peak) = peak_bytes(|| {
+        importer.push(bytes)?;
+        importer.finish_overview()
+    });
+    hold(name, "an overview", peak, bytes.len() as u64);
+    for device in overview.iter().flat_map(|overview| &overview.devices) {
+        let half = 0..device.trace.events.div_ceil(2);
+        let part = Importer::part(device.part(half).unwrap());
+        imported(name, bytes, part, bytes.len()).ok();
+    }
+    let (_, value) = peak_bytes(|| value_from_slice(bytes).map(drop));
+    hold(name, "a value", value, bytes.len() as u64);
+    assert!(start.elapsed() < MOST_TIME, "{name}: {:?} for {} bytes", start.elapsed(), bytes.len());
+    result
+}
+
+#[track_caller]
+fn imported(name: &str, bytes: &[u8], mut importer: Importer, chunk: usize) -> Result<(), ImportError> {
+    let mut decoded = 0;
+    let (result, peak) = peak_bytes(|| {
+        bytes.chunks(chunk.max(1)).try_for_each(|chunk| {
+            let result = importer.push(chunk);
+            decoded = importer.decoded_bytes();
+            importer.preview();
+            result
+        })?;
+        importer.finish()
+    });
+    hold(name, "a trace", peak, decoded.max(bytes.len() as u64));
+    result.map(drop)
+}
+
+#[track_caller]
+fn hold(name: &str, what: &str, peak: u64, decoded: u64) {
+    let most = most_memory_bytes(decoded);
+    assert!(peak <= most, "{name}: {what} of {decoded} bytes took {peak} bytes, more than {most}");
+}
+
+#[test]
+fn what_is_shared_takes_no_memory_of_its_own() {
+    for (name, make) in bombs::ALL {
+        for (len, times) in [(1, 1), (2, 2), (30, 30), (1_000, 1_000), (30_000, 1_000), (1_000, 30_000)] {
+            let sharing = Sharing { len, times };
+            check(&format!("{name} {sharing:?}"), &make(sharing)).ok();
+        }
+    }
+}
+
+#[track_caller]
+fn check_refused(name: &str, sharing: Sharing, message: &str) {
+    let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == name).unwrap().1;
+    let error = check(name, &make(sharing)).unwrap_err();
+    assert_eq!((error.code, error.message.as_str()), ("over-a-limit", message), "{name}");
+}
+
+#[test]
+fn what_no_recorder_shares_is_refused() {
+    let sharing = Sharing { len: 3_000, times: 1_000 };
+    let shared = "since lists share them";
+    check_refused(
+        "blocks",
+        sharing,
+        &format!("The blocks of \"segments\" are more than 17,307 in 52,845 bytes, {shared}"),
+    );
+    // A longer one may be the first batch of a list, which is changed where it is.
+    let sharing = Sharing { len: 900, times: 1_000 };
+    check_refused("expand", sharing, "Items of lists that are copied to be changed: more than 10913");
+    check_refused("empty-traces", Sharing { len: 0, times: 1_025 }, "Devices of a snapshot: more than 1,024");
+}
+
+#[test]
+fn time_is_that_of_the_bytes() {
+    for name in ["annotations", "growing"] {
+        let make = bombs::ALL.into_iter().find(|bomb| bomb.0 == name).unwrap().1;
+        let bytes = make(Sharing { len: 100_000, times: 60_000 });
+        let start = Instant::now();
+        imported(name, &bytes, Importer::new(), bytes.len()).ok();
+        assert!(start.elapsed() < MOST_TIME, "{name}: {:?} for {} bytes", start.elapsed(), bytes.len());
+    }
+}
+
+/// A unit of opcodes over and over: a beginning, the unit, an end.
+type Storm = (&'static [u8], &'static [u8], &'static [u8]);
+
+const STORMS: &[Storm] = &[
+    (b"\x80\x04N", b"\x85", b"."),
+    (b"(", b"\x8f", b"l."),
+    (b"(", b"N", b"l."),
+    (b"(", b"]", b"l."),
+    (b"(", b"]2", b"l."),
+    (b"(", b"}2", b"l."),
+    (b"(", b"(NNd", b"l."),
+    (b"(", b"C\0", b"l."),
+    (b"(N", b"\x94", b"l."),
+    (b"(", b"N\x94", b"l."),
+    (b"(", b"]\x94", b"l."),
+    (b"(", b"N\x85\x94", b"l."),
+    (b"(", b"\x8a\x09\x01\x01\x01\x01\x01\x01\x01\x01\x01", b"l."),
+    (b"(", b"V\xe9\n", b"l."),
+    (b"\x80\x04X\0\0\x10\0", b"\xff", b"."),
+    (b"[", b"[1],", b"0]"),
+    (b"[", b"{},", b"0]"),
+    (b"[", b"1,", b"0]"),
+    // Lists of one and the same event, frame or block.
+    (b"\x80\x04}(Vaction\nValloc\nu\x94(", b"(h\0l", b"l."),
+    (b"\x80\x04}(Vname\nVa\nVfilename\nVb\nu\x94(", b"(h\0h\0l", b"l."),
+    (b"\x80\x04}(Vsegments\n(}(Vtotal_size\nNVblocks\nNu\x94", b"h\x00", b"lu."),
+    (b"\x80\x04}(Vsegments\n(}(Vtotal_size\nNVblocks\n(}(Vsize\nNVstate\nVinactive\nu\x94", b"h\x00", b"lulu."),
+    (b"\x80\x04}(Vdevice_traces\n(", b"]", b"lu."),
+    (b"\x80\x04}(Vdevice_traces\n(", b"(}(Vaction\nValloc\nul", b"lu."),
+    // Events that share nothing.
+    (b"\x80\x04}(Vdevice_traces\n((Vaction\n\x94Valloc\n\x94", b"}(h\0h\x01u", b"llu."),
+    (b"\x80\x04}(Vsegments\n]Vallocator_settings\n}(Va\n(", b"N", b"lus."),
+    (b"\x80\x04}(Vsegments\n]Vallocator_settings\n}(Va\n(", b"(NNd", b"lus."),
+    (b"\x80\x04}(Vsegments\n]Vexternal_annotations\n(", b"(NNd", b"lu."),
+    (b"\x80\x04}(Vsegments\n]Vexternal_annotations\n(", b"N", b"lu."),
+];
+
+#[test]
+fn no_opcode_takes_more_than_its_share() {
+    for (start, unit, end) in STORMS {
+        // Just beyond a power of two, where what doubles has doubled.
+        let bytes = [start, &*unit.repeat((1_060_000 / unit.len()).max(1)), end].concat();
+        check(&format!("{} times {}", bytes.len(), unit.escape_ascii()), &bytes).ok();
+    }
+}
+
+fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.display().to_string(), fs::read(&path).unwrap())).collect()
+}
+
+#[test]
+fn stored_files_keep_the_law() {
+    for folder in ["../tests/data/snapshots", "fuzz/corpus/import", "fuzz/corpus/reader"] {
+        let files = files(folder);
+        assert!(files.len() >= 5, "{folder}");
+        files.iter().for_each(|(name, bytes)| drop(check(name, bytes)));
+    }
+}
+
+#[test]
+fn recorded_snapshots_take_little_more_than_their_bytes() {
+    for (name, bytes) in files("../tests/data/snapshots").iter().filter(|file| file.0.contains("torch")) {
+        let mut importer = Importer::new();
+        importer.push(bytes).unwrap();
+        let decoded = importer.decoded_bytes();
+        let (trace, peak) = peak_bytes(|| import(bytes).unwrap());
+        let most = RECORDED_APART + RECORDED_PER_BYTE * decoded;
+        assert!(peak <= most, "{name}: {decoded} bytes took {peak} bytes, more than {most}");
+        trace.check();
+    }
+}
