@@ -104,3 +104,95 @@ pub(crate) const KNOWN: &[Case] = &[
     (Function, "at::_ops::add::call(at::Tensor const&)", &[], &["at::_ops::add::call(at::Tensor const&)"]),
     (Setting, "roundup_power2_divisions:[256:1,512:2]", &[], &["roundup_power2_divisions:[256:1,512:2]"]),
 ];
+
+/// Held back until the rules were written, so that the rules did not know them.
+pub(crate) const HELD_BACK: &[Case] = &[
+    // Shared file systems.
+    (File, "/nobackup/users/zuzana/acme/run.py", &["zuzana", "acme", "nobackup"], &["run.py"]),
+    (File, "/p/project1/acme/zuzana/run.py", &["zuzana", "acme"], &["run.py"]),
+    (File, "/pfss/mlde/workspaces/mlde_wsp_zuzana/run.py", &["zuzana", "mlde"], &["run.py"]),
+    (File, "/leonardo_work/IscrB_ACME/zuzana/run.py", &["zuzana", "acme", "leonardo"], &["run.py"]),
+    (File, "/iopsstor/scratch/cscs/zuzana/run.py", &["zuzana", "cscs"], &["run.py"]),
+    (File, "/n/holylabs/LABS/acme_lab/Users/zuzana/run.py", &["zuzana", "acme", "holylabs"], &["run.py"]),
+    (File, "/checkpoint/zuzana/2024/acme/run.py", &["zuzana", "acme"], &["run.py"]),
+    (File, "/private/home/zuzana/acme/src/run.py", &["zuzana", "acme"], &["src/run.py"]),
+    (File, "/netscratch/qu/run.py", &["/qu", "qu/"], &["run.py"]),
+    (File, "/mnt/batch/tasks/shared/LS_root/jobs/zuzana-ws/azureml/x/wd/azureml/run.py", &["zuzana"], &["run.py"]),
+    // Desks.
+    (File, "/private/var/folders/xy/abc123/T/zuzana_9/run.py", &["zuzana", "folders"], &["run.py"]),
+    (File, "/mnt/c/Users/Zuzana Nová/acme/run.py", &["zuzana", "nová", "acme"], &["run.py"]),
+    (File, r"\\wsl$\Ubuntu\home\zuzana\run.py", &["zuzana"], &["run.py"]),
+    (File, r"E:\Projekte\ACME GmbH\zuzana\run.py", &["zuzana", "acme", "projekte"], &["run.py"]),
+    (File, "/cygdrive/d/zuzana/run.py", &["zuzana"], &["run.py"]),
+    // Clouds and machines' own folders.
+    (File, "/Workspace/Users/zuzana@acme.com/notebook", &["zuzana", "acme"], &["notebook"]),
+    (File, "/teamspace/studios/zuzana-acme/run.py", &["zuzana", "acme"], &["run.py"]),
+    (File, "/var/spool/slurmd/job123/slurm_script", &["slurmd", "job123"], &["slurm_script"]),
+    (File, "/tmp/pip-build-env-zuzana/overlay/run.py", &["zuzana"], &["run.py"]),
+    (File, "/dev/shm/zuzana.1234/run.py", &["zuzana"], &["run.py"]),
+    (File, "/root/.cache/bazel/_bazel_zuzana/0a1b/execroot/run.py", &["zuzana"], &["run.py"]),
+    (
+        File,
+        "/n/home03/zuzana/.local/lib/python3.9/site-packages/torch/optim/adam.py",
+        &["zuzana", "home03"],
+        &["site-packages/torch/optim/adam.py"],
+    ),
+    (File, "/fsx/zuzana/acme/__editable___acme_0_1_0_finder.py", &["zuzana", "acme"], &["__editable___", "_finder.py"]),
+    (
+        File,
+        "/root/.cache/huggingface/modules/transformers_modules/acme/secret-7b/modeling_own.py",
+        &["acme", "secret"],
+        &["modeling_own.py"],
+    ),
+    // Functions and source.
+    (Forward, "    dist.init_process_group('nccl', init_method='tcp://10.1.2.3:23456')", &["10.1.2.3"], &["'nccl'"]),
+    (
+        Forward,
+        "    x = torch.load(\"/fsx/zuzana/My Runs/x.pt\")  # zuzana@acme.com",
+        &["zuzana", "acme", "my runs"],
+        &["torch.load"],
+    ),
+    (Forward, "    wandb.login(key=\"0123456789abcdef0123456789abcdef01234567\")", &["0123456789"], &["wandb.login"]),
+    (Forward, "    y = q @ k.transpose(-1, -2)", &[], &["y = q @ k.transpose(-1, -2)"]),
+    // Hosts and addresses.
+    (Annotation, "on nid001234, r12i3n5 and dgx-h100-07", &["nid001234", "dgx-h100-07"], &["on"]),
+    (Annotation, "rank0@fe80::1ff:fe23:4567:890a", &["fe80"], &[]),
+    (Annotation, r"see \\nas17\zuzana\runs", &["nas17", "zuzana"], &["see"]),
+    (
+        Annotation,
+        "hdfs://nn1.acme:8020/user/zuzana/x abfss://c@acme.dfs.core.windows.net/zuzana",
+        &["acme", "zuzana"],
+        &[],
+    ),
+    (Annotation, "mailto:zuzana.novak@cs.acme.edu?x", &["zuzana", "novak", "acme"], &[]),
+    (Annotation, "jürgen@uni-x.de", &["jürgen", "uni-x"], &[]),
+    (Annotation, "postgres://zuzana:hunter2@db.acme.com/x", &["zuzana", "hunter2", "acme"], &[]),
+    (Annotation, "zuzana@login1:~/acme", &["zuzana", "login1", "acme"], &[]),
+    // Flags, settings, environment.
+    (Annotation, "gcc -L/fsx/zuzana/lib -Wl,-rpath,/fsx/zuzana/x -DNAME=/data/zuzana", &["zuzana"], &["gcc", "-L"]),
+    (Annotation, "{'user': 'zuzana', 'hostname': \"gpu17\", 'bs': 8}", &["zuzana", "gpu17"], &["'bs': 8"]),
+    (Annotation, "/home/zuzana/x.py: Optimizer.step#ZuzanaAdam.step", &["zuzana"], &["Optimizer.step#", "Adam.step"]),
+    (Annotation, "PWD=/fsx/zuzana/acme CONDA_PREFIX=/opt/zuzana", &["zuzana", "acme"], &["PWD="]),
+    (Annotation, "export HF_TOKEN=abc; password: hunter2", &["abc", "hunter2"], &["HF_TOKEN"]),
+    (Setting, "/fsx/zuzana/alloc.so", &["zuzana"], &["alloc.so"]),
+    // Keys.
+    (Annotation, "AIzaSyA1234567890abcdefghijklmnopqrstuv", &["1234567890"], &[]),
+    (Annotation, "glpat-AbCdEfGhIjKlMnOpQrSt xoxb-123456789012-abcdefABCDEF", &["abcdefghij", "123456789012"], &[]),
+    (Annotation, "aws wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", &["wjalrx", "k7mdeng"], &["aws"]),
+    (Annotation, "run 7c9e6679-7425-40de-944b-e07fc1f90ae7", &["7c9e6679", "e07fc1f90ae7"], &["run"]),
+    (Annotation, "-----BEGIN OPENSSH PRIVATE KEY-----b3BlbnNzaC1rZXktdjEAAAAABG5vbmU", &["b3blbnn"], &[]),
+    // What explains memory and names nobody.
+    (Annotation, "DistributedDataParallel.forward", &[], &["DistributedDataParallel.forward"]),
+    (Annotation, "FSDP::all_gather_into_tensor (layers.12)", &[], &["FSDP::all_gather_into_tensor (layers.12)"]),
+    (Annotation, "Torch-Compiled Region: 0/0", &[], &["Torch-Compiled Region: 0/0"]),
+    (Annotation, "epoch 1 / step 2 | lr=3.0e-4", &[], &["epoch 1 / step 2 | lr=3.0e-4"]),
+    (Annotation, "user_forward: host_sync", &[], &["user_forward"]),
+    (Function, "MyModel.forward", &[], &["MyModel.forward"]),
+    (
+        Function,
+        "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int)",
+        &[],
+        &["FillFunctor<float>"],
+    ),
+    (Setting, "garbage_collection_threshold:0.8,max_split_size_mb:512", &[], &["max_split_size_mb:512"]),
+];

@@ -96,6 +96,11 @@ fn names_hosts_addresses_and_keys_go() {
     check(cases::KNOWN);
 }
 
+#[test]
+fn rules_hold_for_what_they_were_not_written_for() {
+    check(cases::HELD_BACK);
+}
+
 /// The snapshot of the review that found the old rules wanting.
 #[test]
 fn files_of_two_people_leak_neither() {
