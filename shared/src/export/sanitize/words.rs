@@ -18,7 +18,7 @@ const STORAGE: &str = "
 /// Folders inside of projects, the same in many.
 const CODE: &str = "
     attention blocks callbacks code common components config configs core csrc cuda data datasets decoder diffusion
-    distributed encoder engine engines eval evaluation examples experiments fsdp functional heads helpers inference
+    distributed encoder engine engines eval evaluation examples experiments fsdp functional heads inference
     kernels layer layers lib loss losses metrics model models module modules nets network networks nn notebooks ops
     optim optimizer optimizers parallel pipelines python runner runners samplers schedulers scripts server src test
     tests tools trainer trainers training transforms transformer util utils";
@@ -33,30 +33,31 @@ const PUBLIC: &str = "
 
 /// Accounts that many have, and words that stacks and findings are made of.
 const NOBODY: &str = "
-    actor admin aib all allreduce anaconda anaconda3 app appdata arm64 assets assignment assignment1 assignment2
-    assignments audio autocast autodl-tmp autograd azureml azureuser backward base bash batch bazel benchmark
-    benchmarks bert bin block bmm bucket build build-static build_artifacts bundled c++ c++11 cache call checkpoint
-    checkpoints clip closure cnn colab collect command compile compiler conda conda-bld condaenv container
-    contextlib conv convert copy corpus course cpp cpu cpython critic croot csu ctx cub cublas cuda_kernels cudnn
-    cutlass databricks ddp debug deep deepcopy deeplearning deepseek default demo demos dependencies deps desktop
-    device dirs dist dll docker documents downloads dpo ec2-user embed embedding entropy entrypoint env envs epoch
-    exec execroot exp experiment extensions external feedstock_root ffn file files finetune flash flow forge forward
-    func function gan gather gcc gcc-compiler gemma generate generated glibc gpt gpt2 gpu grad greedy grpo guest gym
-    head hidden homework host hpp html hub huggingface image images include inference2 init inner internal ipykernel
-    ipython iter java javascript job jobs jovyan jupyter kernel lambda lang large learning lecture lib32 lib64
-    library libs libstdc++-v3 linear linux llama llama-3 llama2 llama3 llm load local locallow log logits logs loop
-    lora machine main mambaforge matmul memory memory_profiler micromamba miniconda miniconda3 miniforge miniforge3
-    minigpt mistral mixed mlp mod modal ms-python myenv nanogpt nccl new nlp nobody node norm notebook nptl objects
-    operator opt out output outputs pack package packages path paths phase phi pip pip-cache pkg pkgs playground
-    plugins policy posttrain ppo prefetch prefix pretrain pretraining profile profile_memory profiler program
-    programs pyenv pypi python-build python3 pytorch pyx quant quantization qwen rank reduce release remote research
-    resnet result results reward rlhf rnn roaming rollout run_name runs runtime_resources rust sagemaker
-    sagemaker-user sample sandbox save scatter scheduler science script self sequence session setup sft sgd site
-    site-packages small snap snapshot snapshots sources spark split stage step stream studios submodules support
-    system t5 tasks teamspace tensor text text_encoder third_party thirdparty this_studio token tokenizer tokens
-    torchinductor torchrun train tune tutorial tutorials ubuntu unet unet3d unpack update user-site uv vae valid
-    validate validation validator vendor vendored venv venvs version versions video view virtualenv virtualenvs
-    vision vit vocab vscode vscode-server wd weights whisper worker wrapper x86_64 zero zip";
+    actor adapter admin aib all allreduce anaconda anaconda3 app appdata arm64 assets assignment assignment1
+    assignment2 assignments audio autocast autodl-tmp autograd azureml azureuser backward base bash batch bazel
+    benchmark benchmarks bert bin block bmm bucket build build-static build_artifacts bundled c++ c++11 cache call
+    checkpoint checkpoints clip closure cnn colab collect command compile compiler conda conda-bld condaenv
+    container contextlib conv convert copy corpus course cpp cpu cpython critic croot csu ctx cub cublas
+    cuda_kernels cudnn cutlass databricks ddp debug debugpy deep deepcopy deeplearning deepseek default demo demos
+    dependencies deps desktop device dirs dist dll docker documents downloads dpo ec2-user embed embedding entropy
+    entrypoint env envs epoch exec execroot exp experiment extensions external false feedstock feedstock_root ffn
+    file files finetune flash flow forge forward func function gan gather gcc gcc-compiler gemma generate generated
+    glibc gnu gpt gpt2 gpu grad greedy grpo guest gym head hidden homework host hpp html hub huggingface image
+    images include inference2 init inner internal ipykernel ipython iter java javascript job jobs jovyan jupyter
+    kernel lambda lang large launcher learning lecture lib32 lib64 library libs libstdc++-v3 linear linux llama
+    llama-3 llama2 llama3 llm load local locallow log logits logs loop lora machine main mambaforge matmul memory
+    memory_profiler micromamba miniconda miniconda3 miniforge miniforge3 minigpt misc mistral mixed mlp mod modal
+    ms-python myenv nanogpt nccl new nlp nobody node none norm notebook nptl null objects operator opt out output
+    outputs pack package packages path paths phase phi pip pip-cache pkg pkgs playground plugins policy posttrain
+    ppo prefetch prefix pretrain pretraining profile profile_memory profiler program programs pyenv pypi
+    python-build python3 pytorch pyx quant quantization qwen rank reduce release remote research resnet result
+    results reward rlhf rnn roaming rollout run_name runs runtime_resources rust sagemaker sagemaker-user sample
+    sandbox save scatter scheduler science script self sequence session setup sft sgd site site-packages small snap
+    snapshot snapshots sources spark split stage step stream studios submodules support system t5 task tasks
+    teamspace tensor text text_encoder third_party thirdparty this_studio token tokenizer tokens torchinductor
+    torchrun train true tune tutorial tutorials ubuntu unet unet3d unpack update user-site uv vae valid validate
+    validation validator vendor vendored venv venvs version versions video view virtualenv virtualenvs vision vit
+    vocab vscode vscode-server wd weights whisper windows worker wrapper x86_64 zero zip";
 
 /// Words of two letters that texts about training are full of.
 const SHORT: &str = "
