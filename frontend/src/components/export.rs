@@ -2,11 +2,14 @@
 
 use super::dialog::Dialog;
 use super::export_button::{ExportButton, Making};
+use super::remaining::RemainingTexts;
 use crate::platform::{AskError, WorkerClient, png_of};
 use crate::state::{ReadyFile, Scheme, ViewState};
 use crate::view::export::{file_name, moment_text, table_label};
-use crate::worker::{ExportForm, ExportOrder};
+use crate::worker::{CopyOptions, CopyPreview, ExportForm, ExportOrder};
 use shared::export::Table;
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
@@ -34,6 +37,7 @@ pub struct ExportDialogProps {
 #[component]
 pub fn ExportDialog(props: &ExportDialogProps) -> Html {
     let is_clean = use_state_eq(|| false);
+    let preview = use_clean_preview(&props.client, *is_clean);
     let table = use_state_eq(|| 0_u32);
     let on_clean = {
         let is_clean = is_clean.setter();
@@ -81,11 +85,32 @@ pub fn ExportDialog(props: &ExportDialogProps) -> Html {
             <label class="check">
                 <input type="checkbox" checked={*is_clean} onchange={on_clean} data-clean="" />
                 <span class="check-label">{ "Name nobody" }</span>
-                <span class="check-note">{ "Leave out paths up to the project, names and metadata" }</span>
+                <span class="check-note">{ "Leave out paths up to the project, names, hosts, keys and metadata" }</span>
             </label>
+            if let Some(preview) = preview { <RemainingTexts {preview} /> }
             <p class="hint">{ "Files are made in this tab: nothing is uploaded." }</p>
         </Dialog>
     }
+}
+
+/// What clean files would have, asked for when somebody first wants them.
+#[hook]
+fn use_clean_preview(client: &WorkerClient, is_clean: bool) -> Option<Rc<CopyPreview>> {
+    let preview = use_state_eq(|| None::<Rc<CopyPreview>>);
+    use_effect_with(is_clean, {
+        let (preview, client) = (preview.clone(), client.clone());
+        move |is_clean| {
+            if *is_clean && preview.is_none() {
+                spawn_local(async move {
+                    // A file that was closed has no dialog either.
+                    if let Ok(known) = client.preview(CopyOptions::default()).await {
+                        preview.set(Some(Rc::new(known)));
+                    }
+                });
+            }
+        }
+    });
+    (*preview).clone().filter(|_| is_clean)
 }
 
 fn row(name: &str, note: &str, buttons: Html) -> Html {

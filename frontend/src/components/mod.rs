@@ -15,6 +15,7 @@ pub mod export;
 pub mod header;
 pub mod help_dialog;
 pub mod links_dialog;
+mod remaining;
 pub mod share;
 
 pub mod arrival_card;

@@ -14,6 +14,7 @@ pub mod notices;
 pub mod preview;
 pub mod progress;
 pub mod ranks;
+pub mod remaining;
 pub mod scrolling;
 pub mod segments;
 pub mod selection;

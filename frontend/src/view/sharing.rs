@@ -9,7 +9,7 @@ use shared::base::format;
 pub enum Cut {
     /// Paths up to the project.
     Paths,
-    /// Names of people and machines.
+    /// Names that paths tell, hosts, addresses and keys.
     Names,
     /// The users' texts on events.
     Metadata,
@@ -65,7 +65,7 @@ pub fn cut_rows(options: &CopyOptions, preview: Option<&CopyPreview>, annotation
         },
         CutRow {
             cut: Cut::Names,
-            label: "Names of people and machines",
+            label: "Names, hosts, addresses and keys",
             is_on: remove_names,
             note: said(remove_names, &names_note),
             examples: examples(remove_names, |preview| &preview.texts),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct CopyOptions {
     /// Cut paths to the package or project.
     pub cut_paths: bool,
-    /// Take out the names of people and machines that paths name.
+    /// Take out names that paths tell, and hosts, addresses and keys.
     pub remove_names: bool,
     /// Further names to take out.
     pub names: Vec<String>,
@@ -50,6 +50,17 @@ pub struct CopyPreview {
     pub annotations: u64,
     /// Entries that no copy has, since this version does not know them.
     pub unknown_keys: u64,
+    /// Every distinct text that others will see, what people write first.
+    pub remaining: Vec<TextGroup>,
+}
+
+/// The distinct texts of one kind in a copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextGroup {
+    /// What they are, in the singular, such as `own file`.
+    pub kind: String,
+    /// The texts, in the order of the alphabet.
+    pub texts: Vec<String>,
 }
 
 /// Texts that become others.

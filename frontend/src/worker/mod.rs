@@ -38,7 +38,7 @@ pub use compare_data::{
     ChangeData, CompareAnswer, CompareQuestion, CompareSide, CurveData, DiffData, DiffRowData, GroupData, MatchKind,
     ProfileData, ProfileRowData, RankData, StepData, category_at,
 };
-pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange};
+pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange, TextGroup};
 pub use engine::Engine;
 pub use export_data::{ExportForm, ExportOrder};
 pub use findings_data::{Confidence, Finding, Findings, GrowthKind, GrowthRow, LookedAt, Severity};

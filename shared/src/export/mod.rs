@@ -15,7 +15,7 @@ mod report;
 mod speedscope;
 mod table;
 
-pub use sanitize::{Change, Package, SanitizeOptions, SanitizeReport, Sanitized};
+pub use sanitize::{Change, Package, Remaining, SanitizeOptions, SanitizeReport, Sanitized, TextKind};
 pub use snapshot::pickle;
 
 pub use subject::Subject;

@@ -110,10 +110,19 @@ fn the_copy_names_nobody() {
     page.wait_for("document.querySelector('dialog .examples') !== null");
     let said = page.text("dialog");
     assert!(said.contains("/") && said.contains("site-packages/torch/"), "{said}");
+    // Every text can be looked through, and a search finds nobody.
+    let count = "Number(document.querySelector('[data-remaining]').dataset.remaining)";
+    page.wait_for(&format!("{count} > 20"));
+    page.run(
+        "const field = document.querySelector('.remaining input'); field.value = arguments[0]; \
+         field.dispatchEvent(new InputEvent('input', { bubbles: true }));",
+        vec![json!("brian")],
+    );
+    page.wait_for(&format!("{count} === 0"));
     page.wait_for("document.querySelector('dialog [type=submit]:not(:disabled)') !== null");
     // What is unticked stays, and the copy is made anew.
     page.click("[data-cut=Paths]");
-    page.wait_for("document.querySelector('dialog .examples') === null");
+    page.wait_for("document.querySelector('.cut:has([data-cut=Paths]) .examples') === null");
     page.wait_for("document.querySelector('dialog [type=submit]:not(:disabled)') !== null");
     page.check_console();
 }

@@ -15,9 +15,12 @@ fn an_export_is_the_same_snapshot_and_names_nobody_where_it_should_not() {
     assert!(run(&["export", &file, "--to", "pickle", "-o", &plain]).status.success());
     let said = run(&["export", &file, "--to", "pickle", "--sanitize", "--drop-annotations", "-o", &clean]);
     let said = String::from_utf8(said.stdout).expect("UTF-8");
-    for part in [&clean, "Paths cut: ", " → ", "Annotations left out: "] {
+    for part in [&clean, "Paths cut: ", " → ", "Annotations left out: ", "Others will read ", "--list-texts"] {
         assert!(said.contains(part), "{part:?} in {said}");
     }
+    let listed = run(&["export", &file, "--to", "pickle", "--sanitize", "--list-texts", "-o", &out("listed.pickle")]);
+    let listed = String::from_utf8(listed.stdout).expect("UTF-8");
+    assert!(listed.contains("\npackage file\tsite-packages/torch/"), "{listed}");
     assert_eq!(figures(&plain), figures(&file));
     assert_eq!(figures(&clean), figures(&file));
     assert_eq!(json(&["inspect", "--json", &clean])["annotations"], 0);

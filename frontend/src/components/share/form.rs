@@ -2,6 +2,7 @@
 
 use super::cuts::Cuts;
 use crate::components::icon::{Icon, IconName};
+use crate::components::remaining::RemainingTexts;
 use crate::hooks::SharingHandle;
 use crate::state::{CopyStep, SendFailure, SendStep, SharingAction};
 use crate::view::sharing::{copy_text, end_text, ends, sent_text, typed_text};
@@ -40,12 +41,14 @@ pub(super) fn Form(props: &FormProps) -> Html {
         <form class="share-form" {onsubmit}>
             <p class="share-lead">
                 { "A link opens a copy of this snapshot on exactly this view, for whoever has the link. Sizes, times and \
-                   device addresses stay as they are; look below at what is left out." }
+                   device addresses stay as they are. No rule knows every name: look through the texts below before you send \
+                   them." }
             </p>
             if let Some(text) = typed_text(&sharing.typed()) { <p class="hint" data-typed="">{ text }</p> }
             <fieldset class="share-fields" disabled={is_sending}>
                 { title_and_end(sharing) }
                 <Cuts sharing={sharing.clone()} annotations={props.annotations} />
+                if let Some(preview) = &state.preview { <RemainingTexts preview={preview.clone()} /> }
             </fieldset>
             <div class="share-foot">
                 { refusal(sharing) }

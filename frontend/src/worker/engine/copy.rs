@@ -1,9 +1,9 @@
 //! The copy of a file that others may see.
 
-use crate::worker::{CopyOptions, CopyPreview, PackageRow, TextChange};
+use crate::worker::{CopyOptions, CopyPreview, PackageRow, TextChange, TextGroup};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use shared::export::{Change, SanitizeOptions, Sanitized};
+use shared::export::{Change, Remaining, SanitizeOptions, Sanitized};
 use shared::pickle::Style;
 use shared::trace::{Device, Trace};
 use std::io::Write as _;
@@ -27,6 +27,7 @@ pub(super) fn preview(trace: &Trace, options: &CopyOptions) -> CopyPreview {
         metadata: change(&report.metadata),
         annotations: report.annotations,
         unknown_keys: report.unknown_keys,
+        remaining: report.remaining.chunk_by(|a, b| a.kind == b.kind).map(group).collect(),
     }
 }
 
@@ -61,6 +62,14 @@ pub(super) fn sanitize_options(trace: &Trace, options: &CopyOptions) -> Sanitize
         sanitize.packages = Some(kept.collect());
     }
     sanitize
+}
+
+/// Texts of one kind, of which there is at least one.
+fn group(texts: &[Remaining]) -> TextGroup {
+    TextGroup {
+        kind: texts[0].kind.name().to_owned(),
+        texts: texts.iter().map(|remaining| remaining.text.clone()).collect(),
+    }
 }
 
 fn change(change: &Change) -> TextChange {

@@ -181,6 +181,9 @@ fn a_preview_counts_what_a_copy_leaves_out() {
     };
     assert_eq!(preview(CopyOptions::default()).annotations, 0);
     assert_eq!(preview(CopyOptions { drop_annotations: true, ..CopyOptions::default() }).annotations, 2);
+    let texts = preview(CopyOptions::default()).remaining;
+    assert_eq!(texts[0].kind, "annotation");
+    assert!(!texts[0].texts.is_empty(), "marks have names");
     assert!(matches!(ask(Question::Copy(CopyOptions::default())), Answer::Refused(_)), "a copy is no message");
 }
 

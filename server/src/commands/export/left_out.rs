@@ -1,4 +1,4 @@
-//! What a copy leaves out, for people.
+//! What a copy leaves out and what it still says, for people.
 
 use std::fmt::Write as _;
 
@@ -28,5 +28,41 @@ pub(super) fn report(report: &SanitizeReport) -> String {
     if report.dropped_frames() > 0 {
         let _ = writeln!(text, "Frames left out: {}", counted(report.dropped_frames(), "frame"));
     }
+    let counts = report.remaining_counts();
+    let kinds: Vec<String> = counts.iter().map(|(kind, count)| counted(*count, kind.name())).collect();
+    let _ = writeln!(text, "Others will read {}: {}", counted(report.remaining.len() as u64, "text"), kinds.join(", "));
     text
+}
+
+/// Every text that others will read, a line each: what it is, a tab, the text.
+pub(super) fn list(report: &SanitizeReport) -> String {
+    let mut lines = String::new();
+    for remaining in &report.remaining {
+        let _ = writeln!(lines, "{}\t{}", remaining.kind.name(), without_controls(&remaining.text));
+    }
+    lines
+}
+
+/// A text that can't steer the terminal that shows it.
+fn without_controls(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::export::{Remaining, TextKind};
+
+    #[test]
+    fn what_remains_is_counted_and_listed() {
+        let remaining = |kind, text: &str| Remaining { kind, text: text.to_owned() };
+        let remaining = vec![
+            remaining(TextKind::Annotation, "step\u{1b}[2J"),
+            remaining(TextKind::ProjectFile, "a.py"),
+            remaining(TextKind::ProjectFile, "b.py"),
+        ];
+        let left = SanitizeReport { remaining, ..SanitizeReport::default() };
+        assert_eq!(report(&left), "Others will read 3 texts: 1 annotation, 2 own files\n");
+        assert_eq!(list(&left), "annotation\tstep\u{fffd}[2J\nown file\ta.py\nown file\tb.py\n");
+    }
 }

@@ -71,9 +71,13 @@ pub struct ExportArgs {
     #[arg(long)]
     dark: bool,
 
-    /// Leave out paths up to the project, names of people and machines, and metadata
+    /// Leave out paths up to the project, names, hosts, addresses, keys and metadata
     #[arg(long)]
     sanitize: bool,
+
+    /// List every text that others will read in the copy
+    #[arg(long, requires = "sanitize")]
+    list_texts: bool,
 
     /// Leave out the annotated spans too
     #[arg(long, requires = "sanitize")]
@@ -186,7 +190,12 @@ impl ExportArgs {
             Target::Pickle => self.write(|sink| sanitized.pickle(Style::Python, sink, |_| ()))?,
             _ => self.write_derived(&Opened::of(file, read_back(&sanitized)))?,
         };
-        Ok((size_bytes, left_out::report(sanitized.report())))
+        let report = sanitized.report();
+        let list = match self.list_texts {
+            true => left_out::list(report),
+            false => "List them with --list-texts\n".to_owned(),
+        };
+        Ok((size_bytes, left_out::report(report) + &list))
     }
 
     fn options(&self) -> SanitizeOptions {

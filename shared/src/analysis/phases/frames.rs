@@ -99,7 +99,8 @@ fn of_frame(name: &str, filename: &str) -> Option<Sign> {
 
 /// What a function says about the phase, if anything.
 fn of_function(name: &str, filename: &str) -> Option<Phase> {
-    let path = filename.replace('\\', "/");
+    // A path that is cut may begin with the folder.
+    let path = format!("/{}", filename.replace('\\', "/"));
     let is_in = |part: &str| path.contains(part);
     if is_in("torch/distributed/") && !is_in("fsdp") || name.contains("c10d::") || name.contains("ncclAll") {
         return Some(Phase::Collective);

@@ -39,7 +39,8 @@ fn of_frame(name: &str, filename: &str) -> Option<Sharing> {
         RECORDED_OPERATOR => return of_operator(name),
         _ => {}
     }
-    let path = filename.replace('\\', "/");
+    // A path that is cut may begin with the folder.
+    let path = format!("/{}", filename.replace('\\', "/"));
     let is_in = |part: &str| path.contains(part);
     match name {
         "alloc_all_gather_outputs" | "init_all_gather_outputs" | "_alloc_padded_unsharded_flat_param"

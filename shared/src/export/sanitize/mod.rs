@@ -3,15 +3,29 @@
 //! Only tables change (texts, frames, stacks, contexts), whose size does not grow with the number of events; the
 //! events, segments and blocks are written from the trace itself, so that every figure and every finding about bytes
 //! and times is the same in the copy.
+//!
+//! 1. Hosts, addresses, accounts and keys go by their shape (`secrets.rs`).
+//! 2. Paths are cut to what is a project's or a package's own (`paths.rs`).
+//! 3. What was cut away is a name, and goes wherever else it is a word (`names.rs`).
+//!
+//! No rule knows all names, so [`SanitizeReport::remaining`] has every text that is left, for people to read.
 
+mod words;
+
+mod hosts;
 mod names;
+mod secrets;
+
+mod files;
 mod packages;
 mod paths;
-mod report;
-mod tables;
 mod texts;
 
-pub use report::{Change, Package, SanitizeReport};
+mod remaining;
+mod report;
+mod tables;
+
+pub use report::{Change, Package, Remaining, SanitizeReport, TextKind};
 
 use super::snapshot;
 use super::source::{Renamed, Source};
@@ -24,7 +38,7 @@ use tables::Tables;
 pub struct SanitizeOptions {
     /// Cut paths to the package or project.
     pub cut_paths: bool,
-    /// Take out the names of people and machines that paths name, wherever they stand.
+    /// Take out names that paths tell, wherever they stand, and hosts, addresses and keys.
     pub remove_names: bool,
     /// Further names to take out.
     pub names: Vec<String>,

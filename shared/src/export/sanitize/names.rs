@@ -1,102 +1,53 @@
-//! Taking the names of people and machines out of texts.
+//! Taking the names of people, machines and projects out of texts.
+
+use super::words::{is_nobody, is_storage};
+use hashbrown::{HashMap, HashSet};
 
 /// What stands in place of a name: no name is shorter, so that no text grows.
 const REPLACEMENT: char = '*';
 
-/// The shortest name that is looked for: shorter ones are in every text.
-const MIN_CHARS: usize = 3;
+/// The shortest name that is looked for: a letter is in every text.
+const MIN_CHARS: usize = 2;
 
-/// Accounts that many have, and words that stacks are made of: nobody is known by them.
-const NOBODY: &[&str] = &[
-    "aten",
-    "admin",
-    "all",
-    "app",
-    "autograd",
-    "azureuser",
-    "backward",
-    "bin",
-    "build",
-    "code",
-    "colab",
-    "common",
-    "conda",
-    "content",
-    "cpp",
-    "cuda",
-    "data",
-    "default",
-    "dist",
-    "dll",
-    "docker",
-    "ec2-user",
-    "forward",
-    "functorch",
-    "guest",
-    "home",
-    "homes",
-    "hpp",
-    "ipykernel",
-    "ipython",
-    "jovyan",
-    "jupyter",
-    "lib",
-    "main",
-    "model",
-    "models",
-    "module",
-    "nobody",
-    "numpy",
-    "operator",
-    "opt",
-    "packages",
-    "phase",
-    "project",
-    "projects",
-    "pyenv",
-    "python",
-    "pyx",
-    "root",
-    "runner",
-    "sagemaker-user",
-    "scratch",
-    "shared",
-    "site",
-    "src",
-    "step",
-    "tmp",
-    "torch",
-    "torch_xla",
-    "torchinductor",
-    "train",
-    "triton",
-    "ubuntu",
-    "user",
-    "users",
-    "vscode",
-    "work",
-    "workspace",
-];
+/// A name of so many letters is one inside of words too, as in `ada2` and `AdaNorm`.
+const MIN_CHARS_INSIDE: usize = 3;
 
 /// Names that must not be in a copy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
+    lower: HashSet<String>,
     all: Vec<String>,
 }
 
+/// [`Names`] in the order in which they are looked for, by their first letters.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SortedNames {
+    by_first: HashMap<char, Vec<String>>,
+}
+
 impl Names {
-    /// Adds a name that was found in a path, unless it says nothing about anybody.
+    /// Adds a name that was found, unless it says nothing about anybody.
+    ///
+    /// Of `ada.byron@host` the words too, and of `session_ada_2024` what is left besides storage and numbers.
     pub(super) fn add_found(&mut self, name: &str) {
-        let is_number = name.chars().all(|c| c.is_ascii_digit());
-        if !is_number && !NOBODY.iter().any(|word| word.eq_ignore_ascii_case(name)) {
-            self.add(name);
+        let words = |marks: &[char]| {
+            let is_word = |part: &&str| part.chars().count() > MIN_CHARS && part.chars().all(char::is_alphabetic);
+            name.split(marks).filter(is_word).collect::<Vec<_>>()
+        };
+        let mut names = vec![name];
+        names.extend(words(&['@', '.', ' ']));
+        let is_compound = |part: &str| part.chars().count() > MIN_CHARS && is_storage(part);
+        if name.split(['_', '-', '.']).any(is_compound) {
+            names.extend(words(&['_', '-', '.']));
         }
+        names.into_iter().filter(|name| !is_nobody(name)).for_each(|name| self.add(name));
     }
 
     /// Adds a name that a person asked for.
     pub(super) fn add(&mut self, name: &str) {
         let name = name.trim();
-        if name.chars().count() >= MIN_CHARS && !self.all.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        let has_word = name.contains(char::is_alphanumeric);
+        if has_word && name.chars().count() >= MIN_CHARS && self.lower.insert(name.to_lowercase()) {
             self.all.push(name.to_owned());
         }
     }
@@ -108,56 +59,72 @@ impl Names {
     }
 }
 
-/// The text without any of the names as a word of its own, in any case of letters; `None` where it has none.
-pub(super) fn without_names(text: &str, names: &[String]) -> Option<String> {
-    names.iter().fold(None, |clean: Option<String>, name| without(clean.as_deref().unwrap_or(text), name).or(clean))
-}
-
-fn without(text: &str, name: &str) -> Option<String> {
-    let mut clean = String::new();
-    let (mut from, mut at) = (0, 0);
-    while let Some(c) = text[at..].chars().next() {
-        if is_word_at(text, at, name) {
-            clean.push_str(&text[from..at]);
-            clean.push(REPLACEMENT);
-            at += name.len();
-            from = at;
-        } else {
-            at += c.len_utf8();
+impl SortedNames {
+    /// Of names whose longest come first.
+    pub(super) fn new(names: &[String]) -> Self {
+        let mut by_first: HashMap<char, Vec<String>> = HashMap::new();
+        for name in names {
+            let first = name.chars().next().and_then(|first| first.to_lowercase().next());
+            by_first.entry(first.unwrap_or_default()).or_default().push(name.clone());
         }
+        Self { by_first }
     }
-    (from > 0).then(|| clean + &text[from..])
-}
 
-fn is_word_at(text: &str, at: usize, name: &str) -> bool {
-    let end = at + name.len();
-    text.get(at..end).is_some_and(|part| part.eq_ignore_ascii_case(name))
-        && !text[..at].ends_with(char::is_alphanumeric)
-        && !text[end..].starts_with(char::is_alphanumeric)
-}
-
-/// The text without accounts on machines, such as `ada@gpu-17`; `None` where it has none.
-///
-/// A machine is told from other words by a digit, a dash or a dot in it.
-pub(super) fn without_accounts(text: &str) -> Option<String> {
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
-    let mut clean = String::new();
-    let mut from = 0;
-    for (at, _) in text.match_indices('@') {
-        let start = text[..at]
-            .rfind(|c| !is_word(c))
-            .map_or(0, |end| end + text[end..].chars().next().map_or(1, char::len_utf8));
-        let end = text[at + 1..].find(|c| !is_word(c)).map_or(text.len(), |length| at + 1 + length);
-        let host = &text[at + 1..end];
-        let is_machine =
-            host.contains(char::is_alphabetic) && host.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
-        if start >= from && start < at && is_machine {
-            clean.push_str(&text[from..start]);
-            clean.push_str("*@*");
-            from = end;
+    /// The text without any of the names as a word of its own, in any case of letters; `None` where it has none.
+    ///
+    /// This takes a look at each start of a word, whatever the number of names.
+    pub(super) fn without(&self, text: &str) -> Option<String> {
+        let mut clean = String::new();
+        let (mut from, mut at) = (0, 0);
+        let mut before = None;
+        while let Some(c) = text[at..].chars().next() {
+            match self.length_at(text, at, before) {
+                Some(length) => {
+                    clean.push_str(&text[from..at]);
+                    clean.push(REPLACEMENT);
+                    at += length;
+                    from = at;
+                    before = text[..at].chars().next_back();
+                }
+                None => {
+                    at += c.len_utf8();
+                    before = Some(c);
+                }
+            }
         }
+        (from > 0).then(|| clean + &text[from..])
     }
-    (from > 0).then(|| clean + &text[from..])
+
+    /// The length in bytes of the name that a word begins with at a place in a text, behind a letter or none.
+    fn length_at(&self, text: &str, at: usize, before: Option<char>) -> Option<usize> {
+        let first = text[at..].chars().next()?;
+        let is_inside = before.is_some_and(char::is_alphanumeric);
+        if is_inside && !(before.is_some_and(char::is_lowercase) && first.is_uppercase()) {
+            return None;
+        }
+        let names = self.by_first.get(&first.to_lowercase().next()?)?;
+        names.iter().find_map(|name| {
+            let length = length_of_same(&text[at..], name)?;
+            let may_be_inside = name.chars().nth(MIN_CHARS_INSIDE - 1).is_some();
+            let is_end = ends_word(&text[at + length..], may_be_inside);
+            (is_end && (may_be_inside || !is_inside)).then_some(length)
+        })
+    }
+}
+
+/// Whether a word ends before a text; inside of words a digit and a large letter begin another one.
+fn ends_word(rest: &str, may_be_inside: bool) -> bool {
+    let mut rest = rest.chars();
+    let (next, second) = (rest.next(), rest.next());
+    let is_next_word = |c: char| c.is_ascii_digit() || c.is_uppercase() && second.is_some_and(char::is_lowercase);
+    next.is_none_or(|c| !c.is_alphanumeric() || may_be_inside && is_next_word(c))
+}
+
+/// The length in bytes of the start of a text that is a name, in any case of letters.
+fn length_of_same(text: &str, name: &str) -> Option<usize> {
+    let mut rest = text.chars();
+    let is_same = name.chars().all(|c| rest.next().is_some_and(|other| other.to_lowercase().eq(c.to_lowercase())));
+    is_same.then(|| text.len() - rest.as_str().len())
 }
 
 #[cfg(test)]
@@ -168,7 +135,7 @@ mod tests {
     fn check(text: &str, names: &[&str], clean: &str) {
         let mut list = Names::default();
         names.iter().for_each(|name| list.add(name));
-        assert_eq!(without_names(text, &list.into_sorted()).as_deref().unwrap_or(text), clean);
+        assert_eq!(SortedNames::new(&list.into_sorted()).without(text).as_deref().unwrap_or(text), clean);
     }
 
     #[test]
@@ -177,23 +144,20 @@ mod tests {
         check("ada-ada/ada", &["ada"], "*-*/*");
         check("é ada é", &["ada"], "é * é");
         check("Ada Byron and ada", &["ada", "Ada Byron"], "* and *");
+        check("JÜRGEN and jürgen2", &["Jürgen"], "* and *2");
+        check("NIUAdam of myNiu, AdamW", &["niu", "adam"], "*Adam of my*, AdamW");
+        check("qu, qua, qu2", &["qu"], "*, qua, qu2");
         check("nothing", &["ada"], "nothing");
-        check("ab", &["ab"], "ab");
+        check("a", &["a"], "a");
     }
 
     #[test]
     fn words_of_every_stack_are_no_names() {
         let mut names = Names::default();
-        ["torch", "Root", "1000", "ada", "ADA"].iter().for_each(|name| names.add_found(name));
-        assert_eq!(names.into_sorted(), ["ada"]);
-    }
-
-    #[test]
-    fn accounts_on_machines_go() {
-        let clean = |text: &str| without_accounts(text).unwrap_or_else(|| text.to_owned());
-        assert_eq!(clean("run of ada@gpu-17: ok"), "run of *@*: ok");
-        assert_eq!(clean("ada.b@mail.org,bob@n1"), "*@*,*@*");
-        assert_eq!(clean("x @ y, step@forward, @torch.no_grad"), "x @ y, step@forward, @torch.no_grad");
-        assert_eq!(clean("über@h-1"), "*@*");
+        ["torch", "Root", "1000", "ada", "ADA", "byron.ada@home"].iter().for_each(|name| names.add_found(name));
+        assert_eq!(names.into_sorted(), ["byron.ada@home", "byron", "ada"]);
+        let mut names = Names::default();
+        ["session_2024_bob", "carl-ws9", "own_thing"].iter().for_each(|name| names.add_found(name));
+        assert_eq!(names.into_sorted(), ["session_2024_bob", "own_thing", "carl-ws9", "carl", "bob"]);
     }
 }

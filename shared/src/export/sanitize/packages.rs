@@ -1,5 +1,6 @@
 //! Whose code a frame is.
 
+use super::words::is_public_package;
 use crate::base::frame_rules;
 
 /// What is asked about the frames of a copy.
@@ -24,9 +25,87 @@ pub(super) fn package_of(filename: &str) -> String {
     if frame_rules::is_runtime(filename) { NATIVE } else { PROJECT }.to_owned()
 }
 
+/// Whether a file is of the user's own, by what its package is called.
+pub(super) fn is_project(filename: &str) -> bool {
+    package_of(filename) == PROJECT
+}
+
+/// Whether a file is of a package that is the same for everybody, so that nothing in it names anybody.
+pub(super) fn is_public(filename: &str) -> bool {
+    let path = filename.replace('\\', "/");
+    match path.rsplit_once("-packages/") {
+        Some((_, package)) => is_public_package(package.split(['/', '.']).next().unwrap_or_default()),
+        None => filename == frame_rules::RECORDED_OPERATOR,
+    }
+}
+
+/// Whether a symbol of compiled code is PyTorch's, CUDA's or the compiler's, by where it begins.
+///
+/// ```text
+/// at::Tensor& at::native::add<float>(at::Tensor const&)    yes
+/// std::vector<at::Tensor> acme::add(at::Tensor)            no
+/// ```
+pub(super) fn is_public_symbol(name: &str, filename: &str) -> bool {
+    let mut depth = 0_u32;
+    let is_outside = |c: &char| {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ => return depth == 0,
+        }
+        false
+    };
+    let outside: String = name.chars().filter(is_outside).collect();
+    let called = outside.split('(').next().unwrap_or_default().trim_end();
+    let called = called.rsplit([' ', '&', '*']).next().unwrap_or_default();
+    let space = called.split_once("::").map(|(space, _)| space);
+    let is_c = || ["Py", "_Py", "cuda", "cu", "THP", "pthread_"].iter().any(|start| called.starts_with(start));
+    frame_rules::is_native(filename)
+        && space.map_or_else(is_c, |space| NAMESPACES.contains(&space.trim_start_matches('_')))
+}
+
+/// The outermost namespaces of PyTorch and what it is built from.
+const NAMESPACES: [&str; 14] = [
+    "at",
+    "c10",
+    "torch",
+    "std",
+    "aten",
+    "caffe2",
+    "c10d",
+    "cub",
+    "cutlass",
+    "gnu_cxx",
+    "nccl",
+    "pybind11",
+    "thrust",
+    "functorch",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn symbols_of_pytorch_are_told_from_others() {
+        for name in ["at::_ops::add::call(at::Tensor const&)", "std::vector<at::Tensor> at::f(int)", "PyEval_Frame"] {
+            assert!(is_public_symbol(name, "??"), "{name}");
+        }
+        for name in ["std::vector<at::Tensor> ada::add(at::Tensor)", "ada_kernel", "void (anonymous namespace)::k()"] {
+            assert!(!is_public_symbol(name, "??"), "{name}");
+        }
+        assert!(!is_public_symbol("at::f()", "train.py"));
+    }
+
+    #[test]
+    fn packages_that_everybody_reads_are_public() {
+        for file in ["/v/site-packages/torch/f.py", "operator", "dist-packages/timm.py"] {
+            assert!(is_public(file), "{file}");
+        }
+        for file in ["site-packages/acme/f.py", "lib/python3.12/ada.py", "torch/f.py", "train.py", "module", "??"] {
+            assert!(!is_public(file), "{file}");
+        }
+    }
 
     #[track_caller]
     fn check(filename: &str, package: &str) {

@@ -1,4 +1,4 @@
-//! What a copy leaves out, with examples of it.
+//! What a copy leaves out, with examples of it, and what it still says.
 
 /// How many examples of one kind are kept.
 const EXAMPLES: usize = 4;
@@ -8,7 +8,7 @@ const EXAMPLES: usize = 4;
 pub struct SanitizeReport {
     /// Paths that become shorter.
     pub paths: Change,
-    /// Texts that lose a name of a person or a machine.
+    /// Texts that lose a name of a person, a machine or a project, an address or a key.
     pub texts: Change,
     /// The names that are looked for.
     pub names: Vec<String>,
@@ -20,6 +20,66 @@ pub struct SanitizeReport {
     pub annotations: u64,
     /// Entries of the file that no copy has, since this version does not know them.
     pub unknown_keys: u64,
+    /// Every distinct text that others will see, what people write first, then in the order of the alphabet.
+    pub remaining: Vec<Remaining>,
+}
+
+/// A text that is in the copy.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Remaining {
+    /// Where it stands; of several places the one that is most likely to name somebody.
+    pub kind: TextKind,
+    /// The text; of several lines one.
+    pub text: String,
+}
+
+/// Where a text stands in a copy, what names somebody most easily first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TextKind {
+    /// An annotation, such as a step.
+    Annotation,
+    /// Metadata and categories of events.
+    Event,
+    /// A setting of the allocator.
+    Setting,
+    /// A line of the forward pass, or a node of a graph.
+    Source,
+    /// A file of the user's own.
+    ProjectFile,
+    /// A function of the user's own.
+    ProjectFunction,
+    /// A file of a package or of compiled code.
+    PackageFile,
+    /// A function of a package or of compiled code.
+    PackageFunction,
+}
+
+impl TextKind {
+    /// All of them, in the order of the report.
+    pub const ALL: [Self; 8] = [
+        Self::Annotation,
+        Self::Event,
+        Self::Setting,
+        Self::Source,
+        Self::ProjectFile,
+        Self::ProjectFunction,
+        Self::PackageFile,
+        Self::PackageFunction,
+    ];
+
+    /// What it is called, in the singular.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Annotation => "annotation",
+            Self::Event => "event text",
+            Self::Setting => "setting",
+            Self::Source => "source line",
+            Self::ProjectFile => "own file",
+            Self::ProjectFunction => "own function",
+            Self::PackageFile => "package file",
+            Self::PackageFunction => "package function",
+        }
+    }
 }
 
 /// Texts that become others.
@@ -59,6 +119,12 @@ impl SanitizeReport {
     /// Distinct frames that the copy does not have.
     pub fn dropped_frames(&self) -> u64 {
         self.packages.iter().filter(|package| !package.is_kept).map(|package| package.frames).sum()
+    }
+
+    /// How many texts of each kind others will see, without kinds that have none.
+    pub fn remaining_counts(&self) -> Vec<(TextKind, u64)> {
+        let count = |kind| self.remaining.iter().filter(|text| text.kind == kind).count() as u64;
+        TextKind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect()
     }
 }
 

@@ -1,17 +1,20 @@
 //! The tables of a trace, cleaned.
 
 use super::SanitizeOptions;
-use super::names::{Names, without_accounts, without_names};
-use super::packages::package_of;
-use super::paths::{self, Projects};
+use super::files::{distinct, projects, told_apart};
+use super::names::{Names, SortedNames};
+use super::packages::{is_public, is_public_symbol, package_of};
+use super::paths::Projects;
+use super::remaining::remaining;
 use super::report::{Package, SanitizeReport};
+use super::secrets::{self, Language, without_secrets};
 use super::texts::with_paths;
 use crate::base::{StringId, StringTable};
 use crate::trace::{
     Annotation, ContextId, ContextTable, EventContext, Frame, FrameId, FrameTable, FxNode, Setting, Settings, StackId,
     StackTable, Trace,
 };
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// Clean tables, and the handles that take the place of the trace's own.
 #[derive(Debug, Default)]
@@ -31,6 +34,8 @@ pub(super) struct Tables {
 enum Role {
     /// The file of a frame: a path as a whole.
     File,
+    /// A file or a function of a package that everybody may read, where a name is a coincidence: Adam optimizes.
+    Public,
     /// A symbol, or lines of source.
     Code,
     /// Written by a person: it may name anything.
@@ -43,7 +48,9 @@ struct Cleaner<'a> {
     trace: &'a Trace,
     options: &'a SanitizeOptions,
     projects: Projects,
-    names: Vec<String>,
+    names: SortedNames,
+    asked_names: SortedNames,
+    files: HashMap<StringId, String>,
     tables: Tables,
     report: SanitizeReport,
     known: HashMap<(Role, StringId), StringId>,
@@ -53,20 +60,42 @@ impl Tables {
     /// The tables of a trace after cleaning, and what that took out.
     pub(super) fn clean(trace: &Trace, options: &SanitizeOptions) -> (Self, SanitizeReport) {
         let projects = projects(trace);
-        let names = names(trace, options);
+        let names = names(trace, options, &projects);
         let report = SanitizeReport { names: names.clone(), unknown_keys: unknown_keys(trace), ..Default::default() };
-        let (tables, known) = (Self::default(), HashMap::new());
-        let mut cleaner = Cleaner { trace, options, projects, names, tables, report, known };
+        let mut cleaner = Cleaner {
+            trace,
+            options,
+            projects,
+            names: SortedNames::new(&names),
+            asked_names: SortedNames::new(&asked_names(options).into_sorted()),
+            files: HashMap::new(),
+            tables: Self::default(),
+            report,
+            known: HashMap::new(),
+        };
+        cleaner.files();
         let frame_ids = cleaner.frames();
         cleaner.stacks(&frame_ids);
         cleaner.contexts();
         cleaner.annotations();
         cleaner.settings();
+        cleaner.report.remaining = remaining(&cleaner.tables);
         (cleaner.tables, cleaner.report)
     }
 }
 
 impl Cleaner<'_> {
+    /// Finds the clean text of each file of a frame.
+    fn files(&mut self) {
+        let trace = self.trace;
+        let mut cleaned = Vec::new();
+        for id in distinct(trace) {
+            let file = trace.strings.get(id);
+            cleaned.push((id, self.cleaned(if is_public(file) { Role::Public } else { Role::File }, file)));
+        }
+        self.files = told_apart(trace, cleaned);
+    }
+
     /// The handle of each frame in the copy, `None` for those that it leaves out.
     fn frames(&mut self) -> Vec<Option<FrameId>> {
         let mut packages: HashMap<String, Package> = HashMap::new();
@@ -86,8 +115,10 @@ impl Cleaner<'_> {
     }
 
     fn frame(&mut self, frame: &Frame) -> FrameId {
-        let name = self.text(Role::Code, frame.name);
-        let filename = self.text(Role::File, frame.filename);
+        let text = |id| self.trace.strings.get(id);
+        let is_public = is_public(text(frame.filename)) || is_public_symbol(text(frame.name), text(frame.filename));
+        let name = self.text(if is_public { Role::Public } else { Role::Code }, frame.name);
+        let filename = self.tables.strings.intern(&self.files[&frame.filename]);
         let fx = frame.fx.map(|fx| FxNode {
             op: self.text(Role::Code, fx.op),
             name: self.text(Role::Code, fx.name),
@@ -150,9 +181,12 @@ impl Cleaner<'_> {
         let entries = self.trace.settings.entries.iter().map(|(name, setting)| {
             let setting = match setting {
                 Setting::Text(text) => Setting::Text(self.cleaned(Role::Prose, text)),
+                Setting::Table(rows) => {
+                    Setting::Table(rows.iter().map(|(key, n)| (self.cleaned(Role::Prose, key), *n)).collect())
+                }
                 other => other.clone(),
             };
-            (name.clone(), setting)
+            (self.cleaned(Role::Prose, name), setting)
         });
         let entries = entries.collect();
         self.tables.settings = Settings { entries };
@@ -171,60 +205,67 @@ impl Cleaner<'_> {
     }
 
     fn cleaned(&mut self, role: Role, text: &str) -> String {
-        let mut clean = text.to_owned();
+        let mut secretless = None;
+        if self.options.remove_names && !matches!(role, Role::File | Role::Public) {
+            let is_prose = matches!(role, Role::Prose | Role::Metadata);
+            secretless = without_secrets(text, if is_prose { Language::Prose } else { Language::Code });
+        }
+        let has_secret = secretless.is_some();
+        let mut clean = secretless.unwrap_or_else(|| text.to_owned());
         if self.options.cut_paths
-            && let Some(short) = cut(&self.projects, role, text)
+            && let Some(short) = cut(&self.projects, role, &clean)
         {
-            self.report.paths.add(text, &short);
+            self.report.paths.add(&clean, &short);
             clean = short;
         }
-        let mut nameless = without_names(&clean, &self.names);
-        if matches!(role, Role::Prose | Role::Metadata) && self.options.remove_names {
-            nameless = without_accounts(nameless.as_deref().unwrap_or(&clean)).or(nameless);
+        let names = if role == Role::Public { &self.asked_names } else { &self.names };
+        let nameless = names.without(&clean);
+        if has_secret || nameless.is_some() {
+            self.report.texts.add(text, nameless.as_deref().unwrap_or(&clean));
         }
-        match nameless {
-            Some(nameless) => {
-                self.report.texts.add(&clean, &nameless);
-                nameless
-            }
-            None => clean,
-        }
+        nameless.unwrap_or(clean)
     }
 }
 
 fn cut(projects: &Projects, role: Role, text: &str) -> Option<String> {
     match role {
-        Role::File => projects.cut(text),
-        Role::Code | Role::Prose | Role::Metadata => with_paths(text, |path| projects.cut(path)),
+        Role::File | Role::Public => projects.cut(text),
+        Role::Code | Role::Prose | Role::Metadata => with_paths(text, |path| projects.cut_inside(path)),
     }
 }
 
-fn projects(trace: &Trace) -> Projects {
-    let mut projects = Projects::default();
-    trace.frames.iter().for_each(|frame| projects.learn(trace.strings.get(frame.filename)));
-    projects
-}
-
-/// The names that paths name, in files of frames and inside of all other texts, and those that were asked for.
-fn names(trace: &Trace, options: &SanitizeOptions) -> Vec<String> {
+fn asked_names(options: &SanitizeOptions) -> Names {
     let mut names = Names::default();
     options.names.iter().for_each(|name| names.add(name));
+    names
+}
+
+/// The names that paths and settings tell, in files of frames and in all other texts, and those that were asked for.
+fn names(trace: &Trace, options: &SanitizeOptions, projects: &Projects) -> Vec<String> {
+    let mut names = asked_names(options);
     if options.remove_names {
-        let mut find = |path: &str| paths::names(path).iter().for_each(|name| names.add_found(name));
-        trace.frames.iter().for_each(|frame| find(trace.strings.get(frame.filename)));
-        let texts = trace.strings.ids().map(|id| trace.strings.get(id));
+        let files = distinct(trace);
+        files.iter().for_each(|&file| found(&mut names, projects.names(trace.strings.get(file))));
+        let is_file: HashSet<StringId> = files.into_iter().collect();
+        let texts = trace.strings.ids().filter(|id| !is_file.contains(id)).map(|id| trace.strings.get(id));
         let settings = trace.settings.entries.iter().filter_map(|(_, setting)| match setting {
             Setting::Text(text) => Some(text.as_str()),
             _ => None,
         });
         for text in texts.chain(settings) {
             with_paths(text, |path| {
-                find(path);
+                found(&mut names, projects.names_inside(path));
                 None
             });
         }
+        let annotations = trace.annotations.iter().map(|annotation| trace.strings.get(annotation.name));
+        annotations.for_each(|text| found(&mut names, secrets::names(text)));
     }
     names.into_sorted()
+}
+
+fn found(names: &mut Names, words: Vec<String>) {
+    words.iter().for_each(|word| names.add_found(word));
 }
 
 fn unknown_keys(trace: &Trace) -> u64 {

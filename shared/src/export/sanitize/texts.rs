@@ -29,7 +29,8 @@ fn next_path(text: &str, from: usize) -> Option<(usize, usize)> {
     for (offset, c) in text[from..].char_indices() {
         let start = from + offset;
         let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '/' | '\\' | '*' | ')' | ']');
-        let is_start = !before.is_some_and(is_inside) || text[..start].ends_with(FILE_SCHEME);
+        let is_start =
+            !before.is_some_and(is_inside) || text[..start].ends_with(FILE_SCHEME) || is_flag(&text[..start]);
         if is_start && begins(&text[start..]) {
             let end = start + length(&text[start..], before);
             if is_path(&text[start..end]) {
@@ -39,6 +40,12 @@ fn next_path(text: &str, from: usize) -> Option<(usize, usize)> {
         before = Some(c);
     }
     None
+}
+
+/// Whether a text ends in a flag that a path follows at once, such as `-I/usr/include`.
+fn is_flag(text: &str) -> bool {
+    let word = text.rsplit(|c: char| c.is_whitespace() || ENDS.contains(c)).next().unwrap_or_default();
+    word.strip_prefix('-').is_some_and(|flag| !flag.is_empty() && flag.chars().all(|c| c.is_ascii_alphabetic()))
 }
 
 fn begins(text: &str) -> bool {
@@ -59,9 +66,22 @@ fn length(text: &str, before: Option<char>) -> usize {
             return end;
         }
     }
-    let end = text.find(|c: char| c.is_whitespace() || ENDS.contains(c)).unwrap_or(text.len());
+    let mut end = word_end(text, 0);
+    // A folder may have a space in its name: what goes on like a path is one.
+    while !text[..end].rsplit(['/', '\\']).next().unwrap_or_default().contains('.') && text[end..].starts_with(' ') {
+        let next = word_end(text, end + 1);
+        let word = &text[end + 1..next];
+        if word.starts_with(['/', '\\', '-']) || !word.contains(['/', '\\']) || word.contains([':', '=', '@']) {
+            break;
+        }
+        end = next;
+    }
     // `file.py:12` names a line, and a drive has its colon at the second place.
     text[..end].char_indices().skip(2).find(|(_, c)| *c == ':').map_or(end, |(colon, _)| colon)
+}
+
+fn word_end(text: &str, from: usize) -> usize {
+    text[from..].find(|c: char| c.is_whitespace() || ENDS.contains(c)).map_or(text.len(), |length| from + length)
 }
 
 fn is_path(text: &str) -> bool {
@@ -88,6 +108,9 @@ mod tests {
         check("path=/a/b,/c/d", "path=b,d");
         check(r"from \\nas\team\x.py", "from x.py");
         check("file:///home/ada/x.py", "file://x.py");
+        check("cc -I/fsx/ada/inc -isystem/usr/inc", "cc -Iinc -isysteminc");
+        check(r"C:\Users\Ada Byron\x.py failed", "x.py failed");
+        check("/Users/ada/My Drive/x.py is a/b", "x.py is a/b");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Cleaning of small traces whose every text is known.
 
-use shared::export::{self, SanitizeOptions, SanitizeReport, Sanitized};
+use shared::export::{self, SanitizeOptions, SanitizeReport, Sanitized, TextKind};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Annotation, Event, EventContext, Frame, Setting, StackId, Stage, Trace, text};
@@ -60,8 +60,8 @@ fn a_name_goes_wherever_it_stands() {
     trace.settings.entries.push(("conf".to_owned(), Setting::Text("log:/tmp/Ada/x".to_owned())));
     let (copy, report) = copy(&trace, &Default::default());
     assert_eq!(files(&copy), ["*/own.py", "main.py", "train.py"]);
-    assert_eq!(copy.strings.get(copy.annotations[0].name), "*'s step on x");
-    assert_eq!(copy.settings.get("conf"), Some(&Setting::Text("log:x".to_owned())));
+    assert_eq!(copy.strings.get(copy.annotations[0].name), "*'s step on *");
+    assert_eq!(copy.settings.get("conf"), Some(&Setting::Text("log:*".to_owned())));
     assert_eq!(report.texts.count, 2);
 }
 
@@ -78,7 +78,7 @@ fn metadata_and_annotations_go_by_choice() {
     assert_eq!((texts(&without), without.annotations.len()), (vec![String::new()], 0));
     assert_eq!((report.metadata.count, report.annotations), (1, 1));
     let (with, report) = copy(&trace, &SanitizeOptions { drop_metadata: false, ..Default::default() });
-    assert_eq!((texts(&with).last().map(String::as_str), with.annotations.len()), (Some("run of *@* in y"), 1));
+    assert_eq!((texts(&with).last().map(String::as_str), with.annotations.len()), (Some("run of *@* in *"), 1));
     assert_eq!(report.metadata.count, 0);
 }
 
@@ -102,6 +102,48 @@ fn frames_of_other_packages_leave_an_empty_stack() {
     assert_eq!(report.dropped_frames(), 2);
     let kept: Vec<_> = report.packages.iter().map(|package| (package.name.as_str(), package.is_kept)).collect();
     assert_eq!(kept, [("project", false), ("secret", false), ("torch", true)]);
+}
+
+#[test]
+fn files_that_would_be_one_are_counted() {
+    let (copy, _) = copy(&trace(&["/fsx/ada/a/model.py", "/fsx/ada/b/model.py"]), &Default::default());
+    assert_eq!(files(&copy), ["2/model.py", "main.py", "model.py"]);
+}
+
+#[test]
+fn packages_keep_words_that_are_names_elsewhere() {
+    let torch = "/home/adam/v/site-packages/torch/optim/adam.py";
+    let mut trace = trace(&["/home/adam/p/train.py", torch, "/home/adam/v/site-packages/acme/adam.py"]);
+    let step = trace.strings.intern("Optimizer.step#Adam.step");
+    trace.annotations.push(Annotation { stage: Stage::Start, name: step, device: 0, time_us: 1 });
+    let (copied, _) = copy(&trace, &Default::default());
+    let expected = ["main.py", "site-packages/acme/*.py", "site-packages/torch/optim/adam.py", "train.py"];
+    assert_eq!(files(&copied), expected);
+    assert_eq!(copied.strings.get(copied.annotations[0].name), "Optimizer.step#*.step");
+    // Whoever asks for it means it.
+    let (copied, _) = copy(&trace, &SanitizeOptions { names: vec!["adam".to_owned()], ..Default::default() });
+    assert_eq!(files(&copied)[2], "site-packages/torch/optim/*.py");
+}
+
+#[test]
+fn what_remains_is_listed_with_what_people_write_first() {
+    let mut trace = trace(&["/home/ada/p/train.py", "/v/site-packages/torch/f.py"]);
+    let name = trace.strings.intern("step of a@b.com\nand more");
+    trace.annotations.push(Annotation { stage: Stage::Start, name, device: 0, time_us: 1 });
+    trace.settings.entries.push(("conf".to_owned(), Setting::Text("x".to_owned())));
+    let (_, report) = copy(&trace, &Default::default());
+    let remaining: Vec<_> = report.remaining.iter().map(|text| (text.kind.name(), text.text.as_str())).collect();
+    let expected = [
+        ("annotation", "and more"),
+        ("annotation", "step of *@*"),
+        ("setting", "conf: x"),
+        ("own file", "main.py"),
+        ("own file", "train.py"),
+        ("own function", "f"),
+        ("package file", "site-packages/torch/f.py"),
+    ];
+    assert_eq!(remaining, expected);
+    assert_eq!(report.remaining_counts()[0], (TextKind::Annotation, 2));
 }
 
 #[test]

@@ -1,0 +1,120 @@
+//! Machines and their addresses, told by their shape.
+
+/// The last labels of hosts that end no word of a program.
+const ENDS: &str = "
+    com org edu gov mil corp lan internal intranet localdomain
+    ac au br ca ch cn cz de dk ee eu fi fr gr hk hr hu ie il ir jp ke kr lv mx ng nl nz pe pk ro ru sa se sg si sk tr tw
+    ua uk vn za";
+
+/// Last labels that are also endings of files and attributes of modules: something else has to tell a host.
+const DOUBTFUL_ENDS: &str = "
+    ai app ar arpa at be cc cl cloud cluster dev es home id in int io is it local lt lu me my net no ph pl pt rs su svc
+    th to tv us";
+
+/// What machines are called, beside numbers.
+const MACHINES: &str = "
+    compute cn cpu dgx gn gpu gpunode head headnode hgx host ip lambda login master nid node rack server srv superpod vm
+    worker";
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Whether a word is the full name of a machine, such as `gpu-17.corp.internal`.
+pub(super) fn is_domain(word: &str) -> bool {
+    let Some((rest, last)) = word.rsplit_once('.') else { return false };
+    let is_label = |label: &str| !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let has_letters = rest.contains(|c: char| c.is_ascii_alphabetic());
+    // Labels of hosts are in small letters; `Foo.Bar.De` is a class.
+    let is_small = last.chars().all(|c| c.is_ascii_lowercase());
+    has_letters
+        && is_small
+        && rest.split('.').all(is_label)
+        && (is_in(ENDS, last)
+            || is_in(DOUBTFUL_ENDS, last) && {
+                let first = rest.split('.').next().unwrap_or_default();
+                rest.contains('-') || is_host_word(first)
+            })
+}
+
+/// Whether a word is the short name of a machine, such as `gpu-node-17`, `nid001234` or `ip-10-0-3-7`.
+///
+/// All of its parts are words for machines and numbers; `gpu0` is a device, and has one digit.
+pub(super) fn is_host_word(word: &str) -> bool {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let stem = |part: &str| part.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+    let mut stems = word.split('-').map(stem);
+    let mut machines = stems.clone().filter(|stem| stem.len() > 1);
+    let ends_in_number = word.ends_with(|c: char| c.is_ascii_digit());
+    digits >= 2
+        && ends_in_number
+        && word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && machines.next().is_some()
+        && stems.all(|stem| stem.len() <= 1 || is_in(MACHINES, &stem))
+}
+
+/// Whether a word is an IP address, with a port or without.
+pub(super) fn is_address(word: &str) -> bool {
+    let bare = word.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inner, _)| inner);
+    let without_port = word.rsplit_once(':').map_or(word, |(host, _)| host);
+    is_ipv4(word) || is_ipv4(without_port) || is_ipv6(bare.unwrap_or(word))
+}
+
+fn is_ipv4(word: &str) -> bool {
+    let is_byte = |part: &str| part.len() <= 3 && part.parse::<u8>().is_ok();
+    word.split('.').count() == 4 && word.split('.').all(is_byte)
+}
+
+/// Whether a word is an IPv6 address; one group of four digits tells it from `c10::add`.
+fn is_ipv6(word: &str) -> bool {
+    let word = word.split('%').next().unwrap_or_default();
+    let groups: Vec<&str> = word.split(':').collect();
+    let is_group = |group: &&str| group.len() <= 4 && group.chars().all(|c| c.is_ascii_hexdigit());
+    let has_gap = word.contains("::");
+    let filled = groups.iter().filter(|group| !group.is_empty()).count();
+    let is_known = groups[0].len() == 4 && groups[0].contains(|c: char| c.is_ascii_digit()) || word == "::1";
+    groups.iter().all(is_group) && (has_gap && filled < 8 && is_known || !has_gap && groups.len() == 8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_are_told_from_words_of_programs() {
+        for host in ["gpu-node-17.corp.internal", "wandb.corp", "login.hpc.ethz.ch", "node17.local", "a-b.io"] {
+            assert!(is_domain(host), "{host}");
+        }
+        for word in [
+            "self.net",
+            "model.0.net",
+            "encoder.layers3.net",
+            "torch.nn.functional",
+            "train.py",
+            "main.rs",
+            "x.pt",
+            "AdamW.step",
+            "3.5",
+        ] {
+            assert!(!is_domain(word), "{word}");
+        }
+        for host in ["gpu-node-17", "ip-10-0-3-7", "nid001234", "node17", "dgx-03", "h100-node-12"] {
+            assert!(is_host_word(host), "{host}");
+        }
+        for word in
+            ["gpu0", "gpu-3", "layer-17", "step12", "block-0-17", "gnorm12", "17-3", "h100", "a100", "v100-32gb"]
+        {
+            assert!(!is_host_word(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_told_from_numbers_and_namespaces() {
+        for address in ["10.0.3.7", "10.0.3.7:80", "::1", "fe80::1%eth0", "[2001:db8::1]:80", "1:2:3:4:5:6:7:8"] {
+            assert!(is_address(address), "{address}");
+        }
+        for word in ["1.2.3", "12:30:45", "c10::add", "at::add", "300.1.1.1", "dead:beef", "::"] {
+            assert!(!is_address(word), "{word}");
+        }
+    }
+}

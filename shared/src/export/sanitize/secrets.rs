@@ -1,0 +1,278 @@
+//! Hosts, addresses, accounts and keys in texts that people write.
+//!
+//! ```text
+//! step on gpu-node-17.corp.internal      → step on *
+//! load s3://acme/ada/x.pt                → load s3://*
+//! git@git.acme.org:ada/repo.git          → *@*
+//! USER=ada                               → USER=*
+//! ```
+//!
+//! What is found by its shape alone stands here; names that paths tell are in [`names`](super::names).
+//! No text grows, and a clean text is left as it is.
+
+use super::hosts::{is_address, is_domain, is_host_word};
+use regex_lite::{Captures, Regex};
+use std::sync::LazyLock;
+
+/// What a text is, which decides what is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    /// Source and symbols: `a@b.t` multiplies, and `host=host` hands an argument over.
+    Code,
+    /// Written for people.
+    Prose,
+}
+
+/// Values of settings that are nobody's, beside numbers.
+const PLAIN_VALUES: [&str; 5] = ["none", "null", "true", "false", "*"];
+
+/// Words of a setting's name whose value is a secret.
+const SECRET_WORDS: [&str; 8] = ["token", "secret", "password", "passwd", "pwd", "apikey", "credential", "credentials"];
+
+/// Words of a setting's name whose value names somebody or a machine.
+const OWNER_WORDS: [&str; 19] = [
+    "user", "username", "logname", "login", "owner", "author", "account", "entity", "customer", "email", "mail",
+    "home", "host", "hostname", "nodename", "nodelist", "machine", "addr", "address",
+];
+
+/// Keys by what they begin with.
+const KEYS: &str = r"(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_\-]{16,}|(?:AKIA|ASIA)[0-9A-Z]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|gl[a-z]{2,5}-[A-Za-z0-9_\-]{16,}|xox[a-z]-[A-Za-z0-9\-]{8,}|AIza[A-Za-z0-9_\-]{20,}|ya29\.[A-Za-z0-9_\-]{8,}|(?:npm|r8|gsk|dckr_pat|dapi|pypi|nvapi|SG)[_.\-]?[A-Za-z0-9_.\-]{24,}|eyJ[A-Za-z0-9_\-]{6,}(?:\.[A-Za-z0-9_\-]*){0,2})";
+
+static ADDRESS: LazyLock<Regex> = LazyLock::new(|| regex(r#"([A-Za-z][A-Za-z0-9+.\-]*)://([^\s"'`<>|]+)"#));
+static BEARER: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(bearer) +([A-Za-z0-9._~+/=\-]{6,})"));
+static KEY: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"\b{KEYS}")));
+static VALUE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"([A-Za-z0-9_.\-]+)(["']? ?[=:] ?)("[^"]*"|'[^']*'|[^\s,;&"'()\[\]{}]+)"#));
+static WORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"\[?[0-9A-Za-z_:.%\-]+\]?(?::\d+)?"));
+static NUMBERED_HEX: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"\b(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5})\b")
+});
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a pattern")
+}
+
+/// The text without hosts, addresses, accounts and keys; `None` where it has none.
+pub(super) fn without_secrets(text: &str, language: Language) -> Option<String> {
+    let mut clean = replaced(text, &ADDRESS, |found| {
+        // What a path behind it leads to is a matter of paths.
+        let is_local = found[1].eq_ignore_ascii_case("file") && found[2].starts_with('/');
+        (!is_local && &found[2] != "*").then(|| format!("{}://*", &found[1]))
+    });
+    clean = replaced(&clean, &BEARER, |found| (&found[2] != "*").then(|| format!("{} *", &found[1])));
+    clean = replaced(&clean, &KEY, |_| Some("*".to_owned()));
+    clean = replaced(&clean, &NUMBERED_HEX, |_| Some("*".to_owned()));
+    clean = without_accounts(&clean, language).unwrap_or(clean);
+    if language == Language::Prose {
+        clean = replaced(&clean, &VALUE, |found| {
+            value_kind(&found[1], &found[3]).map(|_| format!("{}{}*", &found[1], &found[2]))
+        });
+    }
+    clean = replaced(&clean, &WORDS, |found| without_host(&found[0], language));
+    clean = without_random(&clean).unwrap_or(clean);
+    (clean != text).then_some(clean)
+}
+
+/// The people and machines that a text names by settings such as `USER=ada`, and machines by their shape.
+pub(super) fn names(text: &str) -> Vec<String> {
+    let owners = VALUE.captures_iter(text).filter(|found| value_kind(&found[1], &found[3]) == Some(Value::Owner));
+    let owners = owners.map(|found| found[3].trim_matches(['"', '\'']).to_owned());
+    let hosts = WORDS.find_iter(text).filter_map(|word| {
+        let (_, word, _) = trimmed(word.as_str());
+        let first = word.split('.').next().unwrap_or_default();
+        let is_named = first.contains(|c: char| c.is_ascii_digit()) && first.contains(char::is_alphabetic);
+        (is_domain(word) && is_named).then(|| first.to_owned())
+    });
+    // A path or an address is no name; what it tells is found elsewhere.
+    owners.filter(|name| !name.contains(['/', '\\', ':'])).chain(hosts).collect()
+}
+
+/// The text with each match changed, where `change` has another text for it.
+fn replaced(text: &str, pattern: &Regex, change: impl Fn(&Captures<'_>) -> Option<String>) -> String {
+    pattern.replace_all(text, |found: &Captures<'_>| change(found).unwrap_or_else(|| found[0].to_owned())).into_owned()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    Owner,
+    Secret,
+}
+
+/// What the value of a setting tells, if anything.
+fn value_kind(key: &str, value: &str) -> Option<Value> {
+    let value = value.trim_matches(['"', '\'']);
+    let is_plain = value.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))
+        || PLAIN_VALUES.iter().any(|plain| plain.eq_ignore_ascii_case(value));
+    let lower = key.to_ascii_lowercase();
+    let has = |words: &[&str]| lower.split(['_', '-', '.']).any(|word| words.contains(&word));
+    match is_plain {
+        true => None,
+        false if has(&SECRET_WORDS) || lower.contains("api_key") || lower.contains("access_key") => Some(Value::Secret),
+        false => has(&OWNER_WORDS).then_some(Value::Owner),
+    }
+}
+
+/// A word without the marks around it: before, the word, behind.
+fn trimmed(word: &str) -> (&str, &str, &str) {
+    let start = word.len() - word.trim_start_matches(['.', ':', '-', '_']).len();
+    let rest = word[start..].trim_end_matches(['.', ':', '-', '_']);
+    (&word[..start], rest, &word[start + rest.len()..])
+}
+
+/// The word without the host or the address that it is.
+fn without_host(word: &str, language: Language) -> Option<String> {
+    let is_host = |word: &str| is_domain(word) || language == Language::Prose && is_host_word(word);
+    // An IPv6 address may begin with colons.
+    if is_address(word) {
+        return Some("*".to_owned());
+    }
+    let (before, inner, behind) = trimmed(word);
+    // `gpu-17:29500` has a port, `host:gpu-17` a name before it.
+    let clean: Vec<&str> =
+        inner.split(':').map(|part| if is_host(part) || is_address(part) { "*" } else { part }).collect();
+    let clean = if is_address(inner) { "*".to_owned() } else { clean.join(":") };
+    (clean != inner).then(|| format!("{before}{clean}{behind}"))
+}
+
+/// The text without accounts on machines, such as `ada@gpu-17` or `git@host:ada/repo`; `None` where it has none.
+///
+/// A machine is told from other words by a digit, a dash or a dot in it; in code, by the end of its name.
+fn without_accounts(text: &str, language: Language) -> Option<String> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '%');
+    let mut clean = String::new();
+    let mut from = 0;
+    for (at, _) in text.match_indices('@') {
+        let start = text[..at]
+            .rfind(|c| !is_word(c))
+            .map_or(0, |end| end + text[end..].chars().next().map_or(1, char::len_utf8));
+        let end = text[at + 1..].find(|c| !is_word(c)).map_or(text.len(), |length| at + 1 + length);
+        let host = text[at + 1..end].trim_end_matches('.');
+        let end = at + 1 + host.len();
+        let path = text[end..].strip_prefix(':').map_or(0, |rest| {
+            let length = rest.find(|c: char| c.is_whitespace() || "\"'`,;)<>".contains(c)).unwrap_or(rest.len());
+            if length == 0 { 0 } else { length + 1 }
+        });
+        let is_machine = match language {
+            Language::Code => is_domain(host),
+            Language::Prose => {
+                let has_mark = host.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
+                host.contains(char::is_alphabetic) && (has_mark || path > 0)
+            }
+        };
+        if start >= from && start < at && is_machine {
+            clean.push_str(&text[from..start]);
+            clean.push_str("*@*");
+            from = end + path;
+        }
+    }
+    (from > 0).then(|| clean + &text[from..])
+}
+
+/// The text without words that no person has chosen: long hexadecimal numbers, and letters of both cases in no order.
+fn without_random(text: &str) -> Option<String> {
+    // Some keys have slashes in them, and a length that tells them from paths.
+    let clean = without_words(
+        text,
+        |c| c.is_ascii_alphanumeric() || matches!(c, '/' | '+'),
+        |word| word.len() == 40 && switches(word) >= 10 && !word.contains("//"),
+    );
+    without_words(clean.as_deref().unwrap_or(text), |c| c.is_ascii_alphanumeric(), is_random).or(clean)
+}
+
+/// The text without some of its words; `None` where it has none of those.
+fn without_words(text: &str, is_inside: fn(char) -> bool, is_out: impl Fn(&str) -> bool) -> Option<String> {
+    let mut clean = String::new();
+    let mut from = 0;
+    let mut start = 0;
+    let ends = text.match_indices(|c| !is_inside(c)).map(|(at, mark)| (at, at + mark.len()));
+    for (end, next) in ends.chain([(text.len(), text.len())]) {
+        if is_out(&text[start..end]) {
+            clean.push_str(&text[from..start]);
+            clean.push('*');
+            from = end;
+        }
+        start = next;
+    }
+    (from > 0).then(|| clean + &text[from..])
+}
+
+fn is_random(word: &str) -> bool {
+    let is_hex = word.len() >= 32 && word.bytes().all(|c| c.is_ascii_hexdigit());
+    let numbers = word.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).count();
+    // `_ZN2at6native…` is a symbol that the compiler has made, `NativeLayerNormBackward0` are words.
+    let is_mixed = word.len() >= 24 && switches(word) * 5 >= word.len() * 2 && numbers >= 2;
+    is_hex || is_mixed && !word.starts_with("ZN")
+}
+
+/// How often a word goes from one of small letters, large letters and digits to another; never where one is missing.
+fn switches(word: &str) -> usize {
+    let class = |c: u8| (c.is_ascii_lowercase(), c.is_ascii_uppercase(), c.is_ascii_digit());
+    let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
+    let has_all = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    if has_all { word.as_bytes().windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count() } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, clean: &str) {
+        assert_eq!(without_secrets(text, Language::Prose).as_deref().unwrap_or(text), clean);
+        assert_eq!(without_secrets(clean, Language::Prose), None, "{clean} is changed again");
+    }
+
+    #[test]
+    fn accounts_on_machines_go() {
+        check("run of ada@gpu-17: ok", "run of *@*: ok");
+        check("ada.b@mail.org,bob@n1", "*@*,*@*");
+        check("git@git.acme.org:ada/repo.git and git@hub:x/y", "*@* and *@*");
+        check("x @ y, step@forward, @torch.no_grad", "x @ y, step@forward, @torch.no_grad");
+        check("über@h-1", "*@*");
+    }
+
+    #[test]
+    fn addresses_go_with_what_they_lead_to() {
+        check("https://wandb.corp/ada/run, s3://b/x", "https://* s3://*");
+        check("file:///home/ada/x.py", "file:///home/ada/x.py");
+        check("tcp://10.0.3.7:29500", "tcp://*");
+        check("to 10.0.3.7:29500 or fe80::17, [2001:db8::1]:80", "to * or *, *");
+        check("aa:bb:cc:dd:ee:0f", "*");
+    }
+
+    #[test]
+    fn settings_lose_what_names_somebody() {
+        check("USER=ada HOME=/fsx/ada n=3", "USER=* HOME=* n=3");
+        check("{'user': 'ada', 'bs': 8}", "{'user': *, 'bs': 8}");
+        check("author: Ada, tokens=512, WANDB_API_KEY='x y'", "author: *, tokens=512, WANDB_API_KEY=*");
+        assert_eq!(names("USER=ada on gpu-17.corp.com, HOST=/x"), ["ada", "gpu-17"]);
+    }
+
+    #[test]
+    fn source_is_no_prose() {
+        for text in ["x = q@k.transpose(1, 2)", "f(host=host, user=user)", "node17 = g(node17)", "self.net.to(x)"] {
+            assert_eq!(without_secrets(text, Language::Code), None, "{text}");
+        }
+        let key = "login('hf_AbCdEfGhIjKlMnOpQrStUvWx')";
+        assert_eq!(without_secrets(key, Language::Code).as_deref(), Some("login('*')"));
+    }
+
+    #[test]
+    fn keys_go_by_what_they_look_like() {
+        check("aws wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws *");
+        check("Zm9vYmFyQmF6UXV4MTIzNDU2", "*");
+        check("commit 0123456789abcdef0123456789abcdef01234567", "commit *");
+    }
+
+    #[test]
+    fn symbols_are_no_keys() {
+        for text in [
+            "bwd NativeLayerNormBackward0",
+            "models/GPT2/layers/Attention/forward/block",
+            "c10::add",
+            "void cutlass::Kernel2<cutlass_80_s16816gemm_f16_256x128_32x3_nn_align8>(Params)",
+        ] {
+            check(text, text);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Names in places that no rule knows: whatever the shape of a cluster, a name that stands in a cut folder is gone.
+
+use super::{clean, empty, put, read};
+use crate::cases::Place;
+use shared::base::frame_rules;
+use shared::export;
+use shared::pickle::Style;
+use shared::trace::{Frame, StackId, Trace};
+
+/// Somebody's name; no test of another kind has it.
+const NAME: &str = "secretname";
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+}
+
+/// Where a cluster may keep what is somebody's; `@` is the name.
+const TOPS: [&str; 26] = [
+    "/fsx/@/",
+    "/data/@/",
+    "/data2/users/@/",
+    "/mnt/nfs/@/",
+    "/afs/cern.ch/user/s/@/",
+    "/global/homes/s/@/",
+    "/gpfs/group/@/",
+    "/lustre/fs3/acme/@/",
+    "/cluster/work/acme/@/",
+    "/storage/home/hcoda1/5/@/",
+    "/unheard-of/@/",
+    "/unheard-of/acme/@/",
+    "/@/",
+    "/home/@/",
+    "/Users/@/",
+    "~@/",
+    "../../../data/@/",
+    "//fsx//@/./",
+    "/tmp/torchinductor_@/",
+    "/tmp/ray/session_@/",
+    "/net/@/",
+    "dbfs:/Users/@/",
+    r"C:\Users\@\",
+    r"D:\acme\@\",
+    r"\\@\team\",
+    r"\\nas\@\",
+];
+
+/// Folders of a project; those with the name are a person's too.
+const PARTS: [&str; 16] = [
+    "proj",
+    "acme",
+    "src",
+    "models",
+    "lib",
+    "python3.12",
+    "site-packages",
+    "Lib",
+    "Python311",
+    "..",
+    ".",
+    "é",
+    "*",
+    "a b",
+    "@-run",
+    "@",
+];
+
+const FILES: [&str; 8] = ["train.py", "a.cpp", "libx.so.1", "x", "kernel.cu", "@.py", "my_@.py", "é.py"];
+
+fn path(random: &mut Random) -> String {
+    let slash = random.one_of(&["/", "/", "\\", "//"]);
+    let mut path = random.one_of(&TOPS).to_owned();
+    for _ in 0..random.below(5) {
+        path.push_str(random.one_of(&PARTS));
+        path.push_str(slash);
+    }
+    path.push_str(random.one_of(&FILES));
+    let name = random.one_of(&[NAME, "SecretName", "SECRETNAME"]);
+    path.replace('@', name)
+}
+
+/// Texts that tell who works there, where the paths have told it.
+fn note(random: &mut Random) -> String {
+    let note =
+        random.one_of(&["@'s step", "step of @_2", "-I/fsx/@/inc", "s3://@/x", "@@gpu-17.corp", "user: @", "step"]);
+    note.replace('@', NAME).replace(&NAME.repeat(2), &format!("{NAME}@"))
+}
+
+/// For each frame whether it is of the runtime, and which one is the title.
+fn kinds(trace: &Trace, stack: StackId) -> (Vec<bool>, Option<usize>) {
+    let frames: Vec<&Frame> = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id)).collect();
+    let texts = frames.iter().map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
+    let kinds = texts.clone().map(|(_, filename)| frame_rules::is_runtime(filename)).collect();
+    (kinds, frame_rules::title_position(texts))
+}
+
+#[test]
+fn no_place_keeps_a_name_or_becomes_longer() {
+    let mut straight = 0;
+    for seed in 0..3000 {
+        let mut random = Random(seed);
+        let mut trace = empty();
+        let name = trace.strings.intern("f");
+        let files: Vec<String> = (0..1 + random.below(6)).map(|_| path(&mut random)).collect();
+        let frames: Vec<_> = files
+            .iter()
+            .map(|file| {
+                let filename = trace.strings.intern(file);
+                trace.frames.intern(Frame { name, filename, line: 1, fx: None })
+            })
+            .collect();
+        let stack = trace.stacks.intern(&frames);
+        trace.devices[0].segments.blocks[0].stack = stack;
+        let note = note(&mut random);
+        put(&mut trace, Place::Annotation, &note);
+        trace.check();
+
+        let (bytes, report) = clean(&trace);
+        let text = String::from_utf8_lossy(&bytes).to_lowercase();
+        assert!(!text.contains(NAME), "seed {seed}: {files:?} {note:?}: {:?}", report.remaining);
+        let copy = read(&bytes);
+        // Ways that double back are straightened, and then more of them are known.
+        let is_straight = |file: &String| !["//", "/.", "\\.", "\\/", "/\\"].iter().any(|bend| file.contains(bend));
+        if files.iter().all(is_straight) {
+            straight += 1;
+            let copied = copy.devices[0].segments.blocks[0].stack;
+            assert_eq!(kinds(&trace, stack), kinds(&copy, copied), "seed {seed}: {files:?}");
+        }
+        assert_eq!(clean(&copy).0, bytes, "seed {seed}: {files:?} is changed again");
+        let mut export = 0;
+        export::pickle(&trace, Style::Python, |piece: &[u8]| export += piece.len());
+        assert!(bytes.len() <= export, "seed {seed}: {files:?}");
+    }
+    assert!(straight > 100, "{straight} of the stacks are compared");
+}
