@@ -204,3 +204,23 @@ async fn open_sqlite(path: &Path) -> Result<SqlitePool> {
         .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }));
     Ok(pool.connect_with(options).await?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn tables_of_a_later_version_are_refused() -> Result<()> {
+        let folder = tempfile::tempdir().unwrap();
+        let address = format!("sqlite:{}", folder.path().join("a.sqlite").display());
+        let database = Database::open(&address).await?;
+        let Database::Sqlite(pool) = &database else { unreachable!() };
+        let insert = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+                      VALUES (20200101000001, 'of another version', 1, x'00', 0)";
+        sqlx::query(insert).execute(pool).await?;
+        database.close().await;
+        let refused = Database::open(&address).await.map(drop).unwrap_err().to_string();
+        assert!(refused.contains("a later version"), "{refused}");
+        Ok(())
+    }
+}

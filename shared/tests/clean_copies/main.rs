@@ -30,7 +30,8 @@ fn put(trace: &mut Trace, place: Place, text: &str) {
             trace.devices[0].events.push(Event { stack, ..event });
         }
         Place::Forward => {
-            let context = trace.contexts.intern(EventContext { forward_frames: id, ..EventContext::default() });
+            let forward_frames = trace.contexts.intern_lines(&[id]);
+            let context = trace.contexts.intern(EventContext { forward_frames, ..EventContext::default() });
             trace.devices[0].events.push(Event { context, ..event });
         }
         Place::Annotation => {

@@ -54,4 +54,21 @@ fn lists_are_whole(backend: Backend) {
     });
 }
 
-both!(objects_come_and_go, lists_are_whole);
+fn what_is_discarded_stays_in_the_trash_for_a_while(backend: Backend) {
+    with_store(backend, async |store| {
+        assert_eq!(store.installation().await.unwrap(), None);
+        store.set_installation("here").await.unwrap();
+        assert_eq!(store.installation().await.unwrap().as_deref(), Some("here"));
+        let name = Store::name("abcdef", "1");
+        store.put(&name, file(b"x").path()).await.unwrap();
+        assert_eq!(store.size(&name).await.unwrap(), Some(1));
+        store.discard(&name, 1000).await.unwrap();
+        assert_eq!(store.size(&name).await.unwrap(), None);
+        assert!(store.list().try_collect::<Vec<_>>().await.unwrap().is_empty());
+        assert_eq!(store.empty_trash(1000).await.unwrap(), 0);
+        assert_eq!(store.empty_trash(1001).await.unwrap(), 1);
+        assert_eq!(store.installation().await.unwrap().as_deref(), Some("here"), "nothing else goes");
+    });
+}
+
+both!(objects_come_and_go, lists_are_whole, what_is_discarded_stays_in_the_trash_for_a_while);

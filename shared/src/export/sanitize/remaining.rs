@@ -29,7 +29,8 @@ fn texts(tables: &Tables) -> Vec<(TextKind, StringId)> {
     for context in tables.contexts.iter() {
         let written = [context.compile_context, context.user_metadata, context.internal_metadata, context.category];
         texts.extend(written.map(|id| (TextKind::Event, id)));
-        texts.push((TextKind::Source, context.forward_frames));
+        let lines = tables.contexts.lines(context.forward_frames);
+        texts.extend(lines.iter().map(|&line| (TextKind::Source, line)));
     }
     for frame in tables.frames.iter() {
         let (file, function) = match is_project(tables.strings.get(frame.filename)) {

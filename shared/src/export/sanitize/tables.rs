@@ -11,8 +11,8 @@ use super::secrets::{self, Language, without_secrets};
 use super::texts::with_paths;
 use crate::base::{StringId, StringTable};
 use crate::trace::{
-    Annotation, ContextId, ContextTable, EventContext, Frame, FrameId, FrameTable, FxNode, Setting, Settings, StackId,
-    StackTable, Trace,
+    Annotation, ContextId, ContextTable, EventContext, Frame, FrameId, FrameTable, FxNode, LinesId, Setting, Settings,
+    StackId, StackTable, Trace,
 };
 use hashbrown::{HashMap, HashSet};
 
@@ -139,9 +139,14 @@ impl Cleaner<'_> {
     }
 
     fn contexts(&mut self) {
+        // Many events have the lines of one forward pass.
+        let mut known: HashMap<LinesId, LinesId> = HashMap::new();
         for context in self.trace.contexts.iter() {
-            let lines = self.trace.contexts.lines(context.forward_frames);
-            let lines: Vec<StringId> = lines.iter().map(|&line| self.text(Role::Code, line)).collect();
+            let forward_frames = *known.entry(context.forward_frames).or_insert_with_key(|&lines| {
+                let lines = self.trace.contexts.lines(lines);
+                let lines: Vec<StringId> = lines.iter().map(|&line| self.text(Role::Code, line)).collect();
+                self.tables.contexts.intern_lines(&lines)
+            });
             let clean = EventContext {
                 stream: context.stream,
                 pool: context.pool,
@@ -149,7 +154,7 @@ impl Cleaner<'_> {
                 user_metadata: self.metadata(context.user_metadata),
                 internal_metadata: self.text(Role::Prose, context.internal_metadata),
                 category: self.text(Role::Prose, context.category),
-                forward_frames: self.tables.contexts.intern_lines(&lines),
+                forward_frames,
             };
             let id = self.tables.contexts.intern(clean);
             self.tables.context_ids.push(id);

@@ -1,0 +1,111 @@
+//! What a server keeps: nothing of it goes because of a wrong database, and backups bring it back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
+
+use testkit::form::Form;
+use testkit::server::{ServeProcess, built_page, root, snapscope};
+use testkit::serving::Launch;
+
+/// A server on a folder that makes one link and stops; returns where the link is.
+fn served_once(data: &Path) -> String {
+    let server = ServeProcess::launch(&Launch { data: Some(data.to_owned()), ..Launch::default() });
+    let link = server.shared(Form::share(&fs::read(root().join("static/sample.pickle.gz")).expect("the sample")));
+    server.stop("TERM");
+    link
+}
+
+fn snapscope_data(command: &str, folder: Option<&Path>, data: &Path, options: &[&str]) -> Output {
+    let mut program = Command::new(snapscope());
+    program.args(["data", command]).args(folder).arg("--data").arg(data).args(options);
+    program.env_remove("SNAPSCOPE_DATABASE").env_remove("SNAPSCOPE_STORE").output().expect("the binary to run")
+}
+
+#[track_caller]
+fn check(output: &Output, status: i32, parts: &[&str]) {
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(status), "{text}");
+    for part in parts {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found
+}
+
+#[test]
+fn another_database_does_not_empty_the_store() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path();
+    let link = served_once(data);
+    // What is young is left alone anyway.
+    let old = SystemTime::now() - Duration::from_secs(2 * 3600);
+    let before = files(&data.join("store"));
+    for file in &before {
+        fs::File::open(file).and_then(|file| file.set_modified(old)).expect("a time");
+    }
+    let other = format!("sqlite:{}", data.join("other.sqlite").display());
+    let mut command = Command::new(snapscope());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--jobs", "virtual=0"]).args(["--database", &other]);
+    let refused = command.arg("--dist").arg(built_page()).arg("--data").arg(data).output().expect("the binary to run");
+    check(&refused, 2, &["belongs to another database", "nothing was changed"]);
+    check(&snapscope_data("check", None, data, &["--database", &other]), 1, &["ANOTHER database"]);
+    assert_eq!(files(&data.join("store")), before);
+
+    let server = ServeProcess::launch(&Launch { data: Some(data.to_owned()), ..Launch::default() });
+    assert_eq!(server.get(&format!("{link}/snapshot")).status, 200);
+    server.stop("TERM");
+}
+
+#[test]
+fn a_backup_serves_and_is_restored() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let link = served_once(&at("data"));
+    check(&snapscope_data("check", None, &at("data"), &["--contents"]), 0, &["1 snapshot", "is what was stored"]);
+    check(&snapscope_data("backup", Some(&at("backup")), &at("data"), &[]), 0, &["1 of them new"]);
+    check(&snapscope_data("backup", Some(&at("backup")), &at("data"), &[]), 0, &["0 of them new"]);
+    check(&snapscope_data("restore", Some(&at("backup")), &at("data"), &[]), 2, &["already", "nothing was changed"]);
+    check(&snapscope_data("restore", Some(&at("backup")), &at("restored"), &[]), 0, &["1 of them copied"]);
+    for name in ["backup", "restored"] {
+        check(
+            &snapscope_data("check", None, &at(name), &["--contents"]),
+            0,
+            &["belong together", "is what was stored"],
+        );
+        let server = ServeProcess::launch(&Launch { data: Some(at(name)), ..Launch::default() });
+        assert_eq!(server.get(&format!("{link}/snapshot")).status, 200, "{name}");
+        server.stop("TERM");
+    }
+}
+
+#[test]
+fn what_is_missing_or_changed_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path();
+    check(&snapscope_data("check", None, data, &[]), 2, &["no database at", "--data"]);
+    served_once(data);
+    let snapshots = files(&data.join("store/snapshots"));
+    let [snapshot] = &snapshots[..] else { panic!("one, not {snapshots:?}") };
+    let bytes = fs::read(snapshot).expect("a snapshot");
+    let mut damaged = bytes.clone();
+    damaged[bytes.len() / 2] ^= 1;
+    fs::write(snapshot, damaged).expect("room");
+    check(&snapscope_data("check", None, data, &[]), 0, &["each is there"]);
+    check(&snapscope_data("check", None, data, &["--contents"]), 1, &["not what was stored: 1"]);
+    check(&snapscope_data("backup", Some(&data.join("backup")), data, &[]), 2, &["is not what was stored"]);
+    fs::remove_file(snapshot).expect("a snapshot");
+    check(&snapscope_data("check", None, data, &[]), 1, &["missing in the store: 1"]);
+}
