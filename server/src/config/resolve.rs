@@ -3,10 +3,11 @@
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ipnet::IpNet;
 use shared::base::format::bytes;
 use tracing::Level;
 
@@ -56,6 +57,8 @@ pub struct ServeConfig {
     pub shares: ShareLimits,
     /// Requests of one address in a minute; `None` for any number.
     pub requests: Option<u32>,
+    /// Networks of proxies that say who asks.
+    pub trusted_proxies: Vec<IpNet>,
     /// Jobs and shares of one address in a minute; `None` for any number.
     pub submissions: Option<u32>,
     /// The most verbose level that is logged.
@@ -164,6 +167,7 @@ impl SettingsArgs {
                 },
             },
             requests: some_of(args.requests.unwrap_or(1200)),
+            trusted_proxies: networks(args.trusted_proxies.as_deref().unwrap_or_default())?,
             submissions: some_of(args.submissions.unwrap_or(60)),
             log: log_level(args.log.as_deref())?,
             log_format: log_format(args.log_format.as_deref())?,
@@ -272,6 +276,7 @@ impl fmt::Display for ServeConfig {
             ("share time", self.shares.longest.map_or_else(|| "for ever".to_owned(), seconds)),
             ("requests", rate(self.requests)),
             ("submissions", rate(self.submissions)),
+            ("trusted proxies", names_of(&self.trusted_proxies)),
             ("log", self.log.to_string()),
         ] {
             writeln!(f, "{name}: {value}")?;
@@ -287,6 +292,21 @@ fn listen(text: &str) -> Result<SocketAddr, Failure> {
             "give a numeric address and a port, such as 127.0.0.1:8080 or [::1]:8080",
         )
     })
+}
+
+/// Networks, or single addresses.
+fn networks(text: &str) -> Result<Vec<IpNet>, Failure> {
+    let network = |part: &str| part.parse().ok().or_else(|| part.parse::<IpAddr>().ok().map(IpNet::from));
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let networks: Option<Vec<IpNet>> = parts.map(network).collect();
+    networks.ok_or_else(|| wrong("trusted-proxies", text, "write for example 127.0.0.1,10.0.0.0/8"))
+}
+
+fn names_of(networks: &[IpNet]) -> String {
+    match networks {
+        [] => "none".to_owned(),
+        networks => networks.iter().map(IpNet::to_string).collect::<Vec<_>>().join(", "),
+    }
 }
 
 fn public_address(text: &str) -> Result<String, Failure> {

@@ -73,6 +73,8 @@ settings! {
     share_time: String, "SNAPSCOPE_SHARE_TIME", "TIME";
     /// Requests of one address in a minute, 0 for any number [default: 1200]
     requests: u32, "SNAPSCOPE_REQUESTS", "N";
+    /// Networks of proxies whose X-Forwarded-For says who asks, such as 10.0.0.0/8 [default: none]
+    trusted_proxies: String, "SNAPSCOPE_TRUSTED_PROXIES", "NET,…";
     /// Jobs and shares of one address in a minute, 0 for any number [default: 60]
     submissions: u32, "SNAPSCOPE_SUBMISSIONS", "N";
     /// How much to log: error, warn, info, debug or trace [default: info]

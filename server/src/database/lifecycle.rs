@@ -210,22 +210,24 @@ impl Database {
         })
     }
 
-    /// Puts a job back into the queue that this worker runs: a stop of the worker is not the job's fault.
+    /// Puts a job back into the queue that this worker runs.
+    ///
+    /// `is_attempt` says whether it counts as one: a stop of the worker is not the job's fault.
     ///
     /// Returns its state now: cancelled, where somebody asked for its end; `None` where this worker has it no more.
     ///
     /// # Errors
     ///
     /// The database fails.
-    pub async fn give_back(&self, id: &str, worker: &str) -> Result<Option<JobState>> {
+    pub async fn give_back(&self, id: &str, worker: &str, is_attempt: bool) -> Result<Option<JobState>> {
         change_and_enqueue!(self, id, transaction => {
             let changed: Option<(String, i64, String)> = sqlx::query_as(
-                "UPDATE recording_jobs SET beats = beats + 1, worker = NULL, \
+                "UPDATE recording_jobs SET beats = beats + 1, worker = NULL, attempts = attempts - $4, \
                  state = CASE WHEN cancel_requested <> 0 THEN 'cancelled' ELSE 'queued' END, \
                  finished_ms = CASE WHEN cancel_requested <> 0 THEN $3 END \
                  WHERE id = $1 AND worker = $2 AND state = 'running' RETURNING kind, priority, state",
             )
-            .bind(id).bind(worker).bind(now_ms())
+            .bind(id).bind(worker).bind(now_ms()).bind(i64::from(!is_attempt))
             .fetch_optional(&mut *transaction)
             .await?;
             settle!(transaction, id, changed)

@@ -5,7 +5,8 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -16,68 +17,165 @@ use actix_web::web::Data;
 use actix_web::{Error, ResponseError as _};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use ipnet::IpNet;
 use sha2::{Digest as _, Sha256};
 
 use crate::config::ServeConfig;
+use crate::serve::access::Access;
 use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::state::State;
 
 /// How many addresses are remembered before those that have been quiet are forgotten.
 const MOST_ADDRESSES: usize = 50_000;
 
+/// How often all of them are looked through then, in seconds.
+const SWEEP_SECONDS: u64 = 10;
+
+/// Where proxies say whom they asked for.
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
 /// The limits on how often one address may ask.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    requests: Option<DefaultKeyedRateLimiter<IpAddr>>,
-    submissions: Option<DefaultKeyedRateLimiter<IpAddr>>,
+    requests: Option<Limit>,
+    submissions: Option<Limit>,
     /// SHA-256 of the token, so that comparing takes as long for each wrong one.
     token: Option<[u8; 32]>,
     /// The same of what the metrics need.
     metrics_token: Option<[u8; 32]>,
     /// Whether only this machine is listened to.
     is_local: bool,
+    /// The name in the public address.
+    public_host: Option<String>,
+    /// Where proxies are that say truly who asks.
+    trusted_proxies: Vec<IpNet>,
 }
 
 impl Guard {
     /// The limits of a configuration.
     pub(crate) fn new(config: &ServeConfig) -> Self {
-        let limiter = |rate: Option<u32>| {
-            let rate = NonZeroU32::new(rate?)?;
-            Some(RateLimiter::keyed(Quota::per_minute(rate)))
-        };
+        let limit = |rate: Option<u32>| Some(Limit::per_minute(NonZeroU32::new(rate?)?));
+        let public = config.public_address.as_deref().and_then(|address| address.split("://").nth(1));
+        let public = public.and_then(|address| address.split('/').next());
         Self {
-            requests: limiter(config.requests),
-            submissions: limiter(config.submissions),
+            requests: limit(config.requests),
+            submissions: limit(config.submissions),
             token: hashed(config.token.as_ref()),
             metrics_token: hashed(config.metrics_token.as_ref()),
-            is_local: config.listen.ip().is_loopback(),
+            is_local: config.listen.ip().is_loopback() && config.trusted_proxies.is_empty(),
+            public_host: public.map(|host| host_name(host).to_owned()),
+            trusted_proxies: config.trusted_proxies.clone(),
         }
     }
 
-    /// Lets a request pass, or says why not.
+    /// Refuses requests under a name that is not this server's, and those that another site's page makes.
     fn check(&self, request: &ServiceRequest) -> Result<(), ApiError> {
         let headers = request.headers();
-        if self.is_local && !is_name_of_this_machine(headers) {
-            return Err(ApiError::new(ErrorCode::Forbidden, "This server answers under names of this machine only."));
+        if !self.is_own_name(request) {
+            let message = match self.is_local {
+                true => "This server answers under names of this machine only.",
+                false => "This server answers under its public address only.",
+            };
+            return Err(ApiError::new(ErrorCode::Forbidden, message));
         }
-        let address = request.peer_addr().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), network_of);
-        take_turn(self.requests.as_ref(), address)?;
-        if request.path() == "/metrics" && !knows(headers, self.metrics_token.as_ref()) {
-            return Err(ApiError::new(ErrorCode::Unauthorized, "This needs the token for metrics."));
-        }
-        if matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Ok(());
-        }
-        if !is_same_origin(headers) {
+        let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
+        if !is_reading && !is_same_origin(headers) {
             return Err(ApiError::new(ErrorCode::Forbidden, "This request comes from a page of another site."));
         }
-        if is_submission(request) {
-            take_turn(self.submissions.as_ref(), address)?;
-        }
-        if !carries_own_token(request) && !knows(headers, self.token.as_ref()) {
-            return Err(ApiError::new(ErrorCode::Unauthorized, "This needs the server's token."));
-        }
         Ok(())
+    }
+
+    /// Lets a client ask for what a row of the route table gives, or says why not.
+    pub(crate) fn admit(&self, access: Access, client: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
+        if access != Access::Health {
+            self.requests.as_ref().map_or(Ok(()), |limit| limit.take_turn(client))?;
+        }
+        if access == Access::Submit {
+            self.submissions.as_ref().map_or(Ok(()), |limit| limit.take_turn(client))?;
+        }
+        match access {
+            Access::Metrics if !knows(headers, self.metrics_token.as_ref()) => {
+                Err(ApiError::new(ErrorCode::Unauthorized, "This needs the token for metrics."))
+            }
+            Access::Change | Access::Submit if !knows(headers, self.token.as_ref()) => {
+                Err(ApiError::new(ErrorCode::Unauthorized, "This needs the server's token."))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Who asks: the peer, or whom a proxy that is trusted names, the last one that is no such proxy.
+    pub(crate) fn client(&self, request: &ServiceRequest) -> IpAddr {
+        let Some(peer) = request.peer_addr() else { return IpAddr::V6(Ipv6Addr::UNSPECIFIED) };
+        let mut address = plain(peer.ip());
+        let lines = request.headers().get_all(FORWARDED_FOR).filter_map(|line| line.to_str().ok());
+        let named: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
+        for name in named.iter().rev() {
+            if !self.is_trusted(address) {
+                break;
+            }
+            // Whoever wrote something else is as far as anybody knows.
+            let Some(before) = forwarded(name) else { break };
+            address = before;
+        }
+        network_of(address)
+    }
+
+    fn is_trusted(&self, address: IpAddr) -> bool {
+        self.trusted_proxies.iter().any(|network| network.contains(&address))
+    }
+
+    /// Whether a request names this server: a page of another name may be an attacker's that points here.
+    fn is_own_name(&self, request: &ServiceRequest) -> bool {
+        let headers = request.headers();
+        if self.is_local {
+            return is_name_of_this_machine(headers);
+        }
+        let is_of_proxy = || request.peer_addr().is_some_and(|peer| self.is_trusted(plain(peer.ip())));
+        let Some(public) = &self.public_host else { return true };
+        let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return true };
+        // Nobody else can make an address in numbers lead here.
+        let is_numeric = host_name(host).parse::<IpAddr>().is_ok();
+        is_numeric || host_name(host).eq_ignore_ascii_case(public) || is_name_of_this_machine(headers) || is_of_proxy()
+    }
+}
+
+/// Who asks, for handlers that count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Client(pub(crate) IpAddr);
+
+/// How often each client may do something.
+#[derive(Debug)]
+struct Limit {
+    limiter: DefaultKeyedRateLimiter<IpAddr>,
+    /// When those that have been quiet were last forgotten, in seconds since the limit was made.
+    swept_s: AtomicU64,
+    began: Instant,
+}
+
+impl Limit {
+    fn per_minute(rate: NonZeroU32) -> Self {
+        let limiter = RateLimiter::keyed(Quota::per_minute(rate));
+        Self { limiter, swept_s: AtomicU64::new(0), began: Instant::now() }
+    }
+
+    fn take_turn(&self, client: IpAddr) -> Result<(), ApiError> {
+        if self.limiter.len() > MOST_ADDRESSES && self.is_sweep_due() {
+            self.limiter.retain_recent();
+        }
+        self.limiter.check_key(&client).map_err(|not_until| {
+            let wait: Duration = not_until.wait_time_from(DefaultClock::default().now());
+            let message = "This address asks more often than the server answers.";
+            ApiError::new(ErrorCode::TooManyRequests, message).retry_after(wait.as_secs() + 1)
+        })
+    }
+
+    /// Whether it is this request's turn to walk all addresses, which one in some seconds does.
+    fn is_sweep_due(&self) -> bool {
+        let now = self.began.elapsed().as_secs();
+        let swept = self.swept_s.load(Ordering::Relaxed);
+        let is_due = now >= swept + SWEEP_SECONDS;
+        is_due && self.swept_s.compare_exchange(swept, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -92,7 +190,7 @@ fn knows(headers: &HeaderMap, token: Option<&[u8; 32]>) -> bool {
     sent.is_some_and(|sent| <[u8; 32]>::from(Sha256::digest(sent.trim())) == *token)
 }
 
-/// The middleware: refuses what may not be, before any handler sees it.
+/// The middleware around everything: refuses what comes under a wrong name or from another site.
 pub(crate) async fn guard(
     state: Data<State>,
     request: ServiceRequest,
@@ -105,37 +203,27 @@ pub(crate) async fn guard(
     }
 }
 
-/// Jobs and links that are new; deleting and cancelling are not.
-fn is_submission(request: &ServiceRequest) -> bool {
-    *request.method() == Method::POST && matches!(request.path(), "/api/v1/jobs" | "/api/v1/shares")
-}
-
-/// Whoever deletes a link shows the token that was given for that, and needs no other.
-fn carries_own_token(request: &ServiceRequest) -> bool {
-    *request.method() == Method::DELETE && request.path().starts_with("/api/v1/shares/")
-}
-
-fn take_turn(limiter: Option<&DefaultKeyedRateLimiter<IpAddr>>, address: IpAddr) -> Result<(), ApiError> {
-    let Some(limiter) = limiter else { return Ok(()) };
-    if limiter.len() > MOST_ADDRESSES {
-        limiter.retain_recent();
-    }
-    limiter.check_key(&address).map_err(|not_until| {
-        let wait: Duration = not_until.wait_time_from(DefaultClock::default().now());
-        let message = "This address asks more often than the server answers.";
-        ApiError::new(ErrorCode::TooManyRequests, message).retry_after(wait.as_secs() + 1)
-    })
-}
-
 /// An address; of IPv6 the part that one household has.
-fn network_of(peer: SocketAddr) -> IpAddr {
-    match peer.ip() {
-        IpAddr::V6(address) => match address.to_ipv4_mapped() {
-            Some(address) => IpAddr::V4(address),
-            None => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
-        },
+fn network_of(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
         address => address,
     }
+}
+
+/// An address of IPv4 that is written as one of IPv6, as IPv4.
+fn plain(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(address) => address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4),
+        address => address,
+    }
+}
+
+/// An address as proxies write it, with or without a port.
+fn forwarded(name: &str) -> Option<IpAddr> {
+    let bare = name.strip_prefix('[').and_then(|name| name.split(']').next());
+    let address = bare.unwrap_or(name).parse().ok();
+    address.or_else(|| name.parse::<SocketAddr>().ok().map(|address| address.ip())).map(plain)
 }
 
 /// Whether the page that sends a request, if it is one, is this server's.
@@ -149,17 +237,23 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
 /// `localhost`, or a numeric address of this machine.
 fn is_name_of_this_machine(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return true };
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-    };
+    let name = host_name(host);
     let is_loopback = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     is_loopback || name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost")
+}
+
+/// The name of a host, without its port.
+fn host_name(host: &str) -> &str {
+    match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use actix_web::http::header::{HeaderName, HeaderValue};
+    use actix_web::test::TestRequest;
 
     use super::*;
 
@@ -204,9 +298,48 @@ mod tests {
 
     #[test]
     fn addresses_are_those_of_households() {
-        let network = |text: &str| network_of(SocketAddr::new(text.parse().unwrap(), 1)).to_string();
+        let network = |text: &str| network_of(plain(text.parse().unwrap())).to_string();
         assert_eq!(network("192.0.2.7"), "192.0.2.7");
         assert_eq!(network("::ffff:192.0.2.7"), "192.0.2.7");
         assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+    }
+
+    #[track_caller]
+    fn check_client(peer: &str, named: &[&str], expected: &str) {
+        let guard = Guard {
+            requests: None,
+            submissions: None,
+            token: None,
+            metrics_token: None,
+            is_local: false,
+            public_host: Some("snap.example.org".to_owned()),
+            trusted_proxies: vec!["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()],
+        };
+        let request = TestRequest::default().peer_addr(SocketAddr::new(peer.parse().unwrap(), 1));
+        let request = named.iter().fold(request, |request, line| request.append_header((FORWARDED_FOR, *line)));
+        assert_eq!(guard.client(&request.to_srv_request()).to_string(), expected);
+    }
+
+    #[test]
+    fn whoever_asks_is_named_by_trusted_proxies_only() {
+        check_client("192.0.2.1", &[], "192.0.2.1");
+        check_client("192.0.2.1", &["203.0.113.9"], "192.0.2.1");
+        check_client("10.1.2.3", &[], "10.1.2.3");
+        check_client("10.1.2.3", &["203.0.113.9"], "203.0.113.9");
+        check_client("::ffff:10.1.2.3", &["203.0.113.9:4711"], "203.0.113.9");
+        // Whatever the client itself wrote stands further left.
+        check_client("10.1.2.3", &["198.51.100.1, 203.0.113.9"], "203.0.113.9");
+        check_client("10.1.2.3", &["198.51.100.1, 203.0.113.9", "10.9.9.9"], "203.0.113.9");
+        check_client("::1", &["[2001:db8:1:2:3:4:5:6]"], "2001:db8:1:2::");
+        check_client("10.1.2.3", &["203.0.113.9, unknown"], "10.1.2.3");
+    }
+
+    #[test]
+    fn many_addresses_are_walked_once_in_a_while() {
+        let limit = Limit::per_minute(NonZeroU32::new(1).unwrap());
+        assert!(!limit.is_sweep_due(), "nothing is old yet");
+        let limit = Limit { began: Instant::now() - Duration::from_secs(SWEEP_SECONDS), ..limit };
+        assert!(limit.is_sweep_due());
+        assert!(!limit.is_sweep_due(), "another request has done it");
     }
 }

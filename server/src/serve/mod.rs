@@ -2,6 +2,7 @@
 //!
 //! Invariant: the built page is read once, at the start; only uploads and downloads of snapshots touch the disk.
 
+mod access;
 mod api;
 mod app;
 mod asset;
@@ -25,12 +26,14 @@ mod request_id;
 mod routes;
 mod site;
 mod state;
+mod streams;
 
 pub use app::create_app;
 pub use log::start as start_log;
 pub use site::Site;
 pub use state::State;
 
+use std::any::Any;
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -49,6 +52,10 @@ use crate::worker::{self, Context};
 
 /// How long open requests may take after a signal to stop, in seconds.
 const SHUTDOWN_SECONDS: u64 = 5;
+
+/// How long what was sent may stay unread, in milliseconds.
+#[cfg(target_os = "linux")]
+const UNREAD_MS: u32 = 60_000;
 
 /// Serves until a signal stops it.
 ///
@@ -105,11 +112,21 @@ pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> R
     let app_state = state.clone();
     let server = HttpServer::new(move || create_app(site.clone(), app_state.clone()))
         .shutdown_timeout(SHUTDOWN_SECONDS)
+        .on_connect(|connection, _| end_when_nobody_reads(connection))
         // The end of an answer would wait until its beginning was acknowledged: 40 ms on Linux.
         .tcp_nodelay(true);
     let server = if signals == Signals::Handled { server } else { server.disable_signals() };
     let server = server.bind(listen).map_err(|error| bind_failure(listen, &error))?;
     Ok(Started { addresses: server.addrs(), server: server.run(), state })
+}
+
+/// Lets the system end a connection whose other side takes nothing for so long: it would hold a descriptor for ever.
+fn end_when_nobody_reads(connection: &dyn Any) {
+    #[cfg(target_os = "linux")]
+    if let Some(stream) = connection.downcast_ref::<actix_web::rt::net::TcpStream>() {
+        // Without it the connection is as good as any.
+        let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, UNREAD_MS);
+    }
 }
 
 impl Started {

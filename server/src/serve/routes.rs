@@ -1,11 +1,15 @@
 //! The whole route table: what there is, who answers it, and what it may be refused for.
 //!
-//! Routes are made from it, and the document at `/api/v1/openapi.json` takes the refusals from it.
+//! Routes are made from it with who may ask, so that no spelling of a path gets around that, and the document at `/api/v1/openapi.json` takes the refusals from it.
+
+use std::rc::Rc;
 
 use actix_web::http::Method;
+use actix_web::middleware::from_fn;
 use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpRequest, Route, guard};
 
+use crate::serve::access::{self, Access};
 use crate::serve::api::{catalog, job_events, job_request, jobs, shares};
 use crate::serve::error::{self, ErrorCode};
 use crate::serve::{asset, health, link, metrics, openapi, pages, preview};
@@ -18,6 +22,8 @@ pub(crate) struct Row {
     pub(crate) path: &'static str,
     /// What a request may be refused for, besides what any may.
     pub(crate) refusals: &'static [ErrorCode],
+    /// Who may ask.
+    pub(crate) access: Access,
     has_head: bool,
     handler: fn() -> Route,
 }
@@ -34,9 +40,9 @@ pub(crate) fn table() -> Vec<Row> {
     const CHANGED: &[ErrorCode] = &[BadRequest, Unauthorized, NotFound, TooSlow, TooLarge, Unavailable, NoRoom];
     const FOUND: &[ErrorCode] = &[NotFound, Unavailable];
     vec![
-        read("/healthz", &[], || web::to(health::healthz)),
-        read("/readyz", &[], || web::to(health::readyz)),
-        read("/metrics", &[Unauthorized], || web::to(metrics::metrics)),
+        read("/healthz", &[], || web::to(health::healthz)).of(Access::Health),
+        read("/readyz", &[], || web::to(health::readyz)).of(Access::Health),
+        read("/metrics", &[Unauthorized], || web::to(metrics::metrics)).of(Access::Metrics),
         read("/jobs", &[], || web::to(pages::jobs)),
         read("/jobs/{id}", &[], || web::to(pages::job)),
         read("/s/{token}", &[], || web::to(link::page)),
@@ -49,16 +55,17 @@ pub(crate) fn table() -> Vec<Row> {
         get("/api/v1/models", &[], || web::to(catalog::models)),
         get("/api/v1/gallery", &[], || web::to(catalog::gallery)),
         get("/api/v1/jobs", &[BadRequest, Unavailable], || web::to(jobs::list)),
-        post("/api/v1/jobs", SUBMITTED, || web::to(jobs::submit)),
+        post("/api/v1/jobs", SUBMITTED, || web::to(jobs::submit)).of(Access::Submit),
         get("/api/v1/jobs/{id}", FOUND, || web::to(jobs::get)),
         patch("/api/v1/jobs/{id}", CHANGED, || web::to(jobs::change)),
         delete("/api/v1/jobs/{id}", &[Unauthorized, NotFound, Conflict, Unavailable, NoRoom], || web::to(jobs::delete)),
         get("/api/v1/jobs/{id}/events", FOUND, || web::to(job_events::events)),
         post("/api/v1/jobs/{id}/cancel", &[Unauthorized, NotFound, Unavailable], || web::to(jobs::cancel)),
         get("/api/v1/jobs/{id}/snapshot", FOUND, || web::to(jobs::snapshot)),
-        post("/api/v1/shares", SHARED, || web::to(shares::share)),
+        post("/api/v1/shares", SHARED, || web::to(shares::share)).of(Access::Submit),
         get("/api/v1/shares/{token}", FOUND, || web::to(shares::get)),
-        delete("/api/v1/shares/{token}", &[Unauthorized, NotFound, Unavailable], || web::to(shares::delete)),
+        delete("/api/v1/shares/{token}", &[Unauthorized, NotFound, Unavailable], || web::to(shares::delete))
+            .of(Access::OwnToken),
         get("/api/v1/shares/{token}/snapshot", FOUND, || web::to(shares::snapshot)),
     ]
 }
@@ -69,10 +76,12 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
     for rows in table.chunk_by(|a, b| a.path == b.path) {
         let allowed = rows.iter().map(Row::methods).collect::<Vec<_>>().join(", ");
         let resource = rows.iter().fold(web::resource(rows[0].path), |resource, row| resource.route(row.route()));
-        config.service(resource.default_service(web::to(move |request: HttpRequest| {
+        let resource = resource.default_service(web::to(move |request: HttpRequest| {
             let refusal = error::refuse_method(&request, &allowed);
             async { refusal }
-        })));
+        }));
+        let accesses: access::Accesses = rows.iter().map(|row| (row.method.clone(), row.access)).collect();
+        config.service(resource.wrap(from_fn(move |request, next| access::admit(Rc::clone(&accesses), request, next))));
     }
     config
         .app_data(job_request::form_limits())
@@ -81,6 +90,11 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
 }
 
 impl Row {
+    /// The same for others than is usual for its method.
+    fn of(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
     fn route(&self) -> Route {
         let method = guard::Any(guard::Method(self.method.clone()));
         (self.handler)().guard(if self.has_head { method.or(guard::Head()) } else { method })
@@ -98,17 +112,21 @@ fn read(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Rou
 }
 
 fn get(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
-    Row { method: Method::GET, path, refusals, has_head: false, handler }
+    Row { method: Method::GET, path, refusals, access: Access::Read, has_head: false, handler }
 }
 
 fn post(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
-    Row { method: Method::POST, ..get(path, refusals, handler) }
+    Row { method: Method::POST, ..change(path, refusals, handler) }
 }
 
 fn patch(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
-    Row { method: Method::PATCH, ..get(path, refusals, handler) }
+    Row { method: Method::PATCH, ..change(path, refusals, handler) }
 }
 
 fn delete(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
-    Row { method: Method::DELETE, ..get(path, refusals, handler) }
+    Row { method: Method::DELETE, ..change(path, refusals, handler) }
+}
+
+fn change(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
+    Row { access: Access::Change, ..get(path, refusals, handler) }
 }

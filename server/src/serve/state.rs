@@ -11,6 +11,7 @@ use crate::serve::guard::Guard;
 use crate::serve::metrics::Metrics;
 use crate::serve::presence::Presence;
 use crate::serve::preview::Previews;
+use crate::serve::streams::Streams;
 use crate::shares::Digester;
 use crate::store::Store;
 use crate::worker::Context;
@@ -38,6 +39,8 @@ pub struct State {
     pub(super) metrics: Metrics,
     /// Draws pictures of links.
     pub(super) previews: Previews,
+    /// How many streams are open.
+    pub(super) streams: Streams,
 }
 
 impl State {
@@ -53,6 +56,7 @@ impl State {
             guard: Guard::new(&config),
             metrics: Metrics::new(&store, &worker),
             previews: Previews::default(),
+            streams: Streams::default(),
             digester: Digester::new(config.program.clone()),
             // Three signs of life may be late.
             presence: Presence::new(config.worker.lease / 2),

@@ -25,6 +25,7 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use uuid::Uuid;
 
 use crate::failure::Failure;
 
@@ -96,17 +97,17 @@ impl Store {
         }
     }
 
-    /// Opens the store of a configuration, and sees whether it answers.
+    /// Opens the store of a configuration, and sees whether it can be written.
     ///
     /// # Errors
     ///
-    /// It does not.
+    /// It cannot.
     pub async fn connect(address: &StoreAddress) -> std::result::Result<Self, Failure> {
         let failure = |error: StoreError| {
             Failure::new(format!("{error}, at {address}"), "check the setting `store` and who may write there")
         };
         let store = Self::open(address).map_err(failure)?;
-        store.ping().await.map_err(failure)?;
+        store.try_out().await.map_err(failure)?;
         Ok(store)
     }
 
@@ -274,10 +275,29 @@ impl Store {
     ///
     /// It does not.
     pub async fn ping(&self) -> Result<()> {
-        match self.objects.head(&self.path("ping")).await {
-            Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+        match self.objects.head(&self.place(INSTALLATION)).await {
+            Ok(_) => Ok(()),
+            // A bucket that is not there says the same of each object; a list of it fails.
+            Err(object_store::Error::NotFound { .. }) => {
+                self.objects.list(Some(&self.place(TRASH))).try_next().await?;
+                Ok(())
+            }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether something can be written, read and removed.
+    ///
+    /// # Errors
+    ///
+    /// It cannot.
+    pub async fn try_out(&self) -> Result<()> {
+        let place = self.place(&format!("{TRASH}/try-{}", Uuid::now_v7().simple()));
+        self.objects.put(&place, TRASH.into()).await?;
+        let read = self.objects.get(&place).await;
+        self.objects.delete(&place).await?;
+        read?.bytes().await?;
+        Ok(())
     }
 
     fn path(&self, object: &str) -> ObjectPath {

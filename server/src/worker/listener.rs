@@ -19,11 +19,15 @@ const FIRST_EVENTS: usize = 400;
 /// The most events of one recording; a run of hours keeps its first and loses detail after that.
 const MOST_EVENTS: usize = 5000;
 
+/// The most messages of one recording: a recorder is not trusted to come to an end.
+const MOST_MESSAGES: usize = 200;
+
 /// Sends events to the task that writes them down.
 pub(super) struct Listener {
     events: UnboundedSender<JobEvent>,
     cancelled: Arc<AtomicBool>,
     sent: usize,
+    messages: usize,
     last_progress: Option<Instant>,
     /// Progress that came too soon after the last.
     held: Option<Progress>,
@@ -34,7 +38,16 @@ pub(super) struct Listener {
 impl Listener {
     /// A listener that ends the recording once `cancelled` is true.
     pub(super) fn new(events: UnboundedSender<JobEvent>, cancelled: Arc<AtomicBool>) -> Self {
-        Self { events, cancelled, sent: 0, last_progress: None, held: None, every: PROGRESS_EVERY, memory_bytes: 0 }
+        Self {
+            events,
+            cancelled,
+            sent: 0,
+            messages: 0,
+            last_progress: None,
+            held: None,
+            every: PROGRESS_EVERY,
+            memory_bytes: 0,
+        }
     }
 
     /// The most of this machine's memory that the recorder was seen to have.
@@ -46,6 +59,15 @@ impl Listener {
         self.sent += 1;
         // The task may have given up on this recording.
         let _ = self.events.send(event);
+    }
+
+    fn message(&mut self, text: String) {
+        self.messages += 1;
+        match self.messages {
+            ..MOST_MESSAGES => self.send(JobEvent::Message { text }),
+            MOST_MESSAGES => self.send(JobEvent::Message { text: "There are more messages than are kept.".to_owned() }),
+            _ => {}
+        }
     }
 
     fn progress(&mut self, progress: Progress) {
@@ -75,7 +97,7 @@ impl Watcher for Listener {
                 steps: started.steps,
             }),
             RecorderLine::Progress(progress) => self.progress(progress),
-            RecorderLine::Message(Message { text }) => self.send(JobEvent::Message { text }),
+            RecorderLine::Message(Message { text }) => self.message(text),
             RecorderLine::Finished(finished) => {
                 if let Some(progress) = self.held.take() {
                     self.send(JobEvent::Progress(progress));
@@ -94,5 +116,24 @@ impl Watcher for Listener {
 
     fn memory(&mut self, bytes: u64) {
         self.memory_bytes = self.memory_bytes.max(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::mpsc::unbounded_channel;
+
+    #[test]
+    fn messages_are_bounded() {
+        let (sender, mut events) = unbounded_channel();
+        let mut listener = Listener::new(sender, Arc::default());
+        for number in 0..10 * MOST_MESSAGES {
+            listener.line(&RecorderLine::Message(Message { text: number.to_string() }));
+        }
+        drop(listener);
+        let told: Vec<JobEvent> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+        assert_eq!(told.len(), MOST_MESSAGES);
+        assert_eq!(told.last(), Some(&JobEvent::Message { text: "There are more messages than are kept.".to_owned() }));
     }
 }

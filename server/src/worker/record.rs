@@ -76,12 +76,12 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
             context.metrics.ended("lost");
             warn!("the job has gone on without this worker");
         }
-        (Left::GivenBack, _) => give_back(context, row).await,
+        (Left::GivenBack, _) => give_back(context, row, false).await,
         (Left::Cancelled, Err(failure)) => end(context, row, outcome(JobState::Cancelled, failure.log_tail)).await,
         (Left::Ended | Left::Cancelled, Ok(made)) => keep(context, row, made, folder).await,
         (Left::Ended, Err(failure)) if failure.is_from_outside && row.attempts < crate::database::MOST_ATTEMPTS => {
             warn!(message = failure.message, "the recorder was killed; the job runs again");
-            give_back(context, row).await;
+            give_back(context, row, true).await;
         }
         (Left::Ended, Err(failure)) => {
             let (message, hint) = (sentence(&failure.message), sentence(&failure.hint));
@@ -218,10 +218,10 @@ async fn end(context: &Context, row: &JobRow, outcome: Outcome) {
     error!("the end of the job can't be written down; it will run again");
 }
 
-/// Puts a job back into the queue.
-async fn give_back(context: &Context, row: &JobRow) {
+/// Puts a job back into the queue; whether this was an attempt of it says `is_attempt`.
+async fn give_back(context: &Context, row: &JobRow, is_attempt: bool) {
     context.metrics.ended("given_back");
-    match context.database.give_back(&row.id, &context.name).await {
+    match context.database.give_back(&row.id, &context.name, is_attempt).await {
         Ok(Some(state)) => info!(state = state.word(), "given back"),
         Ok(None) => warn!("the job has gone on without this worker"),
         Err(error) => warn!(%error, "the job can't be given back; another worker will find it"),

@@ -96,6 +96,11 @@ fn a_config_becomes_a_snapshot(backend: Backend) {
     // Whoever comes back goes on where it was.
     let rest = events(&server.get(&format!("/api/v1/jobs/{id}/events"), &[("Last-Event-ID", "2")]));
     assert_eq!(rest, all[2..]);
+    // A browser asks again after each end, until it is told that nothing comes.
+    for last in [all.len().to_string(), "999999".to_owned()] {
+        let nothing = server.get(&format!("/api/v1/jobs/{id}/events"), &[("Last-Event-ID", &last)]);
+        assert_eq!((nothing.status, nothing.body.len()), (204, 0));
+    }
 }
 
 fn configs_come_in_any_form(backend: Backend) {

@@ -106,6 +106,20 @@ fn a_silent_worker_loses_its_job(backend: Backend) {
     });
 }
 
+fn an_orderly_stop_is_no_attempt(backend: Backend) {
+    with_database(backend, async |database| {
+        database.submit(&job("a", 0)).await.unwrap();
+        for _ in 0..5 {
+            assert_eq!(claim(&database, "a", "w").await.unwrap().attempts, 1);
+            assert_eq!(database.give_back("a", "w", false).await.unwrap(), Some(JobState::Queued));
+        }
+        // A recorder that somebody killed may be killed again.
+        claim(&database, "a", "w").await.unwrap();
+        assert_eq!(database.give_back("a", "w", true).await.unwrap(), Some(JobState::Queued));
+        assert_eq!(claim(&database, "a", "w").await.unwrap().attempts, 2);
+    });
+}
+
 fn the_queue_has_an_order(backend: Backend) {
     with_database(backend, async |database| {
         for (id, priority) in [("a", 0), ("b", 5), ("c", 0), ("d", 5)] {
@@ -245,6 +259,7 @@ both!(
     a_request_may_be_repeated,
     cancelled_jobs_do_not_start,
     a_silent_worker_loses_its_job,
+    an_orderly_stop_is_no_attempt,
     the_queue_has_an_order,
     snapshots_stay_while_something_refers_to_them,
     a_job_that_is_over_can_be_deleted,

@@ -1,23 +1,31 @@
 //! `jobs/{id}/events`: what happens to a job, as it happens.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
 use actix_web::web::{Bytes, Data, Path};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::stream::{self, Stream};
-use shared::api::JobEvent;
+use shared::api::{JobEvent, JobState};
 
 use super::jobs::find;
 use crate::database::{Database, Event};
-use crate::serve::error::ApiError;
+use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::guard::Client;
 use crate::serve::state::State;
+use crate::serve::streams::Seat;
 
 /// How often a stream of events looks for new ones.
 const LOOK: Duration = Duration::from_millis(300);
 
 /// How often a silent stream says that it is still there: proxies end connections that say nothing.
 const KEEP_ALIVE_LOOKS: u32 = 50;
+
+/// How long a stream lasts; a browser goes on by itself where it ended.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// When to ask again where too many watch.
+const RETRY_SECONDS: u64 = 10;
 
 /// Events that are sent at once.
 const MOST_EVENTS: i64 = 500;
@@ -31,23 +39,36 @@ const MOST_EVENTS: i64 = 500;
         ("id" = String, Path, description = "The job's `id`"),
         ("Last-Event-ID" = Option<i64>, Header, description = "The `id` of the last event that was seen")
     ),
-    responses((
-        status = 200, description = "A stream", content_type = "text/event-stream", body = String
-    ))
+    responses(
+        (status = 200, description = "A stream", content_type = "text/event-stream", body = String),
+        (status = 204, description = "The job is over, and nothing comes after the last event that was seen")
+    )
 )]
 pub(crate) async fn events(
     request: HttpRequest,
     id: Path<String>,
     state: Data<State>,
 ) -> Result<HttpResponse, ApiError> {
-    find(&state.database, &id).await?;
+    let row = find(&state.database, &id).await?;
     let last = request.headers().get("Last-Event-ID").and_then(|value| value.to_str().ok()?.parse().ok());
+    let is_over = JobState::of(&row.state).is_none_or(JobState::is_over);
+    if is_over && state.database.events_after(&id, last.unwrap_or(0), 1).await?.is_empty() {
+        // A browser asks again after the end of a stream, unless it is told that nothing comes.
+        return Ok(HttpResponse::NoContent().finish());
+    }
+    let client = request.extensions().get::<Client>().copied();
+    let Some(seat) = state.streams.take_seat(client) else {
+        return Err(ApiError::new(ErrorCode::TooManyRequests, "This address watches as many jobs as it may.")
+            .retry_after(RETRY_SECONDS));
+    };
     let watch = Watch {
         database: state.database.clone(),
         job: id.into_inner(),
         last: last.unwrap_or(0),
         silent: 0,
         over: false,
+        until: Instant::now() + LONGEST,
+        _seat: seat,
     };
     Ok(HttpResponse::Ok()
         .insert_header(ContentType(mime::TEXT_EVENT_STREAM))
@@ -63,13 +84,16 @@ struct Watch {
     last: i64,
     silent: u32,
     over: bool,
+    /// When whoever watches has to ask again.
+    until: Instant,
+    _seat: Seat,
 }
 
 impl Watch {
     /// Pieces of the stream until the job is over; a database that is away for a moment only delays them.
     fn stream(self) -> impl Stream<Item = Result<Bytes, std::io::Error>> {
         stream::unfold(self, |mut watch| async move {
-            if watch.over {
+            if watch.over || Instant::now() >= watch.until {
                 return None;
             }
             let piece = watch.next().await;

@@ -1,0 +1,80 @@
+//! How many streams are open: each holds a connection and asks the database again and again.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::serve::guard::Client;
+
+/// Streams of all clients together.
+const MOST: usize = 512;
+
+/// Streams of one client; a browser opens six to one server.
+const MOST_OF_ONE: usize = 32;
+
+/// The streams that are open.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Streams(Arc<Mutex<HashMap<Option<IpAddr>, usize>>>);
+
+/// A stream that is open, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    streams: Streams,
+    client: Option<IpAddr>,
+}
+
+impl Streams {
+    /// A place for one more, or `None` where there are too many.
+    pub(crate) fn take_seat(&self, client: Option<Client>) -> Option<Seat> {
+        let client = client.map(|client| client.0);
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all: usize = open.values().sum();
+        let own = open.entry(client).or_default();
+        if all >= MOST || *own >= MOST_OF_ONE {
+            return None;
+        }
+        *own += 1;
+        Some(Seat { streams: self.clone(), client })
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut open = self.streams.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = open.get_mut(&self.client) {
+            *own -= 1;
+            if *own == 0 {
+                open.remove(&self.client);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(last: u8) -> Option<Client> {
+        Some(Client(IpAddr::from([192, 0, 2, last])))
+    }
+
+    #[test]
+    fn a_client_has_so_many_and_all_have_so_many() {
+        let streams = Streams::default();
+        let mut seats: Vec<Seat> = (0..MOST_OF_ONE).map(|_| streams.take_seat(client(1)).unwrap()).collect();
+        assert!(streams.take_seat(client(1)).is_none());
+        seats.pop();
+        seats.push(streams.take_seat(client(1)).unwrap());
+        for last in 2.. {
+            let more = std::iter::from_fn(|| streams.take_seat(client(last)));
+            let before = seats.len();
+            seats.extend(more);
+            if seats.len() == before {
+                break;
+            }
+        }
+        assert_eq!(seats.len(), MOST);
+        drop(seats);
+        assert!(streams.0.lock().unwrap().is_empty());
+    }
+}
