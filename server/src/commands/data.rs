@@ -262,7 +262,7 @@ async fn restore(from: &Path, place: &Place) -> Result<String, Failure> {
     let copied = copy(&objects, &store, &rows, folder).await?;
     store.set_installation(&own).await.map_err(failure)?;
     // A server may be started on it from here on.
-    source.copy_to(&file).await.map_err(failure)?;
+    source.copy_to(file).await.map_err(failure)?;
     Ok(format!("{} from {}, {copied} of them copied\n", counted(rows.len() as u64, "snapshot"), from.display()))
 }
 

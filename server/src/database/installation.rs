@@ -11,7 +11,8 @@ impl Database {
     ///
     /// The database fails.
     pub async fn installation(&self) -> Result<String> {
-        let insert = "INSERT INTO installation (only, id, kept_ms) VALUES (1, $1, $2) ON CONFLICT (only) DO NOTHING";
+        let insert =
+            "INSERT INTO installation (single, id, kept_ms) VALUES (1, $1, $2) ON CONFLICT (single) DO NOTHING";
         let id = Uuid::now_v7().simple().to_string();
         on!(self, pool => sqlx::query(insert).bind(id).bind(now_ms()).execute(pool).await.map(drop))?;
         let (id,): (String,) = on!(self, pool => sqlx::query_as("SELECT id FROM installation").fetch_one(pool).await)?;

@@ -29,11 +29,11 @@ impl Streams {
         let client = client.map(|client| client.0);
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = open.values().sum();
-        let own = open.entry(client).or_default();
-        if all >= MOST || *own >= MOST_OF_ONE {
+        let own = open.get(&client).copied().unwrap_or(0);
+        if all >= MOST || own >= MOST_OF_ONE {
             return None;
         }
-        *own += 1;
+        open.insert(client, own + 1);
         Some(Seat { streams: self.clone(), client })
     }
 }

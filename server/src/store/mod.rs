@@ -193,7 +193,7 @@ impl Store {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
             Err(error) => Err(error),
         };
-        let bytes = self.metrics.counted("read", found.map_err(StoreError::from))?;
+        let bytes = found?;
         Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned()))
     }
 
@@ -203,8 +203,8 @@ impl Store {
     ///
     /// The store does not answer or has no room.
     pub async fn set_installation(&self, name: &str) -> Result<()> {
-        let written = self.objects.put(&self.place(INSTALLATION), format!("{name}\n").into()).await;
-        self.metrics.counted("put", written.map(drop).map_err(StoreError::from))
+        self.objects.put(&self.place(INSTALLATION), format!("{name}\n").into()).await?;
+        Ok(())
     }
 
     /// Moves an object out of the way, to be found by hand until the trash is emptied.

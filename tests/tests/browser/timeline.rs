@@ -117,6 +117,7 @@ fn a_view_that_nobody_changes_is_not_drawn_again() {
     let page = timeline();
     // What is found later is drawn when it comes.
     page.wait_for("document.querySelector('.findings-lead') !== null");
+    page.wait_until_files_are_kept();
     let script = "
         let frames = 0;
         const ask = window.requestAnimationFrame;
