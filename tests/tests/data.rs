@@ -109,3 +109,32 @@ fn what_is_missing_or_changed_is_told() {
     fs::remove_file(snapshot).expect("a snapshot");
     check(&snapscope_data("check", None, data, &[]), 1, &["missing in the store: 1"]);
 }
+
+/// Data folders that earlier versions left, each with a finished job and a link, by its token.
+const EARLIER: [(&str, &str); 1] = [("2026-11", "r6kg967ew1r7eczvc1f3kj63rv0m2tw4p7jengr")];
+
+#[test]
+fn what_earlier_versions_kept_is_served() {
+    for (name, token) in EARLIER {
+        let folder = tempfile::tempdir().expect("a folder");
+        let archive = root().join(format!("tests/data/installations/{name}.tar.gz"));
+        let unpacked = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder.path()).status();
+        assert!(unpacked.expect("tar").success());
+        check(
+            &snapscope_data("check", None, folder.path(), &["--contents"]),
+            0,
+            &["2 snapshots", "is what was stored"],
+        );
+        let server = ServeProcess::launch(&Launch { data: Some(folder.path().to_owned()), ..Launch::default() });
+        let share = server.get(&format!("/api/v1/shares/{token}"));
+        assert_eq!((share.status, &share.json()["title"]), (200, &"a run of long ago".into()), "{name}");
+        // It is older than jobs are kept, and stays while the clock may be wrong.
+        let job = server.get("/api/v1/jobs").json()["jobs"][0].clone();
+        assert_eq!((&job["name"], &job["state"]), (&"long ago".into(), &"finished".into()), "{name}");
+        let id = job["id"].as_str().expect("an id");
+        for path in [format!("/api/v1/shares/{token}/snapshot"), format!("/api/v1/jobs/{id}/snapshot")] {
+            assert_eq!(server.get(&path).status, 200, "{path} of {name}");
+        }
+        server.stop("TERM");
+    }
+}

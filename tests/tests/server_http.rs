@@ -253,11 +253,11 @@ fn a_missing_page_is_said() {
 #[test]
 fn a_port_in_use_is_said() {
     let folder = page();
-    let dist = folder.path().join("dist");
+    let [dist, data] = ["dist", "data"].map(|name| folder.path().join(name).display().to_string());
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
     check_start_fails(
-        &["--dist", dist.to_str().unwrap(), "--listen", &address.to_string()],
+        &["--dist", &dist, "--data", &data, "--listen", &address.to_string()],
         [&format!("error: port {} on 127.0.0.1 is in use", address.port()), "hint: stop the program"],
     );
 }

@@ -11,7 +11,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// The most problems of a document that are told; nobody reads more.
-const MOST_PROBLEMS: usize = 50;
+pub(super) const MOST_PROBLEMS: usize = 50;
 
 /// What a field can be read from.
 pub(super) trait FromValue: Sized {

@@ -75,14 +75,14 @@ pub(crate) fn check_no_files(folder: &Path) {
     }
 }
 
-/// The files below a folder, without those that processes hold to show that they live.
+/// The files below a folder, without those that processes hold to show that they live, and the name of the store.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     // A folder may go while it is looked at.
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.path() {
             path if path.is_dir() => found.extend(files(&path)),
-            path if path.file_name().is_some_and(|name| name == "lock") => {}
+            path if path.file_name().is_some_and(|name| name == "lock" || name == "installation") => {}
             path => found.push(path),
         }
     }

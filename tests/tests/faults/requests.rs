@@ -11,7 +11,7 @@ fn other_methods_are_named_with_those_that_there_are() {
     for (method, path, allowed) in [
         ("PUT", "/api/v1/jobs", "GET, POST"),
         ("BREW", "/api/v1/jobs", "GET, POST"),
-        ("DELETE", "/api/v1/jobs/x", "GET"),
+        ("PUT", "/api/v1/jobs/x", "GET, PATCH, DELETE"),
         ("GET", "/api/v1/jobs/x/cancel", "POST"),
         ("GET", "/api/v1/shares", "POST"),
         ("POST", "/api/v1/cards", "GET"),

@@ -87,7 +87,7 @@ async fn check_store(fleet: &Fleet, contents: usize) {
     }
     // Each content was fetched through its row: as many objects as contents means that no row lacks one.
     assert_eq!(listed.len(), contents, "objects and contents");
-    let in_folder = files(&fleet.folder().join("server/store")).len();
+    let in_folder = files(&fleet.folder().join("server/store/snapshots")).len();
     assert!(fleet.is_large() || in_folder == contents, "{in_folder} files for {contents} objects");
     database.close().await;
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::document::{Format, KeyPlaces, Value};
 use super::problem::Problem;
-use super::reader::Reader;
+use super::reader::{MOST_PROBLEMS, Reader};
 
 /// Declares a table of a config: one optional field a key, and how it is read.
 ///
@@ -168,7 +168,9 @@ impl RawJob {
         if problems.is_empty() {
             return Ok(raw);
         }
-        problems.extend(raw.further_problems(&problems));
+        let further = raw.further_problems(&problems);
+        problems.extend(further);
+        problems.truncate(MOST_PROBLEMS);
         Err(problems)
     }
 
