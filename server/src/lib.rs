@@ -14,6 +14,8 @@ pub mod database;
 
 pub mod failure;
 
+mod folder;
+
 mod hex;
 
 pub mod housekeeping;

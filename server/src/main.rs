@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use server::Failure;
 use server::commands::{
     DataArgs, DiagnoseArgs, DiffArgs, ExportArgs, FitArgs, InspectArgs, PeakArgs, RanksArgs, ReplayArgs, ReproArgs,
-    SegmentsArgs, SweepArgs,
+    SegmentsArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
 
@@ -103,7 +103,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            eprintln!("{}", printable(&failure.to_string()));
             ExitCode::from(Failure::EXIT_STATUS)
         }
     }
@@ -112,12 +112,12 @@ fn main() -> ExitCode {
 /// Prints what the files that could be read came to, and why others could not be; any of those makes it a failure.
 fn partly(text: String, unread: &[Failure], status: u8) -> ExitCode {
     print(text);
-    unread.iter().for_each(|failure| eprintln!("{failure}"));
+    unread.iter().for_each(|failure| eprintln!("{}", printable(&failure.to_string())));
     ExitCode::from(if unread.is_empty() { status } else { Failure::EXIT_STATUS })
 }
 
 /// A reader that closes the pipe early, such as `head`, is no failure.
 fn print(text: String) {
     use std::io::Write as _;
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    let _ = std::io::stdout().write_all(printable(&text).as_bytes());
 }

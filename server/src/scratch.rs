@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use tracing::warn;
 
+use crate::folder::make_private;
+
 /// The file in each folder that its process holds locked, and the one beside them that orders those who look.
 const LOCK: &str = "lock";
 
@@ -25,7 +27,7 @@ impl Scratch {
     ///
     /// Nothing can be written there.
     pub fn open(parent: &Path) -> io::Result<Self> {
-        fs::create_dir_all(parent)?;
+        make_private(parent)?;
         // A folder is there before its lock is held: nobody may look in between.
         let turn = File::create(parent.join(LOCK))?;
         turn.lock()?;

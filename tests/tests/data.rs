@@ -1,6 +1,7 @@
 //! What a server keeps: nothing of it goes because of a wrong database, and backups bring it back.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
@@ -75,6 +76,9 @@ fn a_backup_serves_and_is_restored() {
     let at = |name: &str| folder.path().join(name);
     let link = served_once(&at("data"));
     check(&snapscope_data("check", None, &at("data"), &["--contents"]), 0, &["1 snapshot", "is what was stored"]);
+    // Others have accounts on the same machine.
+    let mode = fs::metadata(at("data")).expect("a folder").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
     check(&snapscope_data("backup", Some(&at("backup")), &at("data"), &[]), 0, &["1 of them new"]);
     check(&snapscope_data("backup", Some(&at("backup")), &at("data"), &[]), 0, &["0 of them new"]);
     check(&snapscope_data("restore", Some(&at("backup")), &at("data"), &[]), 2, &["already", "nothing was changed"]);

@@ -15,6 +15,7 @@ use tokio::io::AsyncWriteExt as _;
 use crate::config::{DatabaseAddress, SettingsArgs};
 use crate::database::{Database, SnapshotRow};
 use crate::failure::Failure;
+use crate::folder::make_private;
 use crate::hex::hex;
 use crate::installation::{self, Belonging};
 use crate::store::{Store, StoreAddress};
@@ -207,7 +208,7 @@ async fn backup(place: &Place, to: &Path) -> Result<String, Failure> {
             "see `snapscope data check`, and name both as the server has them",
         ));
     }
-    std::fs::create_dir_all(to).map_err(|error| cannot_write(to, &error))?;
+    make_private(to).map_err(|error| cannot_write(to, &error))?;
     let target = Place::backup(to);
     let is_whole = match &database {
         Database::Sqlite(_) => {
@@ -257,7 +258,7 @@ async fn restore(from: &Path, place: &Place) -> Result<String, Failure> {
         ));
     }
     let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+    make_private(folder).map_err(|error| cannot_write(folder, &error))?;
     let rows = source.snapshots().await.map_err(failure)?;
     let copied = copy(&objects, &store, &rows, folder).await?;
     store.set_installation(&own).await.map_err(failure)?;

@@ -31,3 +31,4 @@ pub use replay::ReplayArgs;
 pub use repro::ReproArgs;
 pub use segments::SegmentsArgs;
 pub use sweep::SweepArgs;
+pub use text::printable;

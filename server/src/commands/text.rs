@@ -1,6 +1,28 @@
 //! Small pictures and aligned columns for a terminal.
 
+use std::borrow::Cow;
+
 use shared::analysis::Timeline;
+
+/// A text whose letters do nothing but be seen: names in a snapshot may hold whatever commands a terminal.
+///
+/// Controls, and those that turn the direction of writing, become `\u001b` and the like, which JSON reads as the same.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let acts = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match acts(c) {
+            true => shown += &format!("\\u{:04x}", u32::from(c)),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
 
 /// A horizontal bar of at most `width` characters with eighths at its end.
 pub(super) fn bar(part: u64, whole: u64, width: usize) -> String {
@@ -70,5 +92,14 @@ mod tests {
     fn columns_line_up() {
         let rows = [vec!["a".to_owned(), "1".to_owned(), "x".to_owned()], vec!["bb".to_owned(), "22".to_owned()]];
         assert_eq!(table(&rows, &[1]), ["a    1  x", "bb  22"]);
+    }
+
+    #[test]
+    fn what_commands_a_terminal_is_shown() {
+        assert_eq!(
+            printable("a\u{1b}]0;owned\u{7}\r\n\tb\u{9b}2J\u{202e}"),
+            "a\\u001b]0;owned\\u0007\\u000d\n\tb\\u009b2J\\u202e"
+        );
+        assert!(matches!(printable("größe · ▁▂ é"), Cow::Borrowed(_)));
     }
 }

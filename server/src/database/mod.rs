@@ -38,6 +38,7 @@ use sqlx::{Connection as _, PgPool, SqlitePool};
 
 use crate::config::DatabaseAddress;
 use crate::failure::Failure;
+use crate::folder::make_private;
 
 /// How long a statement waits for another writer of a SQLite file.
 const BUSY: Duration = Duration::from_secs(20);
@@ -103,7 +104,7 @@ impl Database {
     pub async fn connect(address: &DatabaseAddress) -> std::result::Result<Self, Failure> {
         if let Some(folder) = address.secret().strip_prefix("sqlite:").and_then(|path| Path::new(path).parent()) {
             // Opening the file says why it failed.
-            let _ = std::fs::create_dir_all(folder);
+            let _ = make_private(folder);
         }
         Self::open(address.secret()).await.map_err(|error| {
             Failure::new(format!("{error}, at {address}"), "check that it runs, and the setting `database`")

@@ -28,6 +28,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use uuid::Uuid;
 
 use crate::failure::Failure;
+use crate::folder::make_private;
 
 /// Bytes that are handed over at once; S3 takes parts of 5 MiB at least.
 const PART_BYTES: usize = 8 << 20;
@@ -83,7 +84,7 @@ impl Store {
         let metrics = StoreMetrics::default();
         match address {
             StoreAddress::Folder(folder) => {
-                std::fs::create_dir_all(folder).map_err(|error| StoreError::folder(folder, &error))?;
+                make_private(folder).map_err(|error| StoreError::folder(folder, &error))?;
                 // What is acknowledged survives a crash of the machine.
                 let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
                 let folder = Some(folder.clone());

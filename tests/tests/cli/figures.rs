@@ -104,3 +104,23 @@ fn the_state_before_the_first_event_is_a_moment_too() {
     assert_eq!(document["live_bytes"], 497_759_232);
     assert_eq!(document["event"], -1);
 }
+
+#[test]
+fn names_in_a_snapshot_command_no_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.json");
+    let name = r"\u001b]0;owned\u0007\u001b[2J\u009b2J";
+    let frames = format!(r#"[{{"name":"{name}","filename":"/home/a/train.py","line":1}}]"#);
+    let event = format!(r#"{{"action":"alloc","addr":4096,"size":512,"stream":0,"time_us":1,"frames":{frames}}}"#);
+    std::fs::write(&path, format!(r#"{{"segments":[],"device_traces":[[{event}]]}}"#)).expect("room");
+    let path = path.to_str().expect("UTF-8");
+    for command in ["peak", "diagnose", "inspect"] {
+        for options in [&["--json"][..], &[]] {
+            let output = run(&[&[command, path], options].concat());
+            let text = String::from_utf8(output.stdout).expect("UTF-8");
+            assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{command} {options:?}: {text:?}");
+        }
+    }
+    let page = String::from_utf8(run(&["peak", path]).stdout).expect("UTF-8");
+    assert!(page.contains(r"\u001b]0;owned"), "{page}");
+}
