@@ -113,6 +113,7 @@ fn the_copy_names_nobody() {
     // Every text can be looked through, and a search finds nobody.
     let count = "Number(document.querySelector('[data-remaining]').dataset.remaining)";
     page.wait_for(&format!("{count} > 20"));
+    page.screenshot("share-texts");
     page.run(
         "const field = document.querySelector('.remaining input'); field.value = arguments[0]; \
          field.dispatchEvent(new InputEvent('input', { bubbles: true }));",
