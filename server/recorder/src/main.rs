@@ -46,9 +46,18 @@ fn run() -> Result<(), Failed> {
 }
 
 /// Where the parent is killed and cannot end this process, the kernel does.
+///
+/// A parent that died while libtorch was loaded is not the parent any more: the keeper says who it is.
 fn end_with_parent() {
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    {
+        use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+        let _ = set_parent_process_death_signal(Some(Signal::KILL));
+        let keeper = std::env::var("SNAPSCOPE_KEEPER").ok().and_then(|id| id.parse().ok());
+        if keeper.is_some_and(|keeper: i32| keeper != Pid::as_raw(getppid())) {
+            std::process::exit(1);
+        }
+    }
 }
 
 fn before_start(message: String) -> Failed {

@@ -43,6 +43,8 @@ impl Process {
             .args(&launch.arguments)
             .env_clear()
             .envs(launch.environment.iter().map(|(name, value)| (name, value)))
+            // A recorder whose keeper died before it came to its first line ends by itself.
+            .env("SNAPSCOPE_KEEPER", std::process::id().to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

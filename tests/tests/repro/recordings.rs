@@ -180,6 +180,22 @@ fn a_keeper_that_is_killed_takes_the_recorder_with_it() {
     wait_until("the recorder ends", Duration::from_secs(3), || state().is_empty() || state().contains(") Z "));
 }
 
+#[test]
+fn a_recorder_whose_keeper_is_gone_does_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let config = built_recorder();
+    let libraries = format!("{}:{}", config.virtual_gpu.display(), config.built_libtorch.join("lib").display());
+    let said = |keeper: u32| {
+        let mut recorder = Command::new(&config.program);
+        recorder.arg("--output").arg(folder.path().join("snapshot.pickle")).env("LD_LIBRARY_PATH", &libraries);
+        let output = recorder.env("SNAPSCOPE_KEEPER", keeper.to_string()).output().expect("the recorder to start");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    // Nobody gives it a job, which it says to its keeper alone.
+    assert!(said(std::process::id()).contains("failed"));
+    assert_eq!(said(1), "");
+}
+
 fn has_snapshot(entry: DirEntry) -> bool {
     entry.path().join("snapshot.pickle").exists()
 }
