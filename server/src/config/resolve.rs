@@ -408,3 +408,21 @@ const fn some_of(number: u32) -> Option<u32> {
 fn wrong(name: &str, text: &str, hint: &str) -> Failure {
     Failure::new(format!("the setting `{name}` cannot be `{text}`"), hint)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_of_databases_are_not_shown() {
+        for (address, shown) in [
+            ("postgres://ada:hunter2@db/x", "postgres://ada@db/x"),
+            ("postgres://db/x?user=ada&password=hunter2", "postgres://db/x?…"),
+            ("postgres://ada:hunter2@db/x?sslmode=require&password=hunter2", "postgres://ada@db/x?…"),
+            ("sqlite:/data/a.sqlite", "sqlite:/data/a.sqlite"),
+        ] {
+            let address = DatabaseAddress(address.to_owned());
+            assert_eq!((address.to_string(), format!("{address:?}")), (shown.to_owned(), shown.to_owned()));
+        }
+    }
+}

@@ -304,9 +304,9 @@ mod tests {
         assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
     }
 
-    #[track_caller]
-    fn check_client(peer: &str, named: &[&str], expected: &str) {
-        let guard = Guard {
+    /// The guard of a public server behind proxies.
+    fn public_guard() -> Guard {
+        Guard {
             requests: None,
             submissions: None,
             token: None,
@@ -314,10 +314,27 @@ mod tests {
             is_local: false,
             public_host: Some("snap.example.org".to_owned()),
             trusted_proxies: vec!["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()],
-        };
+        }
+    }
+
+    #[track_caller]
+    fn check_client(peer: &str, named: &[&str], expected: &str) {
         let request = TestRequest::default().peer_addr(SocketAddr::new(peer.parse().unwrap(), 1));
         let request = named.iter().fold(request, |request, line| request.append_header((FORWARDED_FOR, *line)));
-        assert_eq!(guard.client(&request.to_srv_request()).to_string(), expected);
+        assert_eq!(public_guard().client(&request.to_srv_request()).to_string(), expected);
+    }
+
+    #[test]
+    fn a_public_server_answers_under_its_own_name() {
+        let is_own = |peer: &str, host: &'static str| {
+            let request = TestRequest::default().peer_addr(SocketAddr::new(peer.parse().unwrap(), 1));
+            public_guard().is_own_name(&request.insert_header((HOST, host)).to_srv_request())
+        };
+        assert!(is_own("192.0.2.1", "snap.example.org") && is_own("192.0.2.1", "SNAP.example.org:8080"));
+        assert!(is_own("192.0.2.1", "192.0.2.9:8080") && is_own("192.0.2.1", "[2001:db8::1]:8080"));
+        // A name that somebody else lets lead here, from a browser and from a proxy that is trusted.
+        assert!(!is_own("192.0.2.1", "evil.example.org"));
+        assert!(is_own("10.1.2.3", "snapscope:8080"));
     }
 
     #[test]
