@@ -178,13 +178,19 @@ mod tests {
     use crate::store::StoreAddress;
     use shared::api::JobState;
 
-    #[tokio::test]
-    async fn only_what_nothing_refers_to_goes() -> Result<(), SnapshotError> {
+    /// An empty database and an empty store, in a folder with a file `source` of one byte to put there.
+    async fn place() -> Result<(tempfile::TempDir, Database, Store), SnapshotError> {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
         let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        std::fs::write(folder.path().join("source"), b"x").unwrap();
+        Ok((folder, database, store))
+    }
+
+    #[tokio::test]
+    async fn only_what_nothing_refers_to_goes() -> Result<(), SnapshotError> {
+        let (folder, database, store) = place().await?;
         let source = folder.path().join("source");
-        std::fs::write(&source, b"x").unwrap();
         for (hash, object, known) in [("aa", "aa/1", true), ("bb", "bb/1", true), ("cc", "cc/1", false)] {
             store.put(object, &source).await?;
             if known {
@@ -206,11 +212,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_nobody_knows_goes_to_the_trash_for_some_days() -> Result<(), SnapshotError> {
-        let folder = tempfile::tempdir().unwrap();
-        let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
-        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        let (folder, database, store) = place().await?;
         let source = folder.path().join("source");
-        std::fs::write(&source, b"x").unwrap();
         store.put("cc/1", &source).await?;
         tokio::time::sleep(Duration::from_millis(30)).await;
         let grace = Duration::from_millis(10);
@@ -227,11 +230,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_database_that_knows_too_little_removes_nothing() -> Result<(), SnapshotError> {
-        let folder = tempfile::tempdir().unwrap();
-        let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
-        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        let (folder, database, store) = place().await?;
         let source = folder.path().join("source");
-        std::fs::write(&source, b"x").unwrap();
         for index in 0..=FEW_UNKNOWN {
             store.put(&format!("cc/{index}"), &source).await?;
         }
@@ -245,10 +245,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_ends_while_the_clock_may_be_wrong() -> Result<(), SnapshotError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.sqlite");
-        let database = Database::open(&format!("sqlite:{}", path.display())).await?;
-        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        let (_folder, database, store) = place().await?;
         database.installation().await?;
         database.add_snapshot("aa", "aa/1", 1).await?;
         share_until(&database, "aa", Some(1)).await?;
@@ -269,11 +266,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_snapshot_of_a_deleted_job_leaves_the_store() -> Result<(), SnapshotError> {
-        let folder = tempfile::tempdir().unwrap();
-        let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
-        let store = Store::open(&StoreAddress::Folder(folder.path().join("store")))?;
+        let (folder, database, store) = place().await?;
         let source = folder.path().join("source");
-        std::fs::write(&source, b"x").unwrap();
         for (id, hash, object) in [("1", "aa", "aa/1"), ("2", "bb", "bb/1")] {
             store.put(object, &source).await?;
             database.add_snapshot(hash, object, 1).await?;

@@ -1,15 +1,17 @@
 //! The open files, and how they change.
 
+mod begin;
 mod first;
 mod keeping;
 mod ready;
 
+pub use self::begin::{NewFile, Start};
 pub use self::ready::ReadyFile;
 use super::card::ThisCard;
 use super::choices::Choice;
 use super::origin::Origin;
 use super::session::SessionFile;
-use super::view_state::{DockTab, PanelTab, ViewState};
+use super::view_state::{DockTab, PanelTab};
 use crate::worker::{AxisKind, ColorBy, FileSummary, Hit, PreviewData, Report};
 use std::rc::Rc;
 
@@ -125,29 +127,6 @@ pub enum FileAction {
     DismissNotice,
 }
 
-/// A file that was chosen.
-#[derive(Clone, Debug, Default)]
-pub struct NewFile {
-    /// Its number.
-    pub id: FileId,
-    /// What the history of the browser calls it.
-    pub key: Rc<str>,
-    /// Its name without folders.
-    pub name: Rc<str>,
-    /// Its length, 0 where it is not known.
-    pub size_bytes: u64,
-    /// Where it came from.
-    pub origin: Origin,
-    /// Counts up with each choice of files: those that were opened together have the same.
-    pub batch: u32,
-    /// Whether its bytes are kept already.
-    pub is_kept: bool,
-    /// The view to begin with, and what is to be said about it.
-    pub start: Start,
-    /// Milliseconds on the page's clock.
-    pub now_ms: f64,
-}
-
 /// Whether the browser keeps the bytes of a file, so that a reload opens it again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keeping {
@@ -160,17 +139,6 @@ pub enum Keeping {
     Kept,
     /// They can't be kept, or are not to be.
     Never,
-}
-
-/// How a file is shown first.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Start {
-    /// The view; `None` for the whole of the first device.
-    pub view: Option<ViewState>,
-    /// Why it is not the view that was asked for.
-    pub notice: Option<Rc<str>>,
-    /// The card that it was recorded on, where that is known; one of the view counts more.
-    pub card: Option<ThisCard>,
 }
 
 /// All open files in the order of their tabs.

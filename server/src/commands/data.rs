@@ -123,7 +123,7 @@ impl Place {
         }
     }
 
-    /// Fails where there is no database yet, which opening would make.
+    /// To be read: the store is not tried out, and a database that is not there is none that is made.
     async fn open(&self) -> Result<(Database, Store), Failure> {
         if let Some(file) = self.database.path().filter(|file| !file.is_file()) {
             return Err(Failure::new(
@@ -131,7 +131,10 @@ impl Place {
                 "name the folder that the server runs with: --data DIR",
             ));
         }
-        Ok((Database::connect(&self.database).await?, Store::connect(&self.store).await?))
+        let database = Database::connect(&self.database).await?;
+        let store = Store::open(&self.store).map_err(failure)?;
+        store.ping().await.map_err(failure)?;
+        Ok((database, store))
     }
 }
 
@@ -221,8 +224,8 @@ async fn backup(place: &Place, to: &Path) -> Result<String, Failure> {
         Database::Postgres(_) => false,
     };
     let rows = database.snapshots().await.map_err(failure)?;
-    let copied = copy(&store, &Store::connect(&target.store).await?, &rows, to).await?;
     let backup = Store::connect(&target.store).await?;
+    let copied = copy(&store, &backup, &rows, to).await?;
     backup.set_installation(&database.installation().await.map_err(failure)?).await.map_err(failure)?;
     let mut page = format!("{} in {}, {copied} of them new\n", counted(rows.len() as u64, "snapshot"), to.display());
     if !is_whole {

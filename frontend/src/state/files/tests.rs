@@ -3,6 +3,7 @@
 use super::*;
 use crate::draw::camera::View;
 use crate::draw::span::Span;
+use crate::state::ViewState;
 use crate::state::choices::Choices;
 use crate::state::view_state::PinKey;
 use crate::worker::{
