@@ -63,6 +63,8 @@ impl Server {
             listen: Some("127.0.0.1:0".to_owned()),
             data: settings.data.clone().or_else(|| Some(data.path().to_owned())),
             grace: settings.grace.clone().or_else(|| Some("0s".to_owned())),
+            // Whoever else uses the machine of the tests has no say in what they see.
+            no_token: settings.no_token.or((settings.token.is_none() && settings.private.is_none()).then_some(true)),
             database: settings.database.clone().or_else(|| storage.database()),
             ..settings
         };

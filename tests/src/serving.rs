@@ -52,6 +52,10 @@ impl Launch {
         for (name, value) in self.settings.iter().cloned().chain(defaults) {
             command.arg(name).arg(value);
         }
+        if self.settings.iter().all(|(name, _)| !["--token", "--private"].contains(name)) {
+            // Whoever else uses the machine of the tests has no say in what they see.
+            command.arg("--no-token");
+        }
         command.arg("--dist").arg(self.dist.clone().unwrap_or_else(built_page)).arg("--data").arg(data);
         command.envs(self.environment.iter().cloned());
         command
@@ -66,6 +70,8 @@ pub struct ServeProcess {
     _folder: Option<TempDir>,
     /// Where it listens.
     pub address: SocketAddr,
+    /// The path that logs in, where it made a token.
+    pub login: Option<String>,
 }
 
 impl ServeProcess {
@@ -92,9 +98,10 @@ impl ServeProcess {
         let mut child = launch.command(&data).stdout(Stdio::piped()).spawn().expect("the binary to start");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
-        let address = line.trim().strip_prefix("Snapscope: http://").and_then(|address| address.parse().ok());
-        let address = address.unwrap_or_else(|| panic!("an address, not {line:?}"));
-        Self { child, data, _folder: folder, address }
+        let said = line.trim().strip_prefix("Snapscope: http://").unwrap_or_else(|| panic!("an address, not {line:?}"));
+        let (address, login) = said.split_once('/').map_or((said, None), |(address, path)| (address, Some(path)));
+        let address = address.parse().expect("a numeric address");
+        Self { child, data, _folder: folder, address, login: login.map(|path| format!("/{path}")) }
     }
 
     /// The number of the process.

@@ -3,9 +3,11 @@
 //! Settings come from flags, from variables `SNAPSCOPE_…`, and from a file, in this order; what nobody says has a
 //! default. They are taken as typed first ([`SettingsArgs`]), then checked and resolved ([`ServeConfig`]).
 
+mod others;
 mod recorder;
 mod resolve;
 mod settings;
+mod tokens;
 
 pub use recorder::RecorderConfig;
 pub use resolve::{DatabaseAddress, LogFormat, ServeConfig, ShareLimits, WorkerConfig};

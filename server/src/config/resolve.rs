@@ -11,6 +11,7 @@ use ipnet::IpNet;
 use shared::base::format::bytes;
 use tracing::Level;
 
+use super::tokens::Tokens;
 use super::{RecorderConfig, SettingsArgs, program, program_folder};
 use crate::commands::units;
 use crate::failure::Failure;
@@ -33,6 +34,10 @@ pub struct ServeConfig {
     pub public_address: Option<String>,
     /// What submitting and deleting need.
     pub token: Option<String>,
+    /// Whether the token was made here: then the address that is printed has it.
+    pub is_token_made: bool,
+    /// Whether reading needs the token too.
+    pub is_private: bool,
     /// What reading the metrics needs.
     pub metrics_token: Option<String>,
     /// This program, which reads uploads in a process of their own.
@@ -137,19 +142,15 @@ impl SettingsArgs {
     pub fn resolve(self) -> Result<ServeConfig, Failure> {
         let args = self.with_file()?;
         let listen = listen(args.listen.as_deref().unwrap_or("127.0.0.1:8080"))?;
-        let token = args.token.clone().filter(|token| !token.is_empty());
-        if !listen.ip().is_loopback() && token.is_none() {
-            return Err(Failure::new(
-                format!("{listen} can be reached from other machines, and there is no token"),
-                "set SNAPSCOPE_TOKEN, which submitting and deleting need then, or listen on 127.0.0.1",
-            ));
-        }
         let data = args.data.clone().map_or_else(default_data, Ok)?;
+        let Tokens { token, is_made, is_private } = args.tokens(listen, &data)?;
         Ok(ServeConfig {
             listen,
             public_address: args.public_address.as_deref().map(public_address).transpose()?,
             metrics_token: args.metrics_token.clone().filter(|token| !token.is_empty()).or_else(|| token.clone()),
             token,
+            is_token_made: is_made,
+            is_private,
             program: program()?,
             dist: dist(args.dist.clone())?,
             database: database(args.database.as_deref(), &data)?,
@@ -265,6 +266,7 @@ impl fmt::Display for ServeConfig {
             ("public address", self.public_address.clone().unwrap_or_else(|| "as the browser asks".to_owned())),
             ("token", secret(self.token.as_ref())),
             ("metrics token", secret(self.metrics_token.as_ref())),
+            ("reading", if self.is_private { "with the token" } else { "free" }.to_owned()),
             ("page", self.dist.display().to_string()),
             ("data", self.data.display().to_string()),
             ("database", self.database.to_string()),

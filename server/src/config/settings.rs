@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
 use serde::Deserialize;
 
 use crate::failure::Failure;
 
 /// Declares each setting once, for flags, variables and the file.
 macro_rules! settings {
-    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty, $variable:literal, $value:literal;)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty, $variable:literal, $value:literal $(, [$($more:tt)+])?;)+) => {
         /// Settings as typed; whatever is `None` was left out.
         #[derive(Debug, Clone, Default, PartialEq, Args, Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -20,7 +21,7 @@ macro_rules! settings {
             pub settings: Option<PathBuf>,
             $(
                 $(#[doc = $doc])+
-                #[arg(long, value_name = $value, env = $variable)]
+                #[arg(long, value_name = $value, env = $variable, $($($more)+)?)]
                 pub $name: Option<$type>,
             )+
         }
@@ -39,8 +40,12 @@ settings! {
     listen: String, "SNAPSCOPE_LISTEN", "ADDR";
     /// The address that people reach the server under, for links [default: as the browser asks]
     public_address: String, "SNAPSCOPE_PUBLIC_ADDRESS", "URL";
-    /// What submitting and deleting need; without, only this machine is listened to
+    /// What submitting and deleting need [default: made and kept in the data folder where others use this machine, else none]
     token: String, "SNAPSCOPE_TOKEN", "TOKEN";
+    /// Let nobody read anything without the token, but by a link that was shared [default: no]
+    private: bool, "SNAPSCOPE_PRIVATE", "BOOL", [num_args = 0..=1, default_missing_value = "true", value_parser = BoolishValueParser::new()];
+    /// Ask for no token, whoever may reach the server, as in a container [default: no]
+    no_token: bool, "SNAPSCOPE_NO_TOKEN", "BOOL", [num_args = 0..=1, default_missing_value = "true", value_parser = BoolishValueParser::new()];
     /// What reading /metrics needs [default: as the token]
     metrics_token: String, "SNAPSCOPE_METRICS_TOKEN", "TOKEN";
     /// Folder of the built page [default: `dist` beside the folder of this program]

@@ -68,9 +68,11 @@ impl ErrorCode {
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "Share a file that torch.cuda.memory._dump_snapshot wrote, compressed with gzip.",
             ),
-            Self::Unauthorized => {
-                ("unauthorized", StatusCode::UNAUTHORIZED, "Send the server's token as Authorization: Bearer.")
-            }
+            Self::Unauthorized => (
+                "unauthorized",
+                StatusCode::UNAUTHORIZED,
+                "Log in at /login, or send the token as Authorization: Bearer.",
+            ),
             Self::Forbidden => {
                 ("forbidden", StatusCode::FORBIDDEN, "Ask from the server's own page, or from a program.")
             }

@@ -9,20 +9,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use actix_web::body::MessageBody;
+use actix_web::cookie::Cookie;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
-use actix_web::http::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
+use actix_web::http::header::{HOST, HeaderMap, ORIGIN};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
-use actix_web::{Error, ResponseError as _};
+use actix_web::{Error, HttpMessage as _, HttpRequest, ResponseError as _};
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use ipnet::IpNet;
-use sha2::{Digest as _, Sha256};
 
 use crate::config::ServeConfig;
 use crate::serve::access::Access;
 use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::session::{Key, bearer};
 use crate::serve::state::State;
 
 /// How many addresses are remembered before those that have been quiet are forgotten.
@@ -39,14 +40,18 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 pub(crate) struct Guard {
     requests: Option<Limit>,
     submissions: Option<Limit>,
-    /// SHA-256 of the token, so that comparing takes as long for each wrong one.
-    token: Option<[u8; 32]>,
-    /// The same of what the metrics need.
-    metrics_token: Option<[u8; 32]>,
+    /// What changing needs.
+    token: Option<Key>,
+    /// What the metrics need.
+    metrics_token: Option<Key>,
+    /// Whether reading needs the token too.
+    is_private: bool,
     /// Whether only this machine is listened to.
     is_local: bool,
     /// The name in the public address.
     public_host: Option<String>,
+    /// Whether that is reached over HTTPS.
+    is_secure: bool,
     /// Where proxies are that say truly who asks.
     trusted_proxies: Vec<IpNet>,
 }
@@ -60,10 +65,12 @@ impl Guard {
         Self {
             requests: limit(config.requests),
             submissions: limit(config.submissions),
-            token: hashed(config.token.as_ref()),
-            metrics_token: hashed(config.metrics_token.as_ref()),
+            token: config.token.as_deref().map(Key::new),
+            metrics_token: config.metrics_token.as_deref().map(Key::new),
+            is_private: config.is_private,
             is_local: config.listen.ip().is_loopback() && config.trusted_proxies.is_empty(),
             public_host: public.map(|host| host_name(host).to_owned()),
+            is_secure: config.public_address.as_deref().is_some_and(|address| address.starts_with("https:")),
             trusted_proxies: config.trusted_proxies.clone(),
         }
     }
@@ -86,22 +93,51 @@ impl Guard {
     }
 
     /// Lets a client ask for what a row of the route table gives, or says why not.
-    pub(crate) fn admit(&self, access: Access, client: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
+    pub(crate) fn admit(&self, access: Access, client: IpAddr, request: &HttpRequest) -> Result<(), ApiError> {
         if access != Access::Health {
-            self.requests.as_ref().map_or(Ok(()), |limit| limit.take_turn(client))?;
+            take_turn(self.requests.as_ref(), client)?;
         }
         if access == Access::Submit {
-            self.submissions.as_ref().map_or(Ok(()), |limit| limit.take_turn(client))?;
+            take_turn(self.submissions.as_ref(), client)?;
         }
-        match access {
-            Access::Metrics if !knows(headers, self.metrics_token.as_ref()) => {
-                Err(ApiError::new(ErrorCode::Unauthorized, "This needs the token for metrics."))
-            }
-            Access::Change | Access::Submit if !knows(headers, self.token.as_ref()) => {
-                Err(ApiError::new(ErrorCode::Unauthorized, "This needs the server's token."))
-            }
-            _ => Ok(()),
+        let (key, what) = match access {
+            Access::Metrics => (self.metrics_token.as_ref(), "the token for metrics"),
+            Access::Change | Access::Submit => (self.token.as_ref(), "the server's token"),
+            Access::Read | Access::Page if self.is_private => (self.token.as_ref(), "the server's token"),
+            _ => return Ok(()),
+        };
+        if key.is_none_or(|key| key.is_shown_by(request)) {
+            return Ok(());
         }
+        if bearer(request.headers()).is_some() {
+            self.take_guess(client)?;
+        }
+        Err(ApiError::new(ErrorCode::Unauthorized, format!("This needs {what}.")))
+    }
+
+    /// Lets a browser in that sends the token; the cookie is what it shows from then on, if anything is asked of it.
+    ///
+    /// # Errors
+    ///
+    /// The token is wrong, or too many were.
+    pub(crate) fn log_in(&self, token: &str, request: &HttpRequest) -> Result<Option<Cookie<'static>>, ApiError> {
+        let Some(key) = &self.token else { return Ok(None) };
+        if key.fits(token) {
+            return Ok(Some(key.cookie(request.headers(), self.is_secure)));
+        }
+        let client = request.extensions().get::<Client>().map(|client| client.0);
+        self.take_guess(client.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED)))?;
+        Err(ApiError::new(ErrorCode::Unauthorized, "This is not the server's token."))
+    }
+
+    /// Whether a browser that sends a request has to be asked for the token before it changes anything.
+    pub(crate) fn needs_token(&self, request: &HttpRequest) -> bool {
+        self.token.as_ref().is_some_and(|key| !key.has_session(request))
+    }
+
+    /// Counts a wrong token as a submission: whoever tries many waits.
+    fn take_guess(&self, client: IpAddr) -> Result<(), ApiError> {
+        take_turn(self.submissions.as_ref(), client)
     }
 
     /// Who asks: the peer, or whom a proxy that is trusted names, the last one that is no such proxy.
@@ -179,15 +215,8 @@ impl Limit {
     }
 }
 
-fn hashed(token: Option<&String>) -> Option<[u8; 32]> {
-    token.map(|token| Sha256::digest(token).into())
-}
-
-/// Whether a request has the token, where one is needed.
-fn knows(headers: &HeaderMap, token: Option<&[u8; 32]>) -> bool {
-    let Some(token) = token else { return true };
-    let sent = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    sent.is_some_and(|sent| <[u8; 32]>::from(Sha256::digest(sent.trim())) == *token)
+fn take_turn(limit: Option<&Limit>, client: IpAddr) -> Result<(), ApiError> {
+    limit.map_or(Ok(()), |limit| limit.take_turn(client))
 }
 
 /// The middleware around everything: refuses what comes under a wrong name or from another site.
@@ -311,7 +340,9 @@ mod tests {
             submissions: None,
             token: None,
             metrics_token: None,
+            is_private: false,
             is_local: false,
+            is_secure: true,
             public_host: Some("snap.example.org".to_owned()),
             trusted_proxies: vec!["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()],
         }

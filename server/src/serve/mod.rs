@@ -14,6 +14,7 @@ mod headers;
 mod health;
 mod link;
 mod log;
+mod login;
 mod metrics;
 mod observe;
 mod openapi;
@@ -24,6 +25,7 @@ mod preview;
 mod query;
 mod request_id;
 mod routes;
+mod session;
 mod site;
 mod state;
 mod streams;
@@ -73,7 +75,7 @@ pub fn run(args: SettingsArgs) -> Result<(), Failure> {
     let site = Data::new(Site::load(&config.dist)?);
     worker::runtime()?.block_on(async {
         let started = start(config, site, Signals::Handled).await?;
-        started.addresses.iter().for_each(announce);
+        started.addresses.iter().for_each(|address| announce(address, started.state.config.made_token()));
         started.run().await
     })
 }
@@ -159,11 +161,12 @@ impl Started {
     }
 }
 
-/// Says where the page is, on standard output.
-fn announce(address: &SocketAddr) {
+/// Says where the page is, on standard output; with the token where nobody chose one, so that the address opens it.
+fn announce(address: &SocketAddr, token: Option<&str>) {
+    let login = token.map_or_else(String::new, |token| format!("/login?token={token}"));
     // Nobody may be reading: a closed pipe is no reason to stop serving.
     let mut out = std::io::stdout();
-    let _ = writeln!(out, "Snapscope: http://{address}").and_then(|()| out.flush());
+    let _ = writeln!(out, "Snapscope: http://{address}{login}").and_then(|()| out.flush());
 }
 
 fn bind_failure(listen: SocketAddr, error: &std::io::Error) -> Failure {

@@ -12,7 +12,7 @@ use actix_web::{HttpRequest, Route, guard};
 use crate::serve::access::{self, Access};
 use crate::serve::api::{catalog, job_events, job_request, jobs, shares};
 use crate::serve::error::{self, ErrorCode};
-use crate::serve::{asset, health, link, metrics, openapi, pages, preview};
+use crate::serve::{asset, health, link, login, metrics, openapi, pages, preview};
 
 /// A method of a path.
 pub(crate) struct Row {
@@ -39,34 +39,37 @@ pub(crate) fn table() -> Vec<Row> {
     const SHARED: &[ErrorCode] = &[BadRequest, Unauthorized, TooSlow, TooLarge, InvalidSnapshot, Unavailable, NoRoom];
     const CHANGED: &[ErrorCode] = &[BadRequest, Unauthorized, NotFound, TooSlow, TooLarge, Unavailable, NoRoom];
     const FOUND: &[ErrorCode] = &[NotFound, Unavailable];
+    const SHOWN: &[ErrorCode] = &[Unauthorized, NotFound, Unavailable];
     vec![
         read("/healthz", &[], || web::to(health::healthz)).of(Access::Health),
         read("/readyz", &[], || web::to(health::readyz)).of(Access::Health),
         read("/metrics", &[Unauthorized], || web::to(metrics::metrics)).of(Access::Metrics),
-        read("/jobs", &[], || web::to(pages::jobs)),
-        read("/jobs/{id}", &[], || web::to(pages::job)),
-        read("/s/{token}", &[], || web::to(link::page)),
-        read("/s/{token}/preview.png", FOUND, || web::to(preview::preview)),
-        read("/api/v1/openapi.json", &[], || web::to(openapi::document)),
-        read("/api/v1/docs", &[], || web::to(openapi::page)),
-        read("/api/v1/docs.css", &[], || web::to(openapi::style)),
-        get("/api/v1/limits", &[Unavailable], || web::to(shares::limits)),
-        get("/api/v1/cards", &[], || web::to(catalog::cards)),
-        get("/api/v1/models", &[], || web::to(catalog::models)),
-        get("/api/v1/gallery", &[], || web::to(catalog::gallery)),
-        get("/api/v1/jobs", &[BadRequest, Unavailable], || web::to(jobs::list)),
+        get("/login", &[BadRequest], || web::to(login::page)).of(Access::Open),
+        post("/login", &[BadRequest, Unauthorized, TooSlow, TooLarge], || web::to(login::login)).of(Access::Open),
+        read("/jobs", &[], || web::to(pages::jobs)).of(Access::Page),
+        read("/jobs/{id}", &[], || web::to(pages::job)).of(Access::Page),
+        read("/s/{token}", &[], || web::to(link::page)).of(Access::Open),
+        read("/s/{token}/preview.png", FOUND, || web::to(preview::preview)).of(Access::Open),
+        read("/api/v1/openapi.json", &[], || web::to(openapi::document)).of(Access::Open),
+        read("/api/v1/docs", &[], || web::to(openapi::page)).of(Access::Open),
+        read("/api/v1/docs.css", &[], || web::to(openapi::style)).of(Access::Open),
+        get("/api/v1/limits", &[Unavailable], || web::to(shares::limits)).of(Access::Open),
+        get("/api/v1/cards", &[], || web::to(catalog::cards)).of(Access::Open),
+        get("/api/v1/models", &[], || web::to(catalog::models)).of(Access::Open),
+        get("/api/v1/gallery", &[], || web::to(catalog::gallery)).of(Access::Open),
+        get("/api/v1/jobs", &[BadRequest, Unauthorized, Unavailable], || web::to(jobs::list)),
         post("/api/v1/jobs", SUBMITTED, || web::to(jobs::submit)).of(Access::Submit),
-        get("/api/v1/jobs/{id}", FOUND, || web::to(jobs::get)),
+        get("/api/v1/jobs/{id}", SHOWN, || web::to(jobs::get)),
         patch("/api/v1/jobs/{id}", CHANGED, || web::to(jobs::change)),
         delete("/api/v1/jobs/{id}", &[Unauthorized, NotFound, Conflict, Unavailable, NoRoom], || web::to(jobs::delete)),
-        get("/api/v1/jobs/{id}/events", FOUND, || web::to(job_events::events)),
+        get("/api/v1/jobs/{id}/events", SHOWN, || web::to(job_events::events)),
         post("/api/v1/jobs/{id}/cancel", &[Unauthorized, NotFound, Unavailable], || web::to(jobs::cancel)),
-        get("/api/v1/jobs/{id}/snapshot", FOUND, || web::to(jobs::snapshot)),
+        get("/api/v1/jobs/{id}/snapshot", SHOWN, || web::to(jobs::snapshot)),
         post("/api/v1/shares", SHARED, || web::to(shares::share)).of(Access::Submit),
-        get("/api/v1/shares/{token}", FOUND, || web::to(shares::get)),
+        get("/api/v1/shares/{token}", FOUND, || web::to(shares::get)).of(Access::Open),
         delete("/api/v1/shares/{token}", &[Unauthorized, NotFound, Unavailable], || web::to(shares::delete))
             .of(Access::OwnToken),
-        get("/api/v1/shares/{token}/snapshot", FOUND, || web::to(shares::snapshot)),
+        get("/api/v1/shares/{token}/snapshot", FOUND, || web::to(shares::snapshot)).of(Access::Open),
     ]
 }
 

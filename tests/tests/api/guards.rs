@@ -2,10 +2,13 @@
 
 use server::config::SettingsArgs;
 use testkit::both;
-use testkit::server::{Server, built_page};
+use testkit::form::Form;
+use testkit::server::{ServeProcess, Server, built_page};
+use testkit::serving::Launch;
 use testkit::storage::Backend;
 
 use crate::check_refusal;
+use crate::shares::snapshot;
 
 fn with(backend: Backend, settings: SettingsArgs) -> Server {
     Server::on(backend, SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
@@ -72,8 +75,93 @@ fn no_spelling_of_a_path_gets_around_a_token(backend: Backend) {
     let paths = document["paths"].as_object().expect("paths");
     let needing =
         paths.values().flat_map(|path| path.as_object().expect("operations").values()).filter(|row| refuses(row));
-    // Whoever deletes a link has a token of that link.
-    assert_eq!(needing.count(), rows.len() + 1);
+    // Whoever deletes a link has a token of that link, and whoever logs in sends it; reading needs one in private mode.
+    assert_eq!(needing.count(), rows.len() + 2 + PRIVATE_ROWS.len());
+}
+
+/// What is read in private mode with the token only, besides the documents of the page.
+const PRIVATE_ROWS: [&str; 4] =
+    ["/api/v1/jobs", "/api/v1/jobs/none", "/api/v1/jobs/none/events", "/api/v1/jobs/none/snapshot"];
+
+fn private(backend: Backend, settings: SettingsArgs) -> Server {
+    with(backend, SettingsArgs { private: Some(true), token: Some("secret".to_owned()), ..settings })
+}
+
+fn nothing_is_read_in_private_mode_without_the_token(backend: Backend) {
+    let server = private(backend, SettingsArgs::default());
+    for path in PRIVATE_ROWS {
+        for spelling in [path.to_owned(), encoded(path)] {
+            check_refusal(&server.get(&spelling, &[]), 401, "unauthorized", "token");
+            let status = server.get(&spelling, &[("Authorization", "Bearer secret")]).status;
+            assert!([200, 404].contains(&status), "{spelling}: {status}");
+        }
+    }
+    for path in ["/jobs", "/jobs/none"] {
+        let form = server.get(path, &[]);
+        assert_eq!(form.status, 401);
+        assert!(form.text().contains(&format!("name=\"next\" value=\"{path}\"")), "{}", form.text());
+    }
+    // The page itself, what it asks for at its start, and links by their own tokens.
+    for path in ["/", "/login", "/api/v1/limits", "/api/v1/cards", "/api/v1/docs", "/healthz"] {
+        assert_eq!(server.get(path, &[]).status, 200, "{path}");
+    }
+    let form = Form::share(&snapshot()).finish();
+    let headers = [("Authorization", "Bearer secret"), ("Content-Type", &Form::content_type())];
+    let shared = server.send_body("POST", "/api/v1/shares", &headers, &form).json();
+    let token = shared["token"].as_str().expect("a token");
+    for path in [format!("/s/{token}"), format!("/api/v1/shares/{token}"), format!("/api/v1/shares/{token}/snapshot")] {
+        assert_eq!(server.get(&path, &[]).status, 200, "{path}");
+    }
+}
+
+fn a_browser_logs_in_once(backend: Backend) {
+    let server = private(backend, SettingsArgs::default());
+    let address = format!("http://{}", server.address());
+    let headers = [("Content-Type", "application/x-www-form-urlencoded"), ("Origin", &*address)];
+    let log_in = |form: &str| server.send_body("POST", "/login", &headers, form.as_bytes());
+    let wrong = log_in("token=wrong&next=%2Fjobs");
+    assert_eq!((wrong.status, wrong.header("set-cookie")), (401, None));
+    assert!(wrong.text().contains("not the server") && wrong.text().contains("value=\"/jobs\""), "{}", wrong.text());
+    let right = log_in("token=secret&next=%2Fjobs");
+    assert_eq!((right.status, right.header("location")), (303, Some("/jobs")));
+    let cookie = right.header("set-cookie").expect("a cookie");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax") && !cookie.contains("secret"), "{cookie}");
+    let session = ("Cookie", cookie.split(';').next().expect("a name and a value"));
+    assert_eq!([server.get("/jobs", &[session]).status, server.get("/api/v1/jobs", &[session]).status], [200, 200]);
+    let needs_token = |headers: &[(&str, &str)]| server.get("/api/v1/limits", headers).json()["needs_token"].clone();
+    assert_eq!([needs_token(&[]), needs_token(&[session])], [true, false]);
+    // It changes things as well, but not for a page of another site or another port.
+    let submit =
+        |origin: &str| server.send_body("POST", "/api/v1/jobs", &[session, ("Origin", origin)], b"model = \"gpt2\"");
+    check_refusal(&submit(&address), 422, "invalid_config", "No worker");
+    check_refusal(&submit("http://127.0.0.1:1"), 403, "forbidden", "another site");
+    // The address that `serve` prints, and ways on that lead elsewhere.
+    let at = |query: &str| server.get(&format!("/login?{query}"), &[]);
+    assert_eq!((at("token=secret").status, at("token=secret").header("location")), (303, Some("/")));
+    assert_eq!(at("token=secret&next=//evil.example.org").header("location"), Some("/"));
+    assert_eq!(at("token=wrong").status, 401);
+}
+
+fn whoever_tries_tokens_waits(backend: Backend) {
+    let server = private(backend, SettingsArgs { submissions: Some(2), ..SettingsArgs::default() });
+    let get = || server.get("/api/v1/jobs", &[("Authorization", "Bearer wrong")]);
+    assert_eq!([get().status, get().status], [401, 401]);
+    check_refusal(&get(), 429, "too_many_requests", "more often");
+    assert_eq!(server.get("/login?token=wrong", &[]).status, 429);
+    assert_eq!(server.get("/api/v1/jobs", &[("Authorization", "Bearer secret")]).status, 200, "who knows it does not");
+}
+
+#[test]
+fn a_token_that_is_made_stands_in_the_address() {
+    let data = tempfile::tempdir().expect("a folder");
+    let launch = Launch { data: Some(data.path().to_owned()), ..Launch::default() }.with("--private", "true");
+    let server = ServeProcess::launch(&launch);
+    let login = server.login.clone().expect("an address with a token");
+    assert_eq!(server.get("/api/v1/jobs").status, 401);
+    assert_eq!((server.get(&login).status, server.get("/login?token=wrong").status), (303, 401));
+    // Bookmarks outlive the server.
+    drop(server);
+    assert_eq!(ServeProcess::launch(&launch).login, Some(login));
 }
 
 fn no_spelling_of_a_path_gets_around_a_limit(backend: Backend) {
@@ -126,6 +214,9 @@ both!(
     whoever_asks_too_often_waits,
     no_spelling_of_a_path_gets_around_a_token,
     no_spelling_of_a_path_gets_around_a_limit,
+    nothing_is_read_in_private_mode_without_the_token,
+    a_browser_logs_in_once,
+    whoever_tries_tokens_waits,
     health_and_files_of_the_page_are_outside_of_limits,
     a_trusted_proxy_says_who_asks,
     the_server_says_what_it_has,

@@ -23,7 +23,7 @@ fn with(backend: Backend, settings: SettingsArgs) -> Server {
 }
 
 /// A stored snapshot, compressed as it lies there.
-fn snapshot() -> Vec<u8> {
+pub(crate) fn snapshot() -> Vec<u8> {
     std::fs::read(root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz")).expect("a snapshot")
 }
 

@@ -10,6 +10,29 @@ use testkit::server::{Server, built_page};
 /// A model whose recording takes until somebody stops it.
 const LONG: &str = "name = \"long\"\nsteps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2\n";
 
+#[test]
+fn a_private_server_lets_a_browser_in_once() {
+    let settings = SettingsArgs { private: Some(true), token: Some("secret".to_owned()), ..SettingsArgs::default() };
+    let page = Recording::start("/jobs", settings);
+    assert_eq!(page.text("h1"), "Log in to this server");
+    let log_in = |token: &str| {
+        page.run("document.querySelector('#token').value = arguments[0];", vec![json!(token)]);
+        page.click_text("button", "Log in");
+    };
+    log_in("wrong");
+    page.wait_for_text("[role=alert]", "not the server's token");
+    page.screenshot("login-wrong");
+    log_in("secret");
+    // What the page asks for comes, and what it sends is taken: the token is not asked for again.
+    page.wait_for_text("main", "No jobs yet");
+    page.visit("/jobs?new");
+    page.wait_for("document.querySelector('textarea') !== null");
+    page.write(LONG);
+    page.wait_for_text(".problems", "Valid");
+    page.click("[data-submit]");
+    page.wait_for_state("running");
+}
+
 /// A server that records, and a browser that looks at it.
 struct Recording {
     // In this order: the browser closes before the server stops.

@@ -127,7 +127,7 @@ fn of_form(form: JobForm) -> Result<JobRequest, ApiError> {
 }
 
 /// A body, counted while it comes: the length that it claims proves nothing.
-async fn read_body(mut payload: Payload, most_bytes: usize, what: &str) -> Result<Bytes, ApiError> {
+pub(crate) async fn read_body(mut payload: Payload, most_bytes: usize, what: &str) -> Result<Bytes, ApiError> {
     let mut body = BytesMut::new();
     let mut pace = Pace::new();
     while let Some(piece) = pace.wait(payload.next()).await? {

@@ -32,13 +32,13 @@ const MOST_TITLE: usize = 200;
     get, path = "/api/v1/limits", operation_id = "get_limits", tag = "catalog",
     responses((status = 200, description = "What may be submitted and shared", body = ServerLimits))
 )]
-pub(crate) async fn limits(state: Data<State>) -> Result<Json<ServerLimits>, ApiError> {
+pub(crate) async fn limits(request: HttpRequest, state: Data<State>) -> Result<Json<ServerLimits>, ApiError> {
     let shares = &state.config.shares;
     Ok(Json(ServerLimits {
         upload_bytes: shares.upload_bytes,
         share_days: days_of(shares.longest),
         share_for_ever: shares.longest.is_none(),
-        needs_token: state.config.token.is_some(),
+        needs_token: state.guard.needs_token(&request),
         kinds: state.kinds().await?,
     }))
 }

@@ -47,6 +47,7 @@ const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
         crate::serve::api::catalog::cards, crate::serve::api::catalog::models, crate::serve::api::catalog::gallery,
         crate::serve::health::healthz, crate::serve::health::readyz, crate::serve::metrics::metrics,
         crate::serve::link::page, crate::serve::preview::preview,
+        crate::serve::login::page, crate::serve::login::login,
         crate::serve::pages::jobs, crate::serve::pages::job,
         document, page, style,
     ),
@@ -102,7 +103,7 @@ impl Modify for Tokens {
     fn modify(&self, document: &mut OpenApi) {
         let components = document.components.get_or_insert_default();
         for (name, description) in [
-            ("token", "The server's token, where it has one."),
+            ("token", "The server's token, where it has one; in private mode reading needs it too."),
             ("metrics_token", "The token for metrics, or the server's."),
             ("delete_token", "The token that a link was given when it was made."),
         ] {

@@ -1,0 +1,79 @@
+//! Whether other people use this machine: whatever listens on its loopback address, they reach.
+
+use std::fs;
+use std::path::Path;
+
+/// Numbers of the accounts that people have; others belong to the system (`login.defs`).
+const PEOPLE: std::ops::Range<u32> = 1000..60_000;
+
+/// Where accounts of a whole site come from, by their names in `nsswitch.conf`.
+const DIRECTORIES: [&str; 6] = ["sss", "ldap", "winbind", "nis", "nisplus", "hesiod"];
+
+/// Variables that a job on a cluster has.
+const BATCH_SYSTEMS: [&str; 3] = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"];
+
+/// Whether others have accounts here, as far as the system shows it: a job or an account of a cluster, an account that
+/// somebody else logs in with, or a program that somebody else runs now.
+pub(super) fn share_this_machine() -> bool {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let own = rustix::process::getuid().as_raw();
+    BATCH_SYSTEMS.iter().any(|name| std::env::var_os(name).is_some())
+        || has_directory(&read("/etc/nsswitch.conf"))
+        || has_others(&read("/etc/passwd"), own)
+        || run_programs(own)
+}
+
+/// Whether accounts come from a directory of the site.
+fn has_directory(nsswitch: &str) -> bool {
+    let sources = nsswitch.lines().filter_map(|line| line.trim().strip_prefix("passwd:"));
+    sources.flat_map(str::split_whitespace).any(|source| DIRECTORIES.contains(&source))
+}
+
+/// Whether somebody else logs in with an account; the ones that come with an image of a container are nobody's.
+fn has_others(passwd: &str, own: u32) -> bool {
+    let account = |line: &str| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let (number, shell) = (fields.get(2)?.parse::<u32>().ok()?, *fields.get(6)?);
+        Some(PEOPLE.contains(&number) && number != own && !shell.ends_with("nologin") && !shell.ends_with("false"))
+    };
+    PEOPLE.contains(&own) && passwd.lines().filter_map(account).any(|is_another| is_another)
+}
+
+/// Whether somebody else runs a program now.
+#[cfg(target_os = "linux")]
+fn run_programs(own: u32) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(entries) = fs::read_dir(Path::new("/proc")) else { return false };
+    let is_process = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.parse::<u32>().is_ok());
+    let processes = entries.filter_map(Result::ok).filter(|entry| is_process(&entry.file_name()));
+    let owners = processes.filter_map(|entry| Some(entry.metadata().ok()?.uid()));
+    owners.into_iter().any(|owner| PEOPLE.contains(&owner) && owner != own)
+}
+
+/// Elsewhere the system does not show it in files.
+#[cfg(not(target_os = "linux"))]
+fn run_programs(_own: u32) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_have_directories() {
+        assert!(has_directory("# x\npasswd:         files sss systemd\ngroup: files"));
+        assert!(!has_directory("passwd: files systemd\ngroup: files sss"));
+    }
+
+    #[test]
+    fn others_have_accounts_that_they_log_in_with() {
+        let alone = "root:x:0:0:root:/root:/bin/bash\nada:x:1000:1000::/home/ada:/bin/zsh\n\
+            nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\nposter:x:1001:1001::/srv:/usr/sbin/nologin\n";
+        assert!(!has_others(alone, 1000));
+        let shared = format!("{alone}bob:x:1002:1002:Bob:/home/bob:/bin/bash\n");
+        assert!(has_others(&shared, 1000) && has_others(alone, 1001));
+        assert!(!has_others(alone, 0), "in a container");
+        assert!(!has_others("nonsense\n", 1000));
+    }
+}

@@ -1,0 +1,153 @@
+//! What submitting needs, and reading where the server is private: the token that was chosen, or one that is made.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::net::SocketAddr;
+use std::path::Path;
+
+use tracing::warn;
+
+use super::others::share_this_machine;
+use super::{ServeConfig, SettingsArgs};
+use crate::failure::Failure;
+use crate::folder::make_private;
+use crate::hex::hex;
+
+/// Random bytes of a token that is made.
+const BYTES: usize = 24;
+
+/// The shortest token that nobody guesses, in characters.
+const SHORTEST: usize = 16;
+
+/// Who may do what.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tokens {
+    pub(super) token: Option<String>,
+    pub(super) is_made: bool,
+    pub(super) is_private: bool,
+}
+
+impl SettingsArgs {
+    /// The token that was chosen; where none was, one that is made where others could ask: as in Jupyter, it stands in
+    /// the address that is printed then, and nothing is read without it.
+    ///
+    /// # Errors
+    ///
+    /// What was chosen contradicts itself, other machines could ask without a token, or none can be written down.
+    pub(super) fn tokens(&self, listen: SocketAddr, data: &Path) -> Result<Tokens, Failure> {
+        let chosen = self.token.clone().filter(|token| !token.is_empty());
+        let (wants_none, is_private) = (self.no_token == Some(true), self.private == Some(true));
+        match (chosen, wants_none) {
+            (Some(_), true) => Err(contradiction("a token is set", "leave out one of --token and --no-token")),
+            (None, true) if is_private => {
+                Err(contradiction("nothing is to be read without one", "leave out one of --private and --no-token"))
+            }
+            (None, true) => Ok(Tokens { token: None, is_made: false, is_private }),
+            (Some(token), false) => {
+                if token.chars().count() < SHORTEST {
+                    warn!("the token is short enough to be guessed; `openssl rand -hex 32` makes one that is not");
+                }
+                Ok(Tokens { token: Some(token), is_made: false, is_private })
+            }
+            (None, false) if !listen.ip().is_loopback() => Err(Failure::new(
+                format!("{listen} can be reached from other machines, and there is no token"),
+                "set SNAPSCOPE_TOKEN, which submitting and deleting need then, or listen on 127.0.0.1",
+            )),
+            (None, false) if is_private || (self.private.is_none() && share_this_machine()) => {
+                Ok(Tokens { token: Some(kept(data)?), is_made: true, is_private: true })
+            }
+            (None, false) => Ok(Tokens { token: None, is_made: false, is_private }),
+        }
+    }
+}
+
+impl ServeConfig {
+    /// The token, if it was made here.
+    pub fn made_token(&self) -> Option<&str> {
+        self.token.as_deref().filter(|_| self.is_token_made)
+    }
+}
+
+fn contradiction(what: &str, hint: &str) -> Failure {
+    Failure::new(format!("--no-token asks for no token, and {what}"), hint)
+}
+
+/// The token in a data folder, made there the first time: bookmarks and open pages outlive the server.
+fn kept(data: &Path) -> Result<String, Failure> {
+    let file = data.join("token");
+    read_or_make(&file).map_err(|error| {
+        Failure::new(
+            format!("the token in {} cannot be kept: {error}", file.display()),
+            "check that folder, choose another with --data, or set SNAPSCOPE_TOKEN",
+        )
+    })
+}
+
+fn read_or_make(file: &Path) -> io::Result<String> {
+    match fs::read_to_string(file) {
+        Ok(text) if text.trim().len() >= SHORTEST => return Ok(text.trim().to_owned()),
+        Ok(_) => fs::remove_file(file)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => make_private(file.parent().unwrap_or(file))?,
+        Err(error) => return Err(error),
+    }
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes)?;
+    let token = hex(bytes);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(token.as_bytes())?;
+    Ok(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(args: &SettingsArgs, listen: &str) -> Result<Tokens, String> {
+        let data = tempfile::tempdir().unwrap();
+        args.tokens(listen.parse().unwrap(), &data.path().join("new")).map_err(|failure| failure.message)
+    }
+
+    const HERE: &str = "127.0.0.1:8080";
+    const EVERYWHERE: &str = "0.0.0.0:8080";
+
+    #[test]
+    fn a_token_that_is_made_is_kept_for_its_owner() {
+        let data = tempfile::tempdir().unwrap();
+        let private = SettingsArgs { private: Some(true), ..SettingsArgs::default() };
+        let folder = data.path().join("new");
+        let made = private.tokens(HERE.parse().unwrap(), &folder).unwrap();
+        assert!(made.is_made && made.is_private);
+        assert_eq!(made.token.as_ref().map(String::len), Some(2 * BYTES));
+        assert_eq!(private.tokens(HERE.parse().unwrap(), &folder).unwrap(), made);
+        #[cfg(unix)]
+        for (path, mode) in [(folder.join("token"), 0o600), (folder, 0o700)] {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_that_was_chosen_leaves_reading_free() {
+        let args = SettingsArgs { token: Some("chosen".into()), ..SettingsArgs::default() };
+        let expected = Tokens { token: Some("chosen".into()), is_made: false, is_private: false };
+        assert_eq!(
+            [tokens(&args, HERE), tokens(&args, EVERYWHERE)],
+            [Ok(expected), Ok(Tokens { token: Some("chosen".into()), is_made: false, is_private: false })]
+        );
+    }
+
+    #[test]
+    fn nobody_is_let_in_by_mistake() {
+        assert!(tokens(&SettingsArgs::default(), EVERYWHERE).unwrap_err().contains("no token"));
+        let none = SettingsArgs { no_token: Some(true), ..SettingsArgs::default() };
+        let open = Ok(Tokens { token: None, is_made: false, is_private: false });
+        assert_eq!(tokens(&none, EVERYWHERE), open);
+        let both = SettingsArgs { token: Some("chosen".into()), ..none.clone() };
+        assert!(tokens(&both, HERE).unwrap_err().contains("a token is set"));
+        let private = SettingsArgs { private: Some(true), ..none };
+        assert!(tokens(&private, HERE).unwrap_err().contains("nothing is to be read"));
+    }
+}
