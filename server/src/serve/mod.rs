@@ -8,6 +8,7 @@ mod app;
 mod asset;
 mod document;
 mod error;
+mod feeds;
 mod gallery;
 mod guard;
 mod headers;

@@ -7,6 +7,7 @@ use shared::api::GalleryRow;
 
 use crate::config::ServeConfig;
 use crate::database::{Database, Result};
+use crate::serve::feeds::Feeds;
 use crate::serve::guard::Guard;
 use crate::serve::metrics::Metrics;
 use crate::serve::presence::Presence;
@@ -39,6 +40,8 @@ pub struct State {
     pub(super) metrics: Metrics,
     /// Draws pictures of links.
     pub(super) previews: Previews,
+    /// What is new in jobs that are watched.
+    pub(super) feeds: Feeds,
     /// How many streams are open.
     pub(super) streams: Streams,
 }
@@ -56,6 +59,7 @@ impl State {
             guard: Guard::new(&config),
             metrics: Metrics::new(&store, &worker),
             previews: Previews::default(),
+            feeds: Feeds::default(),
             streams: Streams::default(),
             digester: Digester::new(config.program.clone()),
             // Three signs of life may be late.
