@@ -62,7 +62,8 @@ impl Reply {
 /// The server does not answer, or not in HTTP/1.1.
 #[track_caller]
 pub fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
-    exchange(address, method, path, headers, &[])
+    let stream = TcpStream::connect(address).expect("the server to listen");
+    exchange(stream, address, method, path, headers, &[])
 }
 
 /// Sends one request with a body over a connection of its own.
@@ -72,14 +73,38 @@ pub fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &st
 /// The server does not answer, or not in HTTP/1.1.
 #[track_caller]
 pub fn send_body(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+    let stream = TcpStream::connect(address).expect("the server to listen");
+    send_body_over(stream, address, method, path, headers, body)
+}
+
+/// Sends one request with a body over a connection that is there, to whoever listens at an address.
+///
+/// # Panics
+///
+/// The server does not answer, or not in HTTP/1.1.
+#[track_caller]
+pub fn send_body_over(
+    stream: TcpStream,
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Reply {
     let length = body.len().to_string();
     let headers = [&[("Content-Length", length.as_str())], headers].concat();
-    exchange(address, method, path, &headers, body)
+    exchange(stream, address, method, path, &headers, body)
 }
 
 #[track_caller]
-fn exchange(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
-    let mut stream = TcpStream::connect(address).expect("the server to listen");
+fn exchange(
+    mut stream: TcpStream,
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Reply {
     let extra: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let host = match headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         true => String::new(),

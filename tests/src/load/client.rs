@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+use super::{AUTHORIZED, proxy};
+
 /// A connection that is kept from one request to the next.
 pub(super) struct Client {
     stream: TcpStream,
@@ -14,9 +16,9 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Connects.
-    pub(super) async fn connect(host: SocketAddr) -> Result<Self> {
-        let stream = TcpStream::connect(host).await?;
+    /// Connects as one of many.
+    pub(super) async fn connect(number: u32, host: SocketAddr) -> Result<Self> {
+        let stream = proxy::connect(number, host).await?;
         // As browsers do: small requests would wait for answers to the ones before.
         stream.set_nodelay(true)?;
         Ok(Self { stream, host, received: Vec::new() })
@@ -24,7 +26,8 @@ impl Client {
 
     /// Asks for a path and takes in the whole answer; returns its status.
     pub(super) async fn get(&mut self, path: &str) -> Result<u16> {
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.host);
+        let (name, value) = AUTHORIZED;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{name}: {value}\r\n\r\n", self.host);
         self.stream.write_all(request.as_bytes()).await?;
         self.received.clear();
         let head_bytes = loop {

@@ -1,18 +1,23 @@
-//! What `./dev load` measures: a server in a process of its own on this machine, its clients in this one.
+//! What `./dev load` measures: a private server behind a proxy, each in a process of its own on this machine, with the
+//! limits that a server has by default; its clients in this one, each with an address of its own.
 
 mod client;
 mod figures;
 mod idle;
+mod proxy;
 mod reads;
 mod uploads;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::http::Reply;
 use crate::serving::{Launch, ServeProcess};
+use proxy::Proxy;
 
 /// How long anything may take before the measurement is given up.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -28,8 +33,12 @@ pub fn run() {
     uploads::print();
 }
 
-/// A server as `./dev build` leaves it, with as many requests of one address as there are, and a page that is none.
+/// What the server asks for.
+const TOKEN: &str = "a-token-that-is-not-short";
+
+/// A server as `./dev build` leaves it, behind a proxy, and with a page that is none.
 struct Loaded {
+    proxy: Proxy,
     server: ServeProcess,
     _page: TempDir,
 }
@@ -40,13 +49,22 @@ impl Loaded {
         std::fs::write(page.path().join("index.html"), "<!doctype html>").expect("room");
         let launch = Launch { program: Some(program()), dist: Some(page.path().to_owned()), ..Launch::default() };
         let launch = launch.with("--jobs", format!("virtual={jobs}"));
-        let launch = launch.with("--requests", "0").with("--submissions", "0").with("--grace", "0s");
-        Self { server: ServeProcess::launch(&launch), _page: page }
+        let launch = launch.with("--token", TOKEN).with("--private", "true").with("--grace", "0s");
+        let address = proxy::free_address();
+        let launch =
+            launch.with("--trusted-proxies", "127.0.0.1").with("--public-address", format!("http://{address}"));
+        let server = ServeProcess::launch(&launch);
+        Self { proxy: Proxy::start(address, server.address), server, _page: page }
+    }
+
+    /// Sends a body as one of many clients.
+    fn post(&self, client: u32, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+        post(self.proxy.address, client, path, headers, body)
     }
 
     /// Submits a config, and returns where its job is.
     fn submit(&self, config: &str) -> String {
-        let reply = self.server.post("/api/v1/jobs", &[], config.as_bytes());
+        let reply = self.post(0, "/api/v1/jobs", &[], config.as_bytes());
         assert_eq!(reply.status, 202, "{}", reply.text());
         format!("/api/v1/jobs/{}", reply.json()["id"].as_str().expect("an id"))
     }
@@ -60,8 +78,18 @@ impl Loaded {
     }
 
     fn job(&self, path: &str) -> Value {
-        self.server.get(path).json()
+        crate::http::send(self.proxy.address, "GET", path, &[AUTHORIZED]).json()
     }
+}
+
+/// The header that lets a request in.
+const AUTHORIZED: (&str, &str) = ("Authorization", "Bearer a-token-that-is-not-short");
+
+fn post(proxy: SocketAddr, client: u32, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let stream = runtime.block_on(async { proxy::connect(client, proxy).await?.into_std() });
+    let stream = stream.and_then(|stream| stream.set_nonblocking(false).map(|()| stream)).expect("the proxy to listen");
+    crate::http::send_body_over(stream, proxy, "POST", path, &[headers, &[AUTHORIZED]].concat(), body)
 }
 
 /// `snapscope`, beside this program.

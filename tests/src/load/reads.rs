@@ -50,20 +50,22 @@ pub(super) fn print() {
     ] {
         let mut table = Table::new(&title, &["request", "a second", "p50", "p95", "p99", "longest", "errors"]);
         let paths = kinds.clone().map(|(_, path)| path);
-        for ((name, _), times) in kinds.iter().zip(measure(loaded.server.address, &paths, pace)) {
+        for ((name, _), times) in kinds.iter().zip(measure(loaded.proxy.address, &paths, pace)) {
             table.row(&[vec![(*name).to_owned()], times.cells(DURING)].concat());
         }
         table.print();
     }
     assert_eq!(loaded.job(&jobs[JOBS - 1])["state"], "queued", "two jobs have to run all the time");
     for path in jobs.iter().rev() {
-        loaded.server.post(&format!("{path}/cancel"), &[], b"");
+        loaded.post(0, &format!("{path}/cancel"), &[], b"");
     }
 }
 
 fn share(loaded: &Loaded) -> String {
     let file = root().join("tests/data/snapshots/torch2.15-gpt2-3steps-py311.pickle.gz");
-    loaded.server.shared(Form::share(&std::fs::read(file).expect("a snapshot")))
+    let form = Form::share(&std::fs::read(file).expect("a snapshot")).finish();
+    let reply = loaded.post(1, "/api/v1/shares", &[("Content-Type", &Form::content_type())], &form);
+    format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"))
 }
 
 /// The times of each path, asked for in turn by every client; one thread is enough for all of them.
@@ -75,7 +77,7 @@ fn measure<const N: usize>(server: SocketAddr, paths: &[String; N], pace: Pace) 
         let clients = (0..CLIENTS).map(|number| {
             let paths = paths.clone();
             // Spread over the time that lies between two requests of one client.
-            tokio::spawn(client(server, paths, number as usize, start + EVERY * number / CLIENTS, pace))
+            tokio::spawn(client(server, paths, number, start + EVERY * number / CLIENTS, pace))
         });
         let mut all = [(); N].map(|()| Times::default());
         for client in clients.collect::<Vec<_>>() {
@@ -89,14 +91,14 @@ fn measure<const N: usize>(server: SocketAddr, paths: &[String; N], pace: Pace) 
 async fn client<const N: usize>(
     server: SocketAddr,
     paths: [String; N],
-    first: usize,
+    number: u32,
     start: Instant,
     pace: Pace,
 ) -> [Times; N] {
-    let mut client = Client::connect(server).await.expect("the server to listen");
+    let mut client = Client::connect(number, server).await.expect("the server to listen");
     let mut times = [(); N].map(|()| Times::default());
     let mut due = start;
-    for turn in first.. {
+    for turn in number as usize.. {
         sleep_until(due).await;
         if due >= start + DURING {
             break;
@@ -104,7 +106,7 @@ async fn client<const N: usize>(
         let answer = client.get(&paths[turn % N]).await;
         times[turn % N].note(due.elapsed(), matches!(answer, Ok(200)));
         if answer.is_err() {
-            client = Client::connect(server).await.expect("the server to listen");
+            client = Client::connect(number, server).await.expect("the server to listen");
         }
         due = if pace == Pace::Fixed { due + EVERY } else { Instant::now() };
     }

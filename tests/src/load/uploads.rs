@@ -11,11 +11,10 @@ use flate2::write::GzEncoder;
 use shared::base::format::bytes;
 use shared::pickle::Style;
 
-use super::Loaded;
 use super::figures::{Times, milliseconds};
+use super::{Loaded, post};
 use crate::bench::{Table, descendants_with, peak_memory_bytes, snapshot};
 use crate::form::Form;
-use crate::http;
 
 const UPLOADS: u32 = 100;
 
@@ -56,7 +55,7 @@ fn compressed() -> Vec<u8> {
 /// Uploads; returns the times, the time of all of them, and the peak memory of the processes that read uploads.
 fn upload(loaded: &Loaded, snapshot: &[u8]) -> (Times, Duration, u64) {
     let (times, reader_bytes, is_over) = (Mutex::new(Times::default()), AtomicU64::new(0), AtomicBool::new(false));
-    let (address, server) = (loaded.server.address, loaded.server.pid());
+    let (address, server) = (loaded.proxy.address, loaded.server.pid());
     let start = Instant::now();
     std::thread::scope(|scope| {
         scope.spawn(|| watch_readers(server, &reader_bytes, &is_over));
@@ -80,7 +79,7 @@ fn one(address: SocketAddr, snapshot: &[u8], number: u32, times: &Mutex<Times>) 
     snapshot[4..8].copy_from_slice(&number.to_le_bytes());
     let body = Form::share(&snapshot).finish();
     let start = Instant::now();
-    let reply = http::send_body(address, "POST", "/api/v1/shares", &[("Content-Type", &Form::content_type())], &body);
+    let reply = post(address, number, "/api/v1/shares", &[("Content-Type", &Form::content_type())], &body);
     times.lock().expect("no panic").note(start.elapsed(), reply.status == 201);
 }
 
