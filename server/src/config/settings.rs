@@ -40,7 +40,7 @@ settings! {
     listen: String, "SNAPSCOPE_LISTEN", "ADDR";
     /// The address that people reach the server under, for links [default: as the browser asks]
     public_address: String, "SNAPSCOPE_PUBLIC_ADDRESS", "URL";
-    /// What submitting and deleting need [default: made and kept in the data folder where others use this machine, else none]
+    /// What submitting and deleting need; others see it on the command line, not in the variable [default: made and kept in the data folder where others use this machine, else none]
     token: String, "SNAPSCOPE_TOKEN", "TOKEN";
     /// Let nobody read anything without the token, but by a link that was shared [default: no]
     private: bool, "SNAPSCOPE_PRIVATE", "BOOL", [num_args = 0..=1, default_missing_value = "true", value_parser = BoolishValueParser::new()];

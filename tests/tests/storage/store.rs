@@ -3,9 +3,10 @@
 use std::io::Write as _;
 
 use futures_util::TryStreamExt as _;
-use server::store::{Store, StoreErrorKind};
+use server::store::{BucketVariables, Store, StoreAddress, StoreErrorKind};
 use tempfile::NamedTempFile;
 use testkit::both;
+use testkit::s3::S3;
 use testkit::storage::Backend;
 
 use crate::with_store;
@@ -72,3 +73,15 @@ fn what_is_discarded_stays_in_the_trash_for_a_while(backend: Backend) {
 }
 
 both!(objects_come_and_go, lists_are_whole, what_is_discarded_stays_in_the_trash_for_a_while);
+
+#[test]
+fn a_store_that_takes_nothing_is_told_at_the_start() {
+    let bucket = S3::start();
+    let variables = BucketVariables::new(bucket.variables());
+    let missing = StoreAddress::parse("s3://no-such-bucket/test").expect("an address").with_variables(variables);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    assert!(runtime.block_on(Store::connect(&bucket.address())).is_ok());
+    let failure = runtime.block_on(Store::connect(&missing)).expect_err("there is no such bucket");
+    assert!(failure.message.contains("no-such-bucket"), "{}", failure.message);
+    assert!(failure.hint.contains("`store`"), "{}", failure.hint);
+}
