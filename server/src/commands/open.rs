@@ -72,7 +72,12 @@ impl Opened {
 
 /// Reads a snapshot file chunk by chunk; `file` is what messages call it.
 pub(crate) fn import(path: &Path, file: &str) -> Result<Trace, Failure> {
-    import_with(Importer::new(), path, file)?.finish().map_err(|error| foreign(file, &error))
+    import_by(Importer::new(), path, file)
+}
+
+/// The same by an importer that has seen nothing yet.
+pub(crate) fn import_by(importer: Importer, path: &Path, file: &str) -> Result<Trace, Failure> {
+    import_with(importer, path, file)?.finish().map_err(|error| foreign(file, &error))
 }
 
 /// Gives an importer all bytes of a file; `file` is what messages call it.

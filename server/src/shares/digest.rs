@@ -1,6 +1,7 @@
 //! Reads an uploaded snapshot in a process of its own, which may take so much memory and time and no more.
 //!
-//! The decoder bounds what it takes by what it has read; compressed, little can be read for a long time.
+//! The decoder bounds what it takes by what it has read; compressed, little can be read for a long time. So what a file
+//! unpacks to is bounded as well, several are read at once, and small files have a line of their own.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -9,9 +10,10 @@ use std::time::Duration;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use shared::analysis::Timeline;
 use shared::api::SnapshotDigest;
+use shared::import::Importer;
 use shared::trace::{Device, Trace};
 use tokio::process::Command;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::commands::open;
 use crate::failure::Failure;
@@ -22,6 +24,17 @@ pub const DIGEST_COMMAND: &str = "digest";
 /// What the process may take: memory for some ten million events, and the time to read them.
 const MOST_MEMORY_BYTES: u64 = 2 << 30;
 const MOST_SECONDS: u64 = 60;
+
+/// What a file may unpack to: so many times its size, and so much beyond that. Recordings unpack to 40 times at most.
+const MOST_UNPACKED_TIMES: u64 = 100;
+const MOST_UNPACKED_APART: u64 = 1 << 30;
+
+/// Files of so many bytes have a line of their own: none of them waits for one that takes a minute.
+const MOST_SMALL_BYTES: u64 = 8 << 20;
+
+/// Files that may wait in each line: the last of them is to hear something within minutes.
+const MOST_SMALL_WAITING: usize = 128;
+const MOST_LARGE_WAITING: usize = 16;
 
 /// Points of a curve: twice the pixels of a preview would not show more.
 const POINTS: u32 = 600;
@@ -37,27 +50,55 @@ pub enum DigestError {
     Failed(String),
 }
 
-/// Makes digests, one after the other.
+/// Makes digests, some at a time.
 #[derive(Debug)]
 pub struct Digester {
     program: PathBuf,
-    turn: Semaphore,
+    small: Line,
+    large: Line,
+}
+
+/// Where files wait to be read.
+#[derive(Debug)]
+struct Line {
+    /// For each file that waits or is read.
+    places: Semaphore,
+    /// For each that is read.
+    turns: Semaphore,
+}
+
+impl Line {
+    fn new(turns: usize, waiting: usize) -> Self {
+        Self { places: Semaphore::new(turns + waiting), turns: Semaphore::new(turns) }
+    }
 }
 
 impl Digester {
-    /// A digester that runs this binary, `snapscope`.
+    /// A digester that runs this binary, `snapscope`, on half of the processors: twice at least, four times at most.
     pub fn new(program: PathBuf) -> Self {
-        Self { program, turn: Semaphore::new(1) }
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let turns = (processors / 4).clamp(1, 2);
+        Self { program, small: Line::new(turns, MOST_SMALL_WAITING), large: Line::new(turns, MOST_LARGE_WAITING) }
     }
 
-    /// The digest of a file.
+    /// A place in the line for a file of so many bytes, until it is dropped; `None` where too many wait already.
+    pub fn line_up(&self, bytes: u64) -> Option<SemaphorePermit<'_>> {
+        self.line(bytes).places.try_acquire().ok()
+    }
+
+    fn line(&self, bytes: u64) -> &Line {
+        if bytes <= MOST_SMALL_BYTES { &self.small } else { &self.large }
+    }
+
+    /// The digest of a file, once it is its turn.
     ///
     /// # Errors
     ///
     /// It is no snapshot, or too much of one.
     pub async fn digest(&self, file: &Path) -> Result<SnapshotDigest, DigestError> {
         let failed = |error: &dyn std::fmt::Display| DigestError::Failed(error.to_string());
-        let _turn = self.turn.acquire().await.map_err(|error| failed(&error))?;
+        let bytes = tokio::fs::metadata(file).await.map_err(|error| failed(&error))?.len();
+        let _turn = self.line(bytes).turns.acquire().await.map_err(|error| failed(&error))?;
         let output = Command::new(&self.program)
             .arg(DIGEST_COMMAND)
             .arg(file)
@@ -94,7 +135,10 @@ pub fn print_digest(file: &Path) -> Result<String, Failure> {
     let _ = limit(Resource::As, MOST_MEMORY_BYTES);
     let _ = limit(Resource::Cpu, MOST_SECONDS);
     let _ = limit(Resource::Core, 0);
-    let trace = open::import(file, "the file")?;
+    // A file that is not there is told by what opens it.
+    let bytes = std::fs::metadata(file).map_or(0, |file| file.len());
+    let most_bytes = bytes.saturating_mul(MOST_UNPACKED_TIMES).saturating_add(MOST_UNPACKED_APART);
+    let trace = open::import_by(Importer::new().at_most(most_bytes), file, "the file")?;
     Ok(serde_json::to_string(&digest(&trace)).expect("plain data can be written"))
 }
 

@@ -1,10 +1,11 @@
 //! What a snapshot is wrapped in, recognised by content.
 
 use super::build::{Plan, SnapshotBuilder};
-use super::error::{CUT_OFF, DAMAGED, HINT_CUT, HINT_WRITE, ImportError};
+use super::error::{CUT_OFF, DAMAGED, HINT_CUT, HINT_LIMIT, HINT_WRITE, ImportError, OVER_A_LIMIT};
 use super::foreign::{self, Form, Head, empty};
 use super::html::HtmlDecoder;
 use super::json::JsonReader;
+use crate::base::format;
 use crate::pickle::{Finished, Reader};
 use crate::trace::{Container, Encoding, Format};
 use flate2::write::MultiGzDecoder;
@@ -23,6 +24,8 @@ pub(super) struct Layer {
     head: Head,
     state: State,
     seen_bytes: u64,
+    /// More than so many can't be read, of this layer and of each that it wraps.
+    most_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -87,11 +90,17 @@ impl Default for Layer {
 impl Layer {
     /// A layer that has seen nothing yet.
     pub(super) fn new(plan: Plan) -> Self {
-        Self::within(3, plan)
+        Self::within(3, plan, u64::MAX)
     }
 
-    fn within(wrappings: u8, plan: Plan) -> Self {
-        Self { head: Head::default(), state: State::Start { first: Vec::new(), wrappings, plan }, seen_bytes: 0 }
+    /// The same, which takes so many bytes at most, packed and unpacked.
+    pub(super) fn at_most(self, most_bytes: u64) -> Self {
+        Self { most_bytes, ..self }
+    }
+
+    fn within(wrappings: u8, plan: Plan, most_bytes: u64) -> Self {
+        let state = State::Start { first: Vec::new(), wrappings, plan };
+        Self { head: Head::default(), state, seen_bytes: 0, most_bytes }
     }
 
     /// The builder of the content, once it is known how that is written.
@@ -122,6 +131,9 @@ impl Layer {
 
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
         self.seen_bytes += bytes.len() as u64;
+        if self.seen_bytes > self.most_bytes {
+            return Err(too_much(self.most_bytes));
+        }
         let was_full = self.head.is_full();
         self.head.push(bytes);
         if let State::Start { first, .. } = &mut self.state {
@@ -211,13 +223,14 @@ impl Layer {
 
     /// Leaves the start, unless all bytes so far are blank.
     fn begin(&mut self) -> Result<(), ImportError> {
+        let most_bytes = self.most_bytes;
         let State::Start { first, wrappings, plan } = &mut self.state else { return Ok(()) };
         // White space in front of JSON and HTML carries no information.
         let all = std::mem::take(first);
         let bytes = all.trim_ascii_start();
         let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         let Some(&first) = bytes.first() else { return Ok(()) };
-        match State::recognise(first, *wrappings, plan) {
+        match State::recognise(first, *wrappings, plan, most_bytes) {
             Ok(state) => {
                 self.state = state;
                 self.take(bytes)
@@ -229,12 +242,12 @@ impl Layer {
 
 impl State {
     /// What reads a file that begins with this byte.
-    fn recognise(first: u8, wrappings: u8, plan: &Plan) -> Result<Self, ImportError> {
+    fn recognise(first: u8, wrappings: u8, plan: &Plan, most_bytes: u64) -> Result<Self, ImportError> {
         if matches!(first, b'<' | 0x1f) && wrappings == 0 {
             let message = "The file is wrapped in gzip or HTML too many times";
             return Err(ImportError::new("too-many-wrappings", message, HINT_WRITE));
         }
-        let inner = Layer::within(wrappings.wrapping_sub(1), plan.clone());
+        let inner = Layer::within(wrappings.wrapping_sub(1), plan.clone(), most_bytes);
         // A pickle begins with PROTO, or with the container that it is: `(`, `]` or `}`.
         Ok(match first {
             0x80 | b'(' | b']' | b'}' => Self::Pickle(Box::new(Reader::new(plan.builder()))),
@@ -291,6 +304,12 @@ fn gzip_error(sink: &mut Sink, of_data: fn() -> ImportError) -> ImportError {
     sink.error.take().or_else(|| sink.layer.known()).unwrap_or_else(of_data)
 }
 
+/// The few bytes of a file may unpack to any number.
+fn too_much(most_bytes: u64) -> ImportError {
+    let message = format!("The file unpacks to more than {}", format::bytes(most_bytes));
+    ImportError::new(OVER_A_LIMIT, message, HINT_LIMIT)
+}
+
 fn damaged_gzip() -> ImportError {
     ImportError::new(DAMAGED, "The gzip data is damaged", HINT_CUT)
 }
@@ -298,4 +317,38 @@ fn damaged_gzip() -> ImportError {
 /// Without its end there is no checksum either.
 fn cut_gzip() -> ImportError {
     ImportError::new(CUT_OFF, "The gzip data ends early", HINT_CUT)
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// What is said of a file that may unpack to so many bytes.
+    fn said(file: &[u8], most_bytes: u64) -> String {
+        let mut layer = Layer::default().at_most(most_bytes);
+        let read = layer.push(file).and_then(|()| layer.finish().map(drop));
+        read.expect_err("it is no snapshot").to_string()
+    }
+
+    #[test]
+    fn what_a_file_unpacks_to_is_bounded() {
+        let page = [b"<".as_slice(), &[b' '; 3 << 20]].concat();
+        // Members may be joined, and wrapped again.
+        let joined = [gzip(&page[..1 << 20]), gzip(&page[1 << 20..])].concat();
+        for file in [joined.clone(), gzip(&joined)] {
+            assert!(file.len() < 10_000);
+            assert_eq!(said(&file, 2 << 20), "The file unpacks to more than 2.00 MiB");
+            assert_eq!(said(&file, page.len() as u64), said(&page, u64::MAX));
+        }
+        assert_eq!(said(&page, 2 << 20), "The file unpacks to more than 2.00 MiB");
+    }
 }

@@ -71,6 +71,14 @@ impl Importer {
         Self { layer: Layer::new(Plan::Part(request)) }
     }
 
+    /// The same importer, which refuses a file of more bytes than `most_bytes`, or that unpacks to more.
+    ///
+    /// It is found while the file is unpacked, however deep it is wrapped.
+    #[must_use]
+    pub fn at_most(self, most_bytes: u64) -> Self {
+        Self { layer: self.layer.at_most(most_bytes) }
+    }
+
     /// What has been seen so far; `None` from an importer that was not asked to remember it, or before it knows how
     /// the file is written.
     pub fn preview(&self) -> Option<Preview> {
