@@ -13,7 +13,7 @@ use crate::serve::metrics::Metrics;
 use crate::serve::presence::Presence;
 use crate::serve::preview::Previews;
 use crate::serve::streams::Streams;
-use crate::shares::Digester;
+use crate::shares::{Digester, Room};
 use crate::store::Store;
 use crate::worker::Context;
 
@@ -30,6 +30,8 @@ pub struct State {
     pub(crate) worker: Arc<Context>,
     /// Looks into uploads.
     pub(crate) digester: Digester,
+    /// What uploads under way hold back.
+    pub(crate) room: Room,
     /// Configs that are worth a look.
     pub(crate) gallery: Vec<GalleryRow>,
     /// Which workers are alive.
@@ -62,6 +64,7 @@ impl State {
             feeds: Feeds::default(),
             streams: Streams::default(),
             digester: Digester::new(config.program.clone()),
+            room: Room::default(),
             // Three signs of life may be late.
             presence: Presence::new(config.worker.lease / 2),
             config,

@@ -2,10 +2,12 @@
 
 mod digest;
 mod limits;
+mod room;
 mod token;
 mod upload;
 
 pub use digest::{DIGEST_COMMAND, DigestError, Digester, print_digest};
 pub use limits::{days_of, expires_ms};
+pub use room::{Holding, Place, Room};
 pub use token::{Token, hash_of};
 pub use upload::{Upload, UploadError};

@@ -11,6 +11,7 @@ mod place;
 mod requests;
 mod snapshots;
 mod store;
+mod uploads;
 
 use testkit::http::Reply;
 

@@ -35,7 +35,7 @@ impl Place {
             data: Some(data.path().to_owned()),
             jobs: settings.jobs.clone().or(Some(String::new())),
             requests: Some(0),
-            submissions: Some(0),
+            submissions: settings.submissions.or(Some(0)),
             ..settings
         });
         Self { server, data }

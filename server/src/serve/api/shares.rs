@@ -4,7 +4,7 @@ use std::future::ready;
 
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::error::PayloadError;
-use actix_web::http::header::CACHE_CONTROL;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_LENGTH};
 use actix_web::web::{Data, Json, Path, Payload};
 use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::stream::{Stream, StreamExt as _};
@@ -16,9 +16,10 @@ use utoipa::ToSchema;
 use super::jobs::{file_name, send};
 use crate::database::{NewShare, ShareRow};
 use crate::serve::error::{ApiError, ErrorCode};
+use crate::serve::guard::Client;
 use crate::serve::pace::Pace;
 use crate::serve::state::State;
-use crate::shares::{DigestError, Token, Upload, UploadError, days_of, expires_ms, hash_of};
+use crate::shares::{DigestError, Place, Token, Upload, UploadError, days_of, expires_ms, hash_of};
 use crate::snapshots;
 
 /// The largest `view` part: a title and the state of a page.
@@ -60,7 +61,12 @@ struct Parts {
     file: NamedTempFile,
     hash: String,
     bytes: u64,
+    /// What is held back for it.
+    place: Place,
 }
+
+/// When whoever is refused for others' uploads may come again, in seconds.
+const AGAIN_SECONDS: u64 = 10;
 
 /// Makes a link to a snapshot.
 ///
@@ -76,10 +82,12 @@ pub(crate) async fn share(
     state: Data<State>,
 ) -> Result<HttpResponse, ApiError> {
     let form = form_of(&request, payload).await?;
-    let Parts { view, file, hash, bytes } = read_form(form, &state).await?;
+    let Parts { view, file, hash, bytes, place: _place } = read_form(form, &request, &state).await?;
     let expires_ms = expires_ms(view.days, state.config.shares.longest)
         .map_err(|most| bad(format!("A link may live for {most} days at most here.")))?;
+    let in_line = state.digester.line_up(bytes).ok_or_else(crowded)?;
     let digest = state.digester.digest(file.path()).await.map_err(digest_error)?;
+    drop(in_line);
     store(&state, &file, &hash, bytes).await?;
     let (token, delete_token) = (Token::random()?, Token::random()?);
     let new = NewShare {
@@ -124,19 +132,55 @@ fn until_error(form: Multipart) -> impl Stream<Item = Result<Field, MultipartErr
     .fuse()
 }
 
-async fn read_form(form: Multipart, state: &State) -> Result<Parts, ApiError> {
+async fn read_form(form: Multipart, request: &HttpRequest, state: &State) -> Result<Parts, ApiError> {
     let mut pace = Pace::new();
     let mut form = until_error(form);
-    let parts = read_parts(&mut form, &mut pace, state).await;
+    let parts = match hold_room(request, state).await {
+        Ok(place) => read_parts(&mut form, &mut pace, place, state).await,
+        Err(refusal) => Err(refusal),
+    };
     if parts.is_err() {
         pace.drain(form).await;
     }
     parts
 }
 
+/// Holds back what an upload may come to, before any of it is read.
+async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiError> {
+    let most_bytes = most_bytes(request, state.config.shares.upload_bytes);
+    // Where too many wait already there is no need to take more in.
+    drop(state.digester.line_up(most_bytes).ok_or_else(crowded)?);
+    // Without a limit on what one address submits, as behind a proxy that is not trusted, none is counted.
+    let client = request.extensions().get::<Client>().map(|client| client.0);
+    let client = client.filter(|_| state.config.submissions.is_some());
+    let Some((place, holding)) = state.room.hold(client, most_bytes) else {
+        let message = "This address has as many uploads under way as one may.";
+        return Err(ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS));
+    };
+    if state.database.stored_bytes().await?.saturating_add(holding.bytes) > state.config.shares.quota_bytes {
+        return Err(full());
+    }
+    if free_bytes(state.worker.scratch()) < holding.unwritten_bytes {
+        return Err(ApiError::new(ErrorCode::NoRoom, "The server's disk has no room for this upload."));
+    }
+    Ok(place)
+}
+
+/// The most that an upload may come to: what its request claims, which it can't exceed, or the limit.
+fn most_bytes(request: &HttpRequest, limit_bytes: u64) -> u64 {
+    let claimed = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    claimed.map_or(limit_bytes, |claimed: u64| claimed.min(limit_bytes))
+}
+
+/// What is free on the disk of a folder; where that is not known, writing will tell.
+fn free_bytes(folder: &std::path::Path) -> u64 {
+    rustix::fs::statvfs(folder).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 async fn read_parts(
     form: &mut (impl Stream<Item = Result<Field, MultipartError>> + Unpin),
     pace: &mut Pace,
+    mut place: Place,
     state: &State,
 ) -> Result<Parts, ApiError> {
     let (mut view, mut snapshot) = (None, None);
@@ -148,7 +192,9 @@ async fn read_parts(
         })?;
         match field.name() {
             Some("view") if view.is_none() => view = Some(read_view(field, pace).await?),
-            Some("snapshot") if snapshot.is_none() => snapshot = Some(read_snapshot(field, pace, state).await?),
+            Some("snapshot") if snapshot.is_none() => {
+                snapshot = Some(read_snapshot(field, pace, &mut place, state).await?);
+            }
             Some(name @ ("view" | "snapshot")) => return Err(bad(format!("The form has the part `{name}` twice."))),
             name => {
                 let name: String = name.unwrap_or_default().chars().take(MOST_TITLE).collect();
@@ -157,7 +203,7 @@ async fn read_parts(
         }
     }
     let Some((file, hash, bytes)) = snapshot else { return Err(bad("The form has no part `snapshot`.")) };
-    Ok(Parts { view: view.unwrap_or_default(), file, hash, bytes })
+    Ok(Parts { view: view.unwrap_or_default(), file, hash, bytes, place })
 }
 
 async fn read_view(mut field: Field, pace: &mut Pace) -> Result<ShareRequest, ApiError> {
@@ -177,6 +223,7 @@ async fn read_view(mut field: Field, pace: &mut Pace) -> Result<ShareRequest, Ap
 async fn read_snapshot(
     mut field: Field,
     pace: &mut Pace,
+    place: &mut Place,
     state: &State,
 ) -> Result<(NamedTempFile, String, u64), ApiError> {
     let most_bytes = state.config.shares.upload_bytes;
@@ -185,6 +232,7 @@ async fn read_snapshot(
         let piece = piece.map_err(|error| broken_off(&error))?;
         pace.took(piece.len());
         upload.push(&piece).await.map_err(|error| upload_error(error, most_bytes))?;
+        place.wrote(piece.len() as u64);
     }
     upload.finish().await.map_err(|error| upload_error(error, most_bytes))
 }
@@ -195,7 +243,7 @@ async fn store(state: &State, file: &NamedTempFile, hash: &str, bytes: u64) -> R
         return Ok(());
     }
     if state.database.stored_bytes().await?.saturating_add(bytes) > state.config.shares.quota_bytes {
-        return Err(ApiError::new(ErrorCode::NoRoom, "The store holds as much as it may."));
+        return Err(full());
     }
     Ok(snapshots::keep(&state.database, &state.store, file.path(), hash).await?)
 }
@@ -276,6 +324,15 @@ fn title(text: &str) -> String {
 
 fn bad(message: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::BadRequest, message)
+}
+
+fn crowded() -> ApiError {
+    let message = "As many uploads wait to be looked at as may wait.";
+    ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS)
+}
+
+fn full() -> ApiError {
+    ApiError::new(ErrorCode::NoRoom, "The store holds as much as it may, with the uploads that are under way.")
 }
 
 fn broken_off(error: &dyn std::fmt::Display) -> ApiError {

@@ -1,0 +1,111 @@
+//! Many uploads at once: none of them holds up the others, and all of them together take no more than there is.
+
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use server::config::SettingsArgs;
+use testkit::form::Form;
+use testkit::padded::padded;
+
+use crate::check_refusal;
+use crate::place::{Place, check_no_files, files, snapshot};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A page that never ends, in so many joined members of gzip with 16 MiB each: a thousandth of that compressed.
+fn bomb(members: usize) -> Vec<u8> {
+    let gzip = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).expect("memory");
+        encoder.finish().expect("memory")
+    };
+    [gzip(b"<"), gzip(&vec![0; 16 << 20]).repeat(members)].concat()
+}
+
+#[test]
+fn bombs_hold_up_nobody() {
+    let place = Place::new();
+    let bomb = bomb(600);
+    assert!(bomb.len() > 8 << 20, "as large as what may take a minute");
+    let answered = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..5 {
+            scope.spawn(|| {
+                let reply = place.share(Form::share(&bomb));
+                answered.fetch_add(1, Ordering::Relaxed);
+                check_refusal(&reply, 422, "invalid_snapshot", "unpacks to more than");
+            });
+        }
+        let start = Instant::now();
+        while files(&place.data().join("scratch")).is_empty() {
+            assert!(start.elapsed() < PATIENCE, "no upload begins");
+        }
+        assert_eq!(place.share(Form::share(&snapshot())).status, 201);
+        assert!(answered.load(Ordering::Relaxed) < 5, "it had to wait for all of them");
+    });
+    check_no_files(&place.data().join("scratch"));
+}
+
+/// An upload whose last bytes do not come, until this is dropped.
+struct Begun(TcpStream);
+
+impl Begun {
+    /// Begins to share a snapshot; it arrives in the folder for what is under way.
+    #[track_caller]
+    fn new(place: &Place, snapshot: &[u8]) -> Self {
+        let scratch = place.data().join("scratch");
+        let before = files(&scratch).len();
+        let body = Form::share(snapshot).finish();
+        let mut stream = TcpStream::connect(place.server.address()).expect("the server to listen");
+        let (address, content_type, length) = (place.server.address(), Form::content_type(), body.len());
+        let head = format!("Host: {address}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n");
+        let request = [b"POST /api/v1/shares HTTP/1.1\r\n", head.as_bytes(), &body[..length / 2]].concat();
+        stream.write_all(&request).expect("the request to go out");
+        let start = Instant::now();
+        while files(&scratch).len() == before {
+            assert!(start.elapsed() < PATIENCE, "the upload does not begin");
+        }
+        Self(stream)
+    }
+
+    /// Breaks off; what it held is free again a moment later.
+    fn end(self, place: &Place) {
+        drop(self.0);
+        check_no_files(&place.data().join("scratch"));
+    }
+}
+
+#[test]
+fn uploads_under_way_count_in_the_quota() {
+    let place = Place::with(SettingsArgs { quota: Some("1MiB".to_owned()), ..SettingsArgs::default() });
+    let (first, second) = (padded(700 << 10, 1), padded(600 << 10, 2));
+    let begun = Begun::new(&place, &first);
+    // It is refused before its body is read: nothing of it is written down.
+    check_refusal(&place.share(Form::share(&second)), 507, "no_room", "under way");
+    assert_eq!(files(&place.data().join("scratch")).len(), 1);
+    assert_eq!(place.share(Form::share(&padded(100 << 10, 3))).status, 201);
+    begun.end(&place);
+    assert_eq!(place.share(Form::share(&second)).status, 201);
+    check_refusal(&place.share(Form::share(&first)), 507, "no_room", "as much as it may");
+}
+
+#[test]
+fn one_address_has_some_uploads_at_once() {
+    let place = Place::with(SettingsArgs { submissions: Some(1000), ..SettingsArgs::default() });
+    let mut begun: Vec<Begun> = (0..4).map(|seed| Begun::new(&place, &padded(10_000, seed))).collect();
+    let reply = place.share(Form::share(&padded(10_000, 9)));
+    check_refusal(&reply, 429, "too_many_requests", "as many uploads");
+    assert!(reply.header("retry-after").is_some());
+    drop(begun.pop());
+    let start = Instant::now();
+    while place.share(Form::share(&padded(10_000, 9))).status == 429 {
+        assert!(start.elapsed() < PATIENCE, "what broke off goes on to count");
+    }
+    begun.into_iter().for_each(|begun| drop(begun.0));
+    check_no_files(&place.data().join("scratch"));
+    assert_eq!(place.share(Form::share(&padded(10_000, 10))).status, 201);
+}
