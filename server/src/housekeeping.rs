@@ -303,6 +303,8 @@ mod tests {
             notes: text(),
             idempotency_key: None,
             request_hash: text(),
+            card: text(),
+            steps: 1,
         };
         database.submit(&job).await?;
         database.claim(id, "worker").await?;

@@ -15,6 +15,8 @@ pub enum SnapshotError {
     Database(DatabaseError),
     /// The store failed.
     Store(StoreError),
+    /// The quota has no room for it.
+    Full,
 }
 
 impl fmt::Display for SnapshotError {
@@ -22,6 +24,7 @@ impl fmt::Display for SnapshotError {
         match self {
             Self::Database(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
+            Self::Full => f.write_str("the store holds as much as it may"),
         }
     }
 }
@@ -44,14 +47,18 @@ impl From<StoreError> for SnapshotError {
 ///
 /// # Errors
 ///
-/// Database or store fail; what is left over in the store then, the housekeeper finds.
+/// The quota has no room for it, or database or store fail; what is left over in the store then, the housekeeper finds.
 pub async fn keep(database: &Database, store: &Store, file: &Path, hash: &str) -> Result<(), SnapshotError> {
+    let file_bytes = tokio::fs::metadata(file).await.map_err(StoreError::from)?.len();
+    if !database.has_room(file_bytes).await? {
+        return Err(SnapshotError::Full);
+    }
     let object = Store::name(hash, &Uuid::now_v7().simple().to_string());
     let bytes = store.put(&object, file).await?;
+    // Somebody may have stored the same bytes meanwhile, or others that took the room.
     let counts = database.add_snapshot(hash, &object, bytes).await?;
-    if counts.object != object {
-        // Somebody stored the same bytes meanwhile.
+    if counts.as_ref().is_none_or(|counts| counts.object != object) {
         let _ = store.remove(&object).await;
     }
-    Ok(())
+    counts.map(drop).ok_or(SnapshotError::Full)
 }

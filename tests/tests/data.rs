@@ -135,6 +135,8 @@ fn what_earlier_versions_kept_is_served() {
         // It is older than jobs are kept, and stays while the clock may be wrong.
         let job = server.get("/api/v1/jobs").json()["jobs"][0].clone();
         assert_eq!((&job["name"], &job["state"]), (&"long ago".into(), &"finished".into()), "{name}");
+        // They stand in its config alone.
+        assert_eq!((&job["card"], &job["steps"]), (&"a100-80gb".into(), &3.into()), "{name}");
         let id = job["id"].as_str().expect("an id");
         for path in [format!("/api/v1/shares/{token}/snapshot"), format!("/api/v1/jobs/{id}/snapshot")] {
             assert_eq!(server.get(&path).status, 200, "{path} of {name}");

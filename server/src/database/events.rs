@@ -1,5 +1,6 @@
 //! What happened to a job, in order: the source of its server-sent events.
 
+use shared::api::{JobEvent, JobState};
 use sqlx::FromRow;
 
 use super::{Database, Result, change, on};
@@ -13,6 +14,11 @@ pub struct Event {
     pub at_ms: i64,
     /// What, as JSON.
     pub body: String,
+}
+
+/// The body of the event that says that a job is in another state.
+pub(super) fn event(state: JobState) -> String {
+    serde_json::to_string(&JobEvent::State { state }).expect("plain data can be written")
 }
 
 /// Adds an event after the last one of its job, inside a change.
@@ -46,12 +52,14 @@ impl Database {
         progress: Option<&str>,
         bodies: &[String],
     ) -> Result<Option<bool>> {
+        let text_bytes = bodies.iter().map(String::len).sum::<usize>();
+        let text_bytes = i64::try_from(text_bytes).unwrap_or(i64::MAX);
         change!(self, transaction => {
             let cancel: Option<(i64,)> = sqlx::query_as(
-                "UPDATE recording_jobs SET beats = beats + 1, progress = COALESCE($3, progress) \
-                 WHERE id = $1 AND worker = $2 AND state = 'running' RETURNING cancel_requested",
+                "UPDATE recording_jobs SET beats = beats + 1, progress = COALESCE($3, progress), \
+                 text_bytes = text_bytes + $4 WHERE id = $1 AND worker = $2 AND state = 'running' RETURNING cancel_requested",
             )
-            .bind(job).bind(worker).bind(progress)
+            .bind(job).bind(worker).bind(progress).bind(text_bytes)
             .fetch_optional(&mut *transaction)
             .await?;
             if cancel.is_some() {

@@ -26,7 +26,58 @@ pub struct NewJob {
     pub idempotency_key: Option<String>,
     /// Tells one request from another under the same key.
     pub request_hash: String,
+    /// Its cards as on the command line, or its device.
+    pub card: String,
+    /// Optimizer steps that were asked for.
+    pub steps: u64,
 }
+
+/// What a list shows of a job: none of its texts, which may have megabytes.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct JobSummary {
+    /// Its name in addresses.
+    pub id: String,
+    /// The word of a [`JobState`].
+    pub state: String,
+    /// What it runs on.
+    pub kind: String,
+    /// Higher ones first.
+    pub priority: i64,
+    /// What people call it.
+    pub name: String,
+    /// Its cards as on the command line, or its device; `None` for jobs that an older version took.
+    pub card: Option<String>,
+    /// Optimizer steps that were asked for; `None` for the same jobs.
+    pub steps: Option<i64>,
+    /// The resolved job of those, as JSON.
+    pub config: Option<String>,
+    /// When it was submitted, in milliseconds since 1970.
+    pub created_ms: i64,
+    /// When it was started last.
+    pub started_ms: Option<i64>,
+    /// When it ended.
+    pub finished_ms: Option<i64>,
+    /// How often it was started.
+    pub attempts: i64,
+    /// The latest progress, as JSON.
+    pub progress: Option<String>,
+    /// The report of the recording, as JSON.
+    pub result: Option<String>,
+    /// Why it failed, as JSON.
+    pub error: Option<String>,
+    /// Bytes of its snapshot as stored.
+    pub snapshot_bytes: Option<i64>,
+    /// How many jobs are before it, while it waits.
+    pub ahead: Option<i64>,
+}
+
+/// Reads [`JobSummary`]s; what follows says which.
+const SUMMARIES: &str = "SELECT j.id, j.state, j.kind, j.priority, j.name, j.card, j.steps, \
+    CASE WHEN j.card IS NULL THEN j.config END AS config, j.created_ms, j.started_ms, j.finished_ms, j.attempts, \
+    j.progress, j.result, j.error, s.stored_bytes AS snapshot_bytes, q.ahead FROM recording_jobs j \
+    LEFT JOIN snapshots s ON s.hash = j.snapshot \
+    LEFT JOIN (SELECT id, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY priority DESC, id) - 1 AS ahead \
+               FROM recording_jobs WHERE state = 'queued') q ON q.id = j.id";
 
 /// A job as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
@@ -124,10 +175,9 @@ impl Database {
     /// # Errors
     ///
     /// The database fails.
-    pub async fn jobs(&self, page: &Page) -> Result<Vec<JobRow>> {
+    pub async fn jobs(&self, page: &Page) -> Result<Vec<JobSummary>> {
         let query = format!(
-            "SELECT {COLUMNS} FROM recording_jobs WHERE ($1 IS NULL OR state = $1) \
-             AND ($2 IS NULL OR id < $2) ORDER BY id DESC LIMIT $3"
+            "{SUMMARIES} WHERE ($1 IS NULL OR j.state = $1) AND ($2 IS NULL OR j.id < $2) ORDER BY j.id DESC LIMIT $3"
         );
         let (state, before, limit) = (page.state.map(JobState::word), page.before.as_deref(), i64::from(page.limit));
         Ok(on!(self, pool => {
@@ -135,18 +185,14 @@ impl Database {
         })?)
     }
 
-    /// How many queued jobs are before this one.
+    /// What a list shows of a job.
     ///
     /// # Errors
     ///
     /// The database fails.
-    pub async fn jobs_before(&self, job: &JobRow) -> Result<i64> {
-        let query = "SELECT COUNT(*) FROM recording_jobs WHERE state = 'queued' AND kind = $1 \
-                     AND (priority > $2 OR (priority = $2 AND id < $3))";
-        let (count,): (i64,) = on!(self, pool => {
-            sqlx::query_as(query).bind(&job.kind).bind(job.priority).bind(&job.id).fetch_one(pool).await
-        })?;
-        Ok(count)
+    pub async fn job_summary(&self, id: &str) -> Result<Option<JobSummary>> {
+        let query = format!("{SUMMARIES} WHERE j.id = $1");
+        Ok(on!(self, pool => sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(pool).await)?)
     }
 
     /// How many jobs there are of each kind and state.

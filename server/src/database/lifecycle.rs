@@ -2,31 +2,15 @@
 //!
 //! Invariant: a job becomes `queued` together with a task in apalis's queue, and leaves `queued` at most once per task.
 
-use shared::api::{JobEvent, JobState};
+use shared::api::JobState;
 
-use super::events::append;
+use super::events::{append, event};
 use super::jobs::COLUMNS;
 use super::queue::change_and_enqueue;
-use super::{Database, JobRow, NewJob, Result, change, now_ms, on};
+use super::{Database, JobRow, Result, change, now_ms, on};
 
 /// How often a job is started before it is given up: a worker that dies may be the job's fault.
 pub const MOST_ATTEMPTS: i64 = 3;
-
-/// The body of the event that says that a job is in another state.
-fn event(state: JobState) -> String {
-    serde_json::to_string(&JobEvent::State { state }).expect("plain data can be written")
-}
-
-/// What became of a submission.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Submission {
-    /// It is queued.
-    New,
-    /// The same request was here before, as this job.
-    Known(String),
-    /// Another request was here before under the same idempotency key.
-    Conflict,
-}
 
 /// What a worker gets for a task of the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,39 +52,6 @@ macro_rules! settle {
 }
 
 impl Database {
-    /// Puts a job into the queue, once per idempotency key.
-    ///
-    /// # Errors
-    ///
-    /// The database fails; then nothing was queued.
-    pub async fn submit(&self, job: &NewJob) -> Result<Submission> {
-        let priority = i64::from(job.priority);
-        change_and_enqueue!(self, &job.id, transaction => {
-            let inserted = sqlx::query(
-                "INSERT INTO recording_jobs (id, state, kind, priority, name, config, source, notes, idempotency_key, \
-                 request_hash, created_ms, attempts, beats, cancel_requested) \
-                 VALUES ($1, 'queued', $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, 0, 0) \
-                 ON CONFLICT (idempotency_key) DO NOTHING",
-            )
-            .bind(&job.id).bind(&job.kind).bind(priority).bind(&job.name).bind(&job.config).bind(&job.source)
-            .bind(&job.notes).bind(&job.idempotency_key).bind(&job.request_hash).bind(now_ms())
-            .execute(&mut *transaction)
-            .await?;
-            if inserted.rows_affected() == 0 {
-                let (id, hash): (String, String) =
-                    sqlx::query_as("SELECT id, request_hash FROM recording_jobs WHERE idempotency_key = $1")
-                        .bind(&job.idempotency_key)
-                        .fetch_one(&mut *transaction)
-                        .await?;
-                let same = hash == job.request_hash;
-                (None, Ok(if same { Submission::Known(id) } else { Submission::Conflict }))
-            } else {
-                append!(transaction, &job.id, event(JobState::Queued));
-                (Some((job.kind.clone(), priority)), Ok(Submission::New))
-            }
-        })
-    }
-
     /// Gives a queued job to a worker.
     ///
     /// # Errors
@@ -135,13 +86,14 @@ impl Database {
     /// The database fails.
     pub async fn finish(&self, id: &str, worker: &str, outcome: &Outcome) -> Result<bool> {
         let Outcome { state, result, curve, error, log, snapshot } = outcome;
+        let text_bytes = [result, curve, error].into_iter().flatten().chain([log]).map(String::len).sum::<usize>();
         change!(self, transaction => {
             let ended = sqlx::query(
                 "UPDATE recording_jobs SET state = $3, finished_ms = $4, result = $5, error = $6, log = $7, \
-                 snapshot = $8, curve = $9 WHERE id = $1 AND worker = $2 AND state = 'running'",
+                 snapshot = $8, curve = $9, text_bytes = text_bytes + $10 WHERE id = $1 AND worker = $2 AND state = 'running'",
             )
             .bind(id).bind(worker).bind(state.word()).bind(now_ms()).bind(result).bind(error).bind(log).bind(snapshot)
-            .bind(curve)
+            .bind(curve).bind(i64::try_from(text_bytes).unwrap_or(i64::MAX))
             .execute(&mut *transaction)
             .await?;
             let ended = ended.rows_affected() > 0;

@@ -12,17 +12,20 @@ mod installation;
 mod jobs;
 mod lifecycle;
 mod queue;
+mod room;
 mod shares;
 mod snapshots;
+mod submission;
 mod workers;
 
 pub use clock::now_ms;
 pub use error::DatabaseError;
 pub use events::Event;
-pub use jobs::{Counts, Deletion, JobRow, NewJob, Page};
-pub use lifecycle::{Claim, MOST_ATTEMPTS, Outcome, Submission};
+pub use jobs::{Counts, Deletion, JobRow, JobSummary, NewJob, Page};
+pub use lifecycle::{Claim, MOST_ATTEMPTS, Outcome};
 pub use shares::{NewShare, ShareRow};
 pub use snapshots::SnapshotRow;
+pub use submission::Submission;
 pub use workers::WorkerRow;
 
 use std::path::Path;

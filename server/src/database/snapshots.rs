@@ -2,7 +2,8 @@
 
 use sqlx::FromRow;
 
-use super::{Database, Result, now_ms, on};
+use super::room::{LIMITS, Limits, USED, fits};
+use super::{Database, Result, change, now_ms, on};
 
 /// A stored snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
@@ -17,6 +18,10 @@ pub struct SnapshotRow {
     pub created_ms: i64,
 }
 
+/// Notes that something is about to refer to a snapshot.
+const TOUCH: &str =
+    "UPDATE snapshots SET touched_ms = $2 WHERE hash = $1 RETURNING hash, object, stored_bytes, created_ms";
+
 impl Database {
     /// The snapshot with this hash, if the store holds it; something is about to refer to it.
     ///
@@ -24,26 +29,32 @@ impl Database {
     ///
     /// The database fails.
     pub async fn touch_snapshot(&self, hash: &str) -> Result<Option<SnapshotRow>> {
-        let query =
-            "UPDATE snapshots SET touched_ms = $2 WHERE hash = $1 RETURNING hash, object, stored_bytes, created_ms";
-        Ok(on!(self, pool => sqlx::query_as(query).bind(hash).bind(now_ms()).fetch_optional(pool).await)?)
+        Ok(on!(self, pool => sqlx::query_as(TOUCH).bind(hash).bind(now_ms()).fetch_optional(pool).await)?)
     }
 
-    /// Notes that the store holds a snapshot as this object.
+    /// Notes that the store holds a snapshot as this object, if the quota has room for it.
     ///
-    /// Returns the row that counts: somebody else may have stored the same bytes meanwhile.
+    /// Returns the row that counts: somebody else may have stored the same bytes meanwhile. `None` where there is no
+    /// room.
     ///
     /// # Errors
     ///
     /// The database fails.
-    pub async fn add_snapshot(&self, hash: &str, object: &str, stored_bytes: u64) -> Result<SnapshotRow> {
-        let query = "INSERT INTO snapshots (hash, object, stored_bytes, created_ms, touched_ms) \
-                     VALUES ($1, $2, $3, $4, $4) ON CONFLICT (hash) DO UPDATE SET touched_ms = $4 \
-                     RETURNING hash, object, stored_bytes, created_ms";
+    pub async fn add_snapshot(&self, hash: &str, object: &str, stored_bytes: u64) -> Result<Option<SnapshotRow>> {
+        let insert = "INSERT INTO snapshots (hash, object, stored_bytes, created_ms, touched_ms) \
+                      VALUES ($1, $2, $3, $4, $4) RETURNING hash, object, stored_bytes, created_ms";
         let bytes = i64::try_from(stored_bytes).unwrap_or(i64::MAX);
-        Ok(on!(self, pool => {
-            sqlx::query_as(query).bind(hash).bind(object).bind(bytes).bind(now_ms()).fetch_one(pool).await
-        })?)
+        change!(self, transaction => {
+            let (quota_bytes, _): Limits = sqlx::query_as(LIMITS).fetch_one(&mut *transaction).await?;
+            let known = sqlx::query_as(TOUCH).bind(hash).bind(now_ms()).fetch_optional(&mut *transaction).await?;
+            let (used_bytes,): (i64,) = sqlx::query_as(USED).fetch_one(&mut *transaction).await?;
+            if known.is_some() || !fits(quota_bytes, used_bytes, bytes) {
+                Ok(known)
+            } else {
+                let insert = sqlx::query_as(insert).bind(hash).bind(object).bind(bytes).bind(now_ms());
+                Ok(Some(insert.fetch_one(&mut *transaction).await?))
+            }
+        })
     }
 
     /// All stored snapshots, by hash.

@@ -35,7 +35,17 @@ pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<
         notes: notes(&understood, &ignored),
         idempotency_key,
         request_hash: hash(request),
+        card: card_of(&job),
+        steps: job.steps,
     })
+}
+
+/// The cards of a job as on the command line, or its device.
+pub(super) fn card_of(job: &Job) -> String {
+    match &job.device {
+        Device::Virtual(cards) => cards.to_string(),
+        Device::Cuda(index) => format!("cuda:{index}"),
+    }
 }
 
 /// Which queue a job waits in.

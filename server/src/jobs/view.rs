@@ -3,34 +3,19 @@
 use shared::api::{JobDetails, JobOutcome, JobResource, JobState, RecordingCurve, RecordingReport};
 use shared::job::{Device, RawJob};
 
-use crate::database::{Database, JobRow, Result};
+use super::submit::card_of;
+use crate::database::{Database, JobSummary, Result};
 
 /// A job of a list.
-///
-/// # Errors
-///
-/// The database fails.
-pub async fn resource(database: &Database, row: JobRow) -> Result<JobResource> {
+pub fn resource(row: JobSummary) -> JobResource {
     let state = JobState::of(&row.state).unwrap_or(JobState::Failed);
-    let before = match state {
-        JobState::Queued => Some(database.jobs_before(&row).await?.try_into().unwrap_or(0)),
-        _ => None,
-    };
-    let snapshot_bytes = match &row.snapshot {
-        Some(hash) => database.snapshot(hash).await?.map(|row| row.stored_bytes.try_into().unwrap_or(0)),
-        None => None,
-    };
+    let (card, steps) = card_and_steps(&row);
     // What an older version wrote and this one cannot read is left out.
-    let job = RawJob::from_json(&row.config).and_then(RawJob::resolve).ok();
-    let card = job.as_ref().map_or_else(String::new, |job| match &job.device {
-        Device::Virtual(cards) => cards.to_string(),
-        Device::Cuda(index) => format!("cuda:{index}"),
-    });
     let result: Option<RecordingReport> = row.result.and_then(|json| serde_json::from_str(&json).ok());
     // A clock that was put back makes no time run backwards.
     let started_ms = row.started_ms.map(|started| started.max(row.created_ms));
     let finished_ms = row.finished_ms.map(|finished| finished.max(started_ms.unwrap_or(row.created_ms)));
-    Ok(JobResource {
+    JobResource {
         id: row.id,
         state,
         outcome: JobOutcome::of(state, result.as_ref()),
@@ -38,17 +23,26 @@ pub async fn resource(database: &Database, row: JobRow) -> Result<JobResource> {
         kind: row.kind,
         card,
         priority: row.priority.try_into().unwrap_or(0),
-        steps: job.map_or(0, |job| job.steps),
+        steps,
         created_ms: row.created_ms,
         started_ms,
         finished_ms,
         attempts: row.attempts.try_into().unwrap_or(0),
-        before,
+        before: row.ahead.map(|ahead| ahead.try_into().unwrap_or(0)),
         progress: row.progress.and_then(|json| serde_json::from_str(&json).ok()),
         result,
         error: row.error.and_then(|json| serde_json::from_str(&json).ok()),
-        snapshot_bytes,
-    })
+        snapshot_bytes: row.snapshot_bytes.map(|bytes| bytes.try_into().unwrap_or(0)),
+    }
+}
+
+/// What is shown of a job's config; of those that an older version took it stands in the config alone.
+fn card_and_steps(row: &JobSummary) -> (String, u64) {
+    if let (Some(card), Some(steps)) = (&row.card, row.steps) {
+        return (card.clone(), steps.try_into().unwrap_or(0));
+    }
+    let job = row.config.as_deref().and_then(|config| RawJob::from_json(config).and_then(RawJob::resolve).ok());
+    job.map_or_else(Default::default, |job| (card_of(&job), job.steps))
 }
 
 /// The memory of each card of a job, where all have the same; that of a real GPU is known from its recording.
@@ -59,16 +53,18 @@ fn capacity_bytes(config: &str, curve: Option<&RecordingCurve>) -> Option<u64> {
     }
 }
 
-/// A job with what its own page shows beside.
+/// A job with what its own page shows beside; `None` where there is no such job.
 ///
 /// # Errors
 ///
 /// The database fails.
-pub async fn details(database: &Database, row: JobRow) -> Result<JobDetails> {
-    let source = row.source.clone();
+pub async fn details(database: &Database, id: &str) -> Result<Option<JobDetails>> {
+    let (Some(row), Some(summary)) = (database.job(id).await?, database.job_summary(id).await?) else {
+        return Ok(None);
+    };
     let notes = serde_json::from_str(&row.notes).unwrap_or_default();
     let log = row.log.iter().flat_map(|log| log.lines()).map(str::to_owned).collect();
-    let curve = database.job_curve(&row.id).await?.and_then(|json| serde_json::from_str(&json).ok());
+    let curve = database.job_curve(id).await?.and_then(|json| serde_json::from_str(&json).ok());
     let capacity_bytes = capacity_bytes(&row.config, curve.as_ref());
-    Ok(JobDetails { job: resource(database, row).await?, source, notes, log, capacity_bytes, curve })
+    Ok(Some(JobDetails { job: resource(summary), source: row.source, notes, log, capacity_bytes, curve }))
 }

@@ -202,6 +202,7 @@ impl From<SnapshotError> for ApiError {
         match error {
             SnapshotError::Database(error) => error.into(),
             SnapshotError::Store(error) => error.into(),
+            SnapshotError::Full => Self::new(ErrorCode::NoRoom, "The store holds as much as it may."),
         }
     }
 }

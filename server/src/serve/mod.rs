@@ -105,6 +105,8 @@ pub struct Started {
 /// Database or store do not answer, a folder cannot be made, or the address cannot be bound.
 pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> Result<Started, Failure> {
     let (database, store) = installation::open(&config.database, &config.store).await?;
+    let limited = database.set_limits(config.shares.quota_bytes, config.queue).await;
+    limited.map_err(|error| Failure::new(error.to_string(), "check the database"))?;
     let worker =
         Arc::new(Context::new(database.clone(), store.clone(), config.worker.clone(), config.recorder.clone())?);
     // Whoever is told that it listens may submit a job at once.

@@ -175,6 +175,7 @@ async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDi
         }
         Err(error) => {
             let hint = match &error {
+                SnapshotError::Full => QUOTA_HINT,
                 SnapshotError::Store(error) if error.kind() == StoreErrorKind::Full => NO_ROOM_HINT,
                 _ => "Look at the server's store, then submit the job again.",
             };
@@ -228,6 +229,8 @@ async fn give_back(context: &Context, row: &JobRow, is_attempt: bool) {
     }
 }
 
+const QUOTA_HINT: &str = "Delete jobs and links that nobody needs, or have the server's `quota` raised; what is deleted \
+    makes room within about an hour. Then submit the job again.";
 const NO_ROOM_HINT: &str = "Make room on the server's disk, then submit the job again.";
 
 fn no_room(error: &io::Error) -> String {

@@ -258,10 +258,14 @@ fn a_full_queue_says_so(backend: Backend) {
     let server = Server::on(backend, settings);
     let running = submit(&server, LONG);
     wait_for(&server, &running, &["running"]);
-    submit(&server, SMALL);
+    let keyed = || server.send_body("POST", "/api/v1/jobs", &[("Idempotency-Key", "one")], SMALL.as_bytes());
+    let accepted = keyed();
+    assert_eq!(accepted.status, 202, "{}", accepted.text());
     let reply = server.send_body("POST", "/api/v1/jobs", &[], SMALL.as_bytes());
     check_refusal(&reply, 503, "queue_full", "1 jobs wait");
     assert!(reply.header("retry-after").is_some());
+    // Whoever is not sure that it was accepted asks again, and hears that it was.
+    assert_eq!((keyed().status, &keyed().json()["id"]), (202, &accepted.json()["id"]));
 }
 
 fn lists_come_in_parts(backend: Backend) {

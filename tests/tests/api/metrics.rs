@@ -67,6 +67,7 @@ fn the_store_and_its_links_are_counted() {
         ("snapscope_store_transferred_bytes_total{direction=\"written\"}", size_bytes),
         ("snapscope_store_transferred_bytes_total{direction=\"read\"}", size_bytes),
         ("snapscope_store_snapshots_bytes", size_bytes),
+        ("snapscope_store_jobs_bytes", 0.0),
         ("snapscope_store_quota_bytes", f64::from(1 << 30)),
         ("snapscope_shares", 1.0),
         ("snapscope_database_up", 1.0),

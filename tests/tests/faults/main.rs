@@ -8,6 +8,7 @@ mod forms;
 mod jobs;
 mod memory;
 mod place;
+mod quota;
 mod requests;
 mod snapshots;
 mod store;

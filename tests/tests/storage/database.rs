@@ -20,6 +20,8 @@ fn job(id: &str, priority: u16) -> NewJob {
         notes: "[]".to_owned(),
         idempotency_key: None,
         request_hash: "a".to_owned(),
+        card: "a100-80gb".to_owned(),
+        steps: 3,
     }
 }
 
@@ -126,20 +128,63 @@ fn the_queue_has_an_order(backend: Backend) {
             database.submit(&job(id, priority)).await.unwrap();
         }
         for (id, before) in [("a", 2), ("b", 0), ("c", 3), ("d", 1)] {
-            let row = database.job(id).await.unwrap().unwrap();
-            assert_eq!(database.jobs_before(&row).await.unwrap(), before, "{id}");
+            assert_eq!(database.job_summary(id).await.unwrap().unwrap().ahead, Some(before), "{id}");
         }
         let counts = database.job_counts().await.unwrap();
         assert_eq!(counts, [Counts { kind: "virtual".to_owned(), state: "queued".to_owned(), jobs: 4 }]);
     });
 }
 
+fn the_queue_is_bounded_however_many_submit_at_once(backend: Backend) {
+    with_database(backend, async |database| {
+        database.set_limits(u64::MAX, 3).await.unwrap();
+        let jobs: Vec<NewJob> = (0..20).map(|number| job(&format!("{number:02}"), 0)).collect();
+        let submitted = futures_util::future::join_all(jobs.iter().map(|job| database.submit(job))).await;
+        let submitted: Vec<Submission> = submitted.into_iter().map(Result::unwrap).collect();
+        let count = |wanted: Submission| submitted.iter().filter(|submission| **submission == wanted).count();
+        assert_eq!((count(Submission::New), count(Submission::QueueFull)), (3, 17));
+        assert_eq!(database.job_counts().await.unwrap()[0].jobs, 3);
+    });
+}
+
+fn lists_read_what_they_show(backend: Backend) {
+    with_database(backend, async |database| {
+        finished(&database, "a", "h").await;
+        database.submit(&job("b", 0)).await.unwrap();
+        let rows = database.jobs(&Page { limit: 10, ..Page::default() }).await.unwrap();
+        let shown: Vec<_> = rows.iter().map(|row| (&*row.id, row.snapshot_bytes, row.ahead)).collect();
+        assert_eq!(shown, [("b", None, Some(0)), ("a", Some(5), None)]);
+        for row in rows {
+            assert_eq!((row.card.as_deref(), row.steps, row.config), (Some("a100-80gb"), Some(3), None));
+        }
+    });
+}
+
+fn all_that_is_kept_counts_in_the_quota(backend: Backend) {
+    with_database(backend, async |database| {
+        finished(&database, "a", "h").await;
+        // `{}`, `model = 'gpt2'`, `[]` and `curve of a`, and five bytes of a snapshot.
+        assert_eq!((database.job_bytes().await.unwrap(), database.used_bytes().await.unwrap()), (28, 33));
+        database.set_limits(60, 10).await.unwrap();
+        assert!(database.has_room(27).await.unwrap() && !database.has_room(28).await.unwrap());
+        assert_eq!(database.add_snapshot("large", "o", 28).await.unwrap(), None);
+        assert_eq!(database.add_snapshot("h", "again", 1000).await.unwrap().unwrap().stored_bytes, 5);
+        assert_eq!(database.submit(&job("b", 0)).await.unwrap(), Submission::New);
+        assert_eq!(database.submit(&job("c", 0)).await.unwrap(), Submission::NoRoom);
+        claim(&database, "b", "w").await.unwrap();
+        database.report("b", "w", None, &["12345".to_owned()]).await.unwrap();
+        assert_eq!(database.used_bytes().await.unwrap(), 33 + 18 + 5);
+        assert_eq!(database.delete_job("a").await.unwrap(), Deletion::Deleted);
+        assert_eq!(database.submit(&job("c", 0)).await.unwrap(), Submission::New);
+    });
+}
+
 fn snapshots_stay_while_something_refers_to_them(backend: Backend) {
     with_database(backend, async |database| {
         let later = now_ms() + 1000;
-        assert_eq!(database.add_snapshot("h", "first", 5).await.unwrap().object, "first");
+        assert_eq!(database.add_snapshot("h", "first", 5).await.unwrap().unwrap().object, "first");
         // The same bytes once more: the first object counts.
-        assert_eq!(database.add_snapshot("h", "second", 5).await.unwrap().object, "first");
+        assert_eq!(database.add_snapshot("h", "second", 5).await.unwrap().unwrap().object, "first");
         let share = NewShare {
             token_hash: "t".to_owned(),
             delete_hash: "d".to_owned(),
@@ -261,6 +306,9 @@ both!(
     a_silent_worker_loses_its_job,
     an_orderly_stop_is_no_attempt,
     the_queue_has_an_order,
+    the_queue_is_bounded_however_many_submit_at_once,
+    lists_read_what_they_show,
+    all_that_is_kept_counts_in_the_quota,
     snapshots_stay_while_something_refers_to_them,
     a_job_that_is_over_can_be_deleted,
     a_deleted_job_leaves_what_others_refer_to,

@@ -52,23 +52,31 @@ pub(crate) async fn submit(
     let prepared = web::block(move || jobs::prepare(&wanted, key)).await;
     let prepared = prepared.map_err(|_| ApiError::new(ErrorCode::Internal, "The config can't be checked."))?;
     let job = prepared.map_err(|problems| ApiError::config(&problems))?;
-    check_kind(&state, &job.kind).await?;
-    let waiting = state.database.job_counts().await?;
-    let waiting = waiting.iter().filter(|counts| counts.state == JobState::Queued.word()).map(|counts| counts.jobs);
-    if waiting.sum::<i64>().unsigned_abs() >= state.config.queue {
-        let message = format!("{} jobs wait already.", state.config.queue);
-        return Err(ApiError::new(ErrorCode::QueueFull, message).retry_after(30));
-    }
-    let id = match state.database.submit(&job).await? {
+    // A request that was accepted is so when it is repeated, whatever has become of the workers and of the queue.
+    let submission = match state.database.submitted(&job).await? {
+        Some(known) => known,
+        None => {
+            check_kind(&state, &job.kind).await?;
+            state.database.submit(&job).await?
+        }
+    };
+    let id = match submission {
         Submission::New => job.id,
         Submission::Known(id) => id,
         Submission::Conflict => {
             let message = "This Idempotency-Key came with another request before.";
             return Err(ApiError::new(ErrorCode::Conflict, message));
         }
+        Submission::QueueFull => {
+            let message = format!("{} jobs wait already.", state.config.queue);
+            return Err(ApiError::new(ErrorCode::QueueFull, message).retry_after(30));
+        }
+        Submission::NoRoom => {
+            let message = "The store holds as much as it may, and has no room for another job.";
+            return Err(ApiError::new(ErrorCode::NoRoom, message));
+        }
     };
-    let details = find(&state.database, &id).await?;
-    let details = jobs::details(&state.database, details).await?;
+    let details = jobs::details(&state.database, &id).await?.ok_or_else(no_such_job)?;
     Ok(HttpResponse::Accepted().insert_header((LOCATION, format!("/api/v1/jobs/{id}"))).json(details))
 }
 
@@ -122,10 +130,9 @@ pub(crate) async fn list(request: HttpRequest, state: Data<State>) -> Result<web
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     let next = more.then(|| rows.last().map(|row| row.id.clone())).flatten();
-    let mut jobs = Vec::new();
-    for row in rows {
-        jobs.push(jobs::resource(&state.database, row).await?);
-    }
+    // Jobs that an older version took have their configs read, in which time others would wait.
+    let jobs = web::block(move || rows.into_iter().map(jobs::resource).collect()).await;
+    let jobs = jobs.map_err(|_| ApiError::new(ErrorCode::Internal, "The list can't be made."))?;
     Ok(web::Json(JobList { jobs, next }))
 }
 
@@ -136,8 +143,7 @@ pub(crate) async fn list(request: HttpRequest, state: Data<State>) -> Result<web
     responses((status = 200, description = "Where it is in its life", body = JobDetails))
 )]
 pub(crate) async fn get(id: Path<String>, state: Data<State>) -> Result<web::Json<JobDetails>, ApiError> {
-    let row = find(&state.database, &id).await?;
-    Ok(web::Json(jobs::details(&state.database, row).await?))
+    Ok(web::Json(jobs::details(&state.database, &id).await?.ok_or_else(no_such_job)?))
 }
 
 /// Cancels a job that waits or runs.
@@ -150,8 +156,7 @@ pub(crate) async fn get(id: Path<String>, state: Data<State>) -> Result<web::Jso
 )]
 pub(crate) async fn cancel(id: Path<String>, state: Data<State>) -> Result<web::Json<JobResource>, ApiError> {
     state.database.cancel(&id).await?;
-    let row = find(&state.database, &id).await?;
-    Ok(web::Json(jobs::resource(&state.database, row).await?))
+    Ok(web::Json(resource(&state.database, &id).await?))
 }
 
 /// Gives a job another name.
@@ -169,8 +174,7 @@ pub(crate) async fn change(
 ) -> Result<web::Json<JobResource>, ApiError> {
     let JobChange { name } = job_request::read_change(payload).await?;
     state.database.rename_job(&id, &name).await?;
-    let row = find(&state.database, &id).await?;
-    Ok(web::Json(jobs::resource(&state.database, row).await?))
+    Ok(web::Json(resource(&state.database, &id).await?))
 }
 
 /// Deletes a job that is over, what happened to it, and its snapshot.
@@ -189,16 +193,22 @@ pub(crate) async fn delete(id: Path<String>, state: Data<State>) -> Result<HttpR
             let message = "This job waits or runs: cancel it first, and delete it once it has ended.";
             Err(ApiError::new(ErrorCode::Conflict, message))
         }
-        Deletion::Unknown => Err(ApiError::not_found(NO_SUCH_JOB)),
+        Deletion::Unknown => Err(no_such_job()),
     }
 }
 
-/// Why a job is not found.
-const NO_SUCH_JOB: &str = "There is no such job; jobs are forgotten after some time.";
+fn no_such_job() -> ApiError {
+    ApiError::not_found("There is no such job; jobs are forgotten after some time.")
+}
 
 /// A job as it is stored.
 pub(super) async fn find(database: &Database, id: &str) -> Result<JobRow, ApiError> {
-    database.job(id).await?.ok_or_else(|| ApiError::not_found(NO_SUCH_JOB))
+    database.job(id).await?.ok_or_else(no_such_job)
+}
+
+/// A job as lists have it.
+async fn resource(database: &Database, id: &str) -> Result<JobResource, ApiError> {
+    Ok(jobs::resource(database.job_summary(id).await?.ok_or_else(no_such_job)?))
 }
 
 /// The snapshot of a finished job, compressed as it is stored.

@@ -88,7 +88,7 @@ pub(crate) async fn share(
     let in_line = state.digester.line_up(bytes).ok_or_else(crowded)?;
     let digest = state.digester.digest(file.path()).await.map_err(digest_error)?;
     drop(in_line);
-    store(&state, &file, &hash, bytes).await?;
+    store(&state, &file, &hash).await?;
     let (token, delete_token) = (Token::random()?, Token::random()?);
     let new = NewShare {
         token_hash: token.hash,
@@ -157,8 +157,9 @@ async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiErr
         let message = "This address has as many uploads under way as one may.";
         return Err(ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS));
     };
-    if state.database.stored_bytes().await?.saturating_add(holding.bytes) > state.config.shares.quota_bytes {
-        return Err(full());
+    if state.database.used_bytes().await?.saturating_add(holding.bytes) > state.config.shares.quota_bytes {
+        let message = "The store holds as much as it may, with the uploads that are under way.";
+        return Err(ApiError::new(ErrorCode::NoRoom, message));
     }
     if free_bytes(state.worker.scratch()) < holding.unwritten_bytes {
         return Err(ApiError::new(ErrorCode::NoRoom, "The server's disk has no room for this upload."));
@@ -238,12 +239,9 @@ async fn read_snapshot(
 }
 
 /// Puts an upload into the store, unless the same bytes are there already.
-async fn store(state: &State, file: &NamedTempFile, hash: &str, bytes: u64) -> Result<(), ApiError> {
+async fn store(state: &State, file: &NamedTempFile, hash: &str) -> Result<(), ApiError> {
     if state.database.touch_snapshot(hash).await?.is_some() {
         return Ok(());
-    }
-    if state.database.stored_bytes().await?.saturating_add(bytes) > state.config.shares.quota_bytes {
-        return Err(full());
     }
     Ok(snapshots::keep(&state.database, &state.store, file.path(), hash).await?)
 }
@@ -329,10 +327,6 @@ fn bad(message: impl Into<String>) -> ApiError {
 fn crowded() -> ApiError {
     let message = "As many uploads wait to be looked at as may wait.";
     ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS)
-}
-
-fn full() -> ApiError {
-    ApiError::new(ErrorCode::NoRoom, "The store holds as much as it may, with the uploads that are under way.")
 }
 
 fn broken_off(error: &dyn std::fmt::Display) -> ApiError {

@@ -19,6 +19,7 @@ struct Now {
     oldest_wait_ms: u64,
     workers: BTreeMap<String, u64>,
     stored_bytes: u64,
+    job_bytes: u64,
     shares: u64,
 }
 
@@ -31,7 +32,7 @@ pub(super) async fn register(registry: &mut Registry, state: &State) {
         Err(error) => tracing::error!(%error, "there are no figures of jobs and links"),
     }
     let quota = gauge_of(state.config.shares.quota_bytes);
-    registry.register_with_unit("store_quota", "The most that stored snapshots may have", Unit::Bytes, quota);
+    registry.register_with_unit("store_quota", "The most that stored snapshots and jobs may have", Unit::Bytes, quota);
     let help = "The most jobs that may wait";
     gauge(registry, "queue_limit_jobs", help, state.config.queue);
     gauge(registry, "recorders", "Recorders that this process runs", state.worker.running() as u64);
@@ -45,6 +46,7 @@ impl Now {
             oldest_wait_ms: database.oldest_wait_ms().await?,
             workers: state.workers().await?,
             stored_bytes: database.stored_bytes().await?,
+            job_bytes: database.job_bytes().await?,
             shares: database.share_count().await?,
         })
     }
@@ -66,6 +68,8 @@ impl Now {
         registry.register("workers", "Workers that have shown that they are alive", workers);
         let stored = gauge_of(self.stored_bytes);
         registry.register_with_unit("store_snapshots", "What stored snapshots have", Unit::Bytes, stored);
+        let of_jobs = gauge_of(self.job_bytes);
+        registry.register_with_unit("store_jobs", "What configs, logs and events of jobs have", Unit::Bytes, of_jobs);
         gauge(registry, "shares", "Links that there are", self.shares);
     }
 }

@@ -1,0 +1,50 @@
+//! A store that is as full as it may be takes nothing more, and says what to do.
+
+use testkit::form::Form;
+use testkit::http::Reply;
+use testkit::padded::padded;
+use testkit::repro::Played;
+use testkit::serving::{Launch, ServeProcess};
+
+use crate::check_refusal;
+use crate::jobs::{check_failed, check_finished, recorder, submitted};
+use crate::place::{check_no_files, files};
+
+/// A server with a quota, whose recorder plays a script.
+fn server(quota: &str, script: &str) -> (ServeProcess, Played) {
+    let recorder = recorder(script);
+    let launch = Launch::default().with("--jobs", "virtual=1").with("--quota", quota);
+    (ServeProcess::launch(&launch.with_variables(recorder.variables())), recorder)
+}
+
+#[test]
+fn a_recording_beyond_the_quota_is_not_stored() {
+    let source = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(source.path(), padded(2 << 20, 1)).expect("room");
+    let (server, _recorder) = server("1MiB", &format!("cp '{}' \"$output\"", source.path().display()));
+    let id = submitted(&server);
+    check_failed(&server, &id, "not_stored", "as much as it may");
+    check_failed(&server, &id, "not_stored", "Delete jobs");
+    check_no_files(&server.data().join("store"));
+    check_no_files(&server.data().join("scratch"));
+    // What fits is stored.
+    std::fs::write(source.path(), padded(100 << 10, 1)).expect("room");
+    check_finished(&server, &submitted(&server));
+    assert_eq!(files(&server.data().join("store")).len(), 1);
+}
+
+#[test]
+fn configs_count_in_the_quota() {
+    // Nothing ends, so that all but the first wait.
+    let (server, _recorder) = server("300KiB", "exec sleep 1000");
+    let config = format!("# {}\nsteps = 2\nmodel = \"mlp\"\n", "x".repeat(100 << 10));
+    let submit = || server.post("/api/v1/jobs", &[], config.as_bytes());
+    let taken: Vec<Reply> = (0..2).map(|_| submit()).collect();
+    assert!(taken.iter().all(|reply| reply.status == 202), "{}", taken[1].text());
+    check_refusal(&submit(), 507, "no_room", "as much as it may");
+    check_refusal(&server.share(Form::share(&padded(120 << 10, 1))), 507, "no_room", "as much as it may");
+    let waiting = format!("/api/v1/jobs/{}", taken[1].json()["id"].as_str().expect("an id"));
+    assert_eq!(server.post(&format!("{waiting}/cancel"), &[], b"").status, 200);
+    assert_eq!(testkit::http::send(server.address, "DELETE", &waiting, &[]).status, 204);
+    assert_eq!(submit().status, 202);
+}
