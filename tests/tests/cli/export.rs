@@ -1,6 +1,10 @@
 //! `export`: snapshots, tables, pictures and reports as files.
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
 use serde_json::Value;
+use testkit::server::snapscope;
 
 use crate::command::{check_refusal, file, json, run};
 
@@ -25,6 +29,21 @@ fn an_export_is_the_same_snapshot_and_names_nobody_where_it_should_not() {
     assert_eq!(figures(&clean), figures(&file));
     assert_eq!(json(&["inspect", "--json", &clean])["annotations"], 0);
     assert_eq!(json(&["inspect", "--json", &clean])["format"]["container"], "gzip");
+}
+
+#[test]
+fn others_may_read_an_export_as_the_umask_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = file("torch2.10-train-annotated.pickle.gz");
+    for (umask, mode) in [("022", 0o644), ("027", 0o640), ("077", 0o600)] {
+        let out = folder.path().join(umask);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("umask {umask} && exec \"$@\""), "sh"]).arg(snapscope());
+        let exported = shell.args(["export", &file, "--to", "pickle", "-o"]).arg(&out).output().expect("a shell");
+        assert!(exported.status.success(), "{}", String::from_utf8_lossy(&exported.stderr));
+        let permissions = std::fs::metadata(&out).expect("the file").permissions();
+        assert_eq!(permissions.mode() & 0o777, mode, "umask {umask}");
+    }
 }
 
 /// Writes a file in another form and returns what is in it.

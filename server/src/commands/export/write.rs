@@ -11,9 +11,11 @@ use tempfile::NamedTempFile;
 pub(in crate::commands) type Sink<'s> = dyn FnMut(&[u8]) + 's;
 
 /// Writes a file whole or not at all, and says how long it is.
+///
+/// It is on the disk before it takes the place of another, and others may read it as the umask says.
 pub(in crate::commands) fn write(path: &Path, export: impl FnOnce(&mut Sink<'_>)) -> std::io::Result<u64> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = NamedTempFile::new_in(folder)?;
+    let file = beside(folder)?;
     let is_compressed = path.extension().is_some_and(|extension| extension == "gz");
     if is_compressed {
         let mut gzip = GzEncoder::new(BufWriter::new(&file), Compression::default());
@@ -25,8 +27,17 @@ pub(in crate::commands) fn write(path: &Path, export: impl FnOnce(&mut Sink<'_>)
         plain.flush()?;
     }
     let size_bytes = file.as_file().metadata()?.len();
+    file.as_file().sync_all()?;
     file.persist(path)?;
     Ok(size_bytes)
+}
+
+/// A file for the time being; temporary files are their owner's alone unless somebody says otherwise.
+fn beside(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 /// Writes all pieces, and stops at the first error.
