@@ -89,7 +89,7 @@ impl<T: Into<i128>> From<Option<T>> for Cell<'_> {
 }
 
 /// A text in CSV, harmless in a spreadsheet.
-fn csv_text(text: &str) -> String {
+pub fn csv_text(text: &str) -> String {
     // What spreadsheets take for the start of a formula; they skip blanks and tabs before it.
     let is_formula = text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with(['\t', '\r']);
     let apostrophe = if is_formula { "'" } else { "" };

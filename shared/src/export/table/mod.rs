@@ -10,7 +10,7 @@ mod live;
 mod sheet;
 mod state;
 
-pub use cell::Cell;
+pub use cell::{Cell, csv_text};
 pub use sheet::{Rows, Sheet};
 
 use super::subject::Subject;
