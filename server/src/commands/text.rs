@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 
 use shared::analysis::Timeline;
+use shared::base::markup::turns_direction;
 
 /// A text whose letters do nothing but be seen: names in a snapshot may hold whatever commands a terminal.
 ///
 /// Controls, and those that turn the direction of writing, become `\u001b` and the like, which JSON reads as the same.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let acts = |c: char| {
-        c.is_control() && !matches!(c, '\n' | '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || turns_direction(c);
     if !text.contains(acts) {
         return Cow::Borrowed(text);
     }
