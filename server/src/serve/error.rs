@@ -33,6 +33,8 @@ pub(crate) enum ErrorCode {
     Forbidden,
     /// The same idempotency key came with another request, or the resource is in another state.
     Conflict,
+    /// It was there, and the store has lost it.
+    Gone,
     /// It comes more slowly than the server waits.
     TooSlow,
     /// It is larger than the server takes.
@@ -77,6 +79,11 @@ impl ErrorCode {
                 ("forbidden", StatusCode::FORBIDDEN, "Ask from the server's own page, or from a program.")
             }
             Self::Conflict => ("conflict", StatusCode::CONFLICT, "Look at what is there already."),
+            Self::Gone => (
+                "gone",
+                StatusCode::GONE,
+                "Record or share it again; whoever runs this server may look with `snapscope data check`.",
+            ),
             Self::TooSlow => {
                 ("too_slow", StatusCode::REQUEST_TIMEOUT, "Send it again, over a faster connection if there is one.")
             }

@@ -126,6 +126,8 @@ fn a_link_has_a_picture() {
     assert!(count([0x1f, 0x5f, 0xd6]) > 1000 && count([0xa8, 0x57, 0x08]) > 1000, "lines");
     assert!(count([0xff; 3]) > pixels.len() / 2, "paper");
 
+    // No cache that others share keeps it, and a link that is deleted is asked for again.
+    assert_eq!(reply.header("cache-control"), Some("private, no-cache"));
     let tag = reply.header("etag").expect("a tag");
     let again = server.get(&path, &[("If-None-Match", tag)]);
     assert_eq!((again.status, again.body.len()), (304, 0));

@@ -72,7 +72,11 @@ fn a_link_opens_what_was_shared_until_it_is_deleted(backend: Backend) {
         link["digest"]["events"].as_u64() > Some(0) && link["digest"]["peak_live_bytes"].as_u64() > Some(0),
         "{link}"
     );
-    assert_eq!(server.get(&format!("{path}/snapshot"), &[]).body, snapshot());
+    let file = server.get(&format!("{path}/snapshot"), &[]);
+    assert_eq!((&file.body, file.header("cache-control")), (&snapshot(), Some("private, no-cache")));
+    let known = [("If-None-Match", file.header("etag").expect("a tag"))];
+    let again = server.get(&format!("{path}/snapshot"), &known);
+    assert_eq!((again.status, again.body.len(), again.header("cache-control")), (304, 0, Some("private, no-cache")));
 
     let delete = |token: &str| server.send("DELETE", &path, &[("Authorization", &format!("Bearer {token}"))]);
     check_refusal(&server.send("DELETE", &path, &[]), 401, "unauthorized", "token");
@@ -80,6 +84,15 @@ fn a_link_opens_what_was_shared_until_it_is_deleted(backend: Backend) {
     assert_eq!(delete(made["delete_token"].as_str().expect("a token")).status, 204);
     check_refusal(&server.get(&path, &[]), 404, "not_found", "no such link");
     check_refusal(&server.get(&format!("{path}/snapshot"), &[]), 404, "not_found", "no such link");
+    // Whoever has it is not told that it is as it was.
+    check_refusal(&server.get(&format!("{path}/snapshot"), &known), 404, "not_found", "no such link");
+}
+
+fn a_title_is_read_as_it_is_written(backend: Backend) {
+    let server = server(backend);
+    let made = share(&server, &json!({"title": "run \u{202e}gpj.exe\u{2066}\n2", "days": 7}), &snapshot()).json();
+    let link = server.get(&format!("/api/v1/shares/{}", made["token"].as_str().expect("a token")), &[]).json();
+    assert_eq!(link["title"], "run gpj.exe 2");
 }
 
 fn the_same_bytes_are_stored_once_and_live_as_long_as_one_link(backend: Backend) {
@@ -143,6 +156,7 @@ fn a_body_that_lies_about_its_length_leaves_nothing(backend: Backend) {
 
 both!(
     a_link_opens_what_was_shared_until_it_is_deleted,
+    a_title_is_read_as_it_is_written,
     the_same_bytes_are_stored_once_and_live_as_long_as_one_link,
     what_is_no_snapshot_is_not_shared,
     what_is_too_much_is_not_taken,

@@ -50,6 +50,20 @@ fn bombs_hold_up_nobody() {
     check_no_files(&place.data().join("scratch"));
 }
 
+#[test]
+fn a_snapshot_that_the_store_has_lost_is_gone() {
+    let place = Place::new();
+    let made = place.share(Form::share(&snapshot())).json();
+    let link = format!("/api/v1/shares/{}", made["token"].as_str().expect("a token"));
+    let stored = files(&place.data().join("store"));
+    assert_eq!(stored.len(), 1);
+    std::fs::remove_file(&stored[0]).expect("a snapshot");
+    let reply = place.server.get(&format!("{link}/snapshot"), &[]);
+    check_refusal(&reply, 410, "gone", "has lost");
+    assert!(reply.text().contains("share it again"), "{}", reply.text());
+    assert_eq!(place.server.get(&link, &[]).status, 200);
+}
+
 /// An upload whose last bytes do not come, until this is dropped.
 struct Begun(TcpStream);
 

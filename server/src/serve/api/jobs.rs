@@ -1,21 +1,23 @@
 //! `jobs`: submitting, looking at, naming, cancelling and deleting recordings.
 
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, LOCATION,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LOCATION,
 };
 use actix_web::web::{self, Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
-use shared::api::{JobChange, JobDetails, JobList, JobRequest, JobResource, JobState};
+use shared::api::{ErrorBody, JobChange, JobDetails, JobList, JobRequest, JobResource, JobState};
 use utoipa::IntoParams;
 
 use super::job_request;
 use crate::database::{Database, Deletion, JobRow, Page, Submission};
 use crate::jobs;
+use crate::serve::asset::is_current;
 use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::query::parameters;
 use crate::serve::state::State;
+use crate::store::StoreErrorKind;
 
 /// Jobs of a list.
 const DEFAULT_LIMIT: u32 = 50;
@@ -215,35 +217,57 @@ async fn resource(database: &Database, id: &str) -> Result<JobResource, ApiError
 #[utoipa::path(
     get, path = "/api/v1/jobs/{id}/snapshot", operation_id = "get_job_snapshot", tag = "jobs",
     params(("id" = String, Path, description = "The job's `id`")),
-    responses((
-        status = 200, description = "PyTorch's official pickle, compressed with gzip", content_type = "application/gzip",
-        body = Vec<u8>
-    ))
+    responses(
+        (status = 200, description = "PyTorch's official pickle, compressed with gzip", content_type = "application/gzip",
+            body = Vec<u8>),
+        (status = 304, description = "It is what the tag in `If-None-Match` says"),
+        (status = 410, description = "`gone`: It was there, and the store has lost it", body = ErrorBody)
+    )
 )]
-pub(crate) async fn snapshot(id: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn snapshot(
+    request: HttpRequest,
+    id: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, ApiError> {
     let row = find(&state.database, &id).await?;
     let Some(hash) = &row.snapshot else {
         return Err(ApiError::not_found(format!("This job is {} and has no snapshot.", row.state)));
     };
     let stored = state.database.snapshot(hash).await?.ok_or_else(|| ApiError::not_found("The snapshot is gone."))?;
-    send(&state, &stored.object, &format!("{}.pickle.gz", file_name(&row.name))).await
+    send(&request, &state, (hash, &stored.object), &row.name).await
 }
 
-/// Streams an object as a file to save.
-pub(crate) async fn send(state: &State, object: &str, file_name: &str) -> Result<HttpResponse, ApiError> {
-    let (bytes, stream) = state.store.read(object).await?;
-    Ok(HttpResponse::Ok()
+/// Streams a snapshot, by its hash and its object, as a file to save.
+///
+/// Whoever has it already asks again whether they still may: what it belongs to may have ended or been deleted.
+pub(crate) async fn send(
+    request: &HttpRequest,
+    state: &State,
+    (hash, object): (&str, &str),
+    name: &str,
+) -> Result<HttpResponse, ApiError> {
+    let tag = format!("\"{hash}\"");
+    let unchanged = is_current(request.headers(), &tag);
+    let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response.insert_header((ETAG, tag)).insert_header((CACHE_CONTROL, "private, no-cache"));
+    if unchanged {
+        return Ok(response.finish());
+    }
+    let (bytes, stream) = state.store.read(object).await.map_err(|error| match error.kind() {
+        StoreErrorKind::NotFound => ApiError::new(ErrorCode::Gone, "The store has lost this snapshot."),
+        _ => error.into(),
+    })?;
+    Ok(response
         .insert_header((CONTENT_TYPE, "application/gzip"))
         .insert_header((CONTENT_LENGTH, bytes))
         // The content is compressed already; whoever saves it gets the same file.
         .insert_header((CONTENT_ENCODING, "identity"))
-        .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{file_name}\"")))
-        .insert_header((CACHE_CONTROL, "private, max-age=3600, immutable"))
+        .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{}.pickle.gz\"", file_name(name))))
         .streaming(stream.map(|piece| piece.map_err(|error| std::io::Error::other(error.to_string())))))
 }
 
 /// A name that any system takes.
-pub(crate) fn file_name(name: &str) -> String {
+fn file_name(name: &str) -> String {
     const LONGEST: usize = 60;
     let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '-' });
     let plain: String = plain.take(LONGEST).collect();

@@ -8,12 +8,13 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_LENGTH};
 use actix_web::web::{Data, Json, Path, Payload};
 use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::stream::{Stream, StreamExt as _};
-use shared::api::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
+use shared::api::{ErrorBody, ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
+use shared::base::markup::turns_direction;
 use tempfile::NamedTempFile;
 use tracing::error;
 use utoipa::ToSchema;
 
-use super::jobs::{file_name, send};
+use super::jobs::send;
 use crate::database::{NewShare, ShareRow};
 use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::guard::Client;
@@ -268,14 +269,20 @@ pub(crate) async fn get(token: Path<String>, state: Data<State>) -> Result<Json<
 #[utoipa::path(
     get, path = "/api/v1/shares/{token}/snapshot", operation_id = "get_share_snapshot", tag = "shares",
     params(("token" = String, Path, description = "The link's `token`")),
-    responses((
-        status = 200, description = "PyTorch's official pickle, compressed with gzip", content_type = "application/gzip",
-        body = Vec<u8>
-    ))
+    responses(
+        (status = 200, description = "PyTorch's official pickle, compressed with gzip", content_type = "application/gzip",
+            body = Vec<u8>),
+        (status = 304, description = "It is what the tag in `If-None-Match` says"),
+        (status = 410, description = "`gone`: It was there, and the store has lost it", body = ErrorBody)
+    )
 )]
-pub(crate) async fn snapshot(token: Path<String>, state: Data<State>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn snapshot(
+    request: HttpRequest,
+    token: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, ApiError> {
     let row = find(&state, &token).await?;
-    send(&state, &row.object, &format!("{}.pickle.gz", file_name(&row.title))).await
+    send(&request, &state, (&row.snapshot, &row.object), &row.title).await
 }
 
 /// Deletes a link with the token that was given for that, as `Authorization: Bearer`.
@@ -313,9 +320,10 @@ pub(crate) fn digest_of(row: &ShareRow) -> SnapshotDigest {
     serde_json::from_str(&row.digest).unwrap_or_default()
 }
 
-/// A title on one line, cut to a length that a chat shows.
+/// A title on one line, cut to a length that a chat shows; what comes after it is read as it is written.
 fn title(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_TITLE).collect();
+    let letters = text.chars().filter(|c| !turns_direction(*c)).map(|c| if c.is_control() { ' ' } else { c });
+    let line: String = letters.take(MOST_TITLE).collect();
     let line = line.trim();
     if line.is_empty() { "Snapshot".to_owned() } else { line.to_owned() }
 }

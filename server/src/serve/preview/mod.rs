@@ -89,7 +89,7 @@ pub(crate) async fn preview(
     let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response
         .insert_header((ETAG, tag.clone()))
-        .insert_header((CACHE_CONTROL, "public, max-age=300"))
+        .insert_header((CACHE_CONTROL, "private, no-cache"))
         // Other sites show it: that is what it is for.
         .insert_header((HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"));
     if unchanged {
