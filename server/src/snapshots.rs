@@ -43,20 +43,30 @@ impl From<StoreError> for SnapshotError {
     }
 }
 
-/// Puts a file into the store and notes it in the database; `hash` is that of its bytes, and is not there yet.
+/// Puts a file into the store and notes it in the database, unless the same bytes are there; `hash` is that of them.
+///
+/// Bytes that the store has lost are put there again, for whatever refers to them.
 ///
 /// # Errors
 ///
 /// The quota has no room for it, or database or store fail; what is left over in the store then, the housekeeper finds.
 pub async fn keep(database: &Database, store: &Store, file: &Path, hash: &str) -> Result<(), SnapshotError> {
-    let file_bytes = tokio::fs::metadata(file).await.map_err(StoreError::from)?.len();
-    if !database.has_room(file_bytes).await? {
-        return Err(SnapshotError::Full);
+    let known = database.touch_snapshot(hash).await?;
+    match &known {
+        Some(known) if store.size(&known.object).await?.is_some() => return Ok(()),
+        Some(_) => {}
+        None => {
+            let file_bytes = tokio::fs::metadata(file).await.map_err(StoreError::from)?.len();
+            database.has_room(file_bytes).await?.then_some(()).ok_or(SnapshotError::Full)?;
+        }
     }
     let object = Store::name(hash, &Uuid::now_v7().simple().to_string());
     let bytes = store.put(&object, file).await?;
     // Somebody may have stored the same bytes meanwhile, or others that took the room.
-    let counts = database.add_snapshot(hash, &object, bytes).await?;
+    let counts = match &known {
+        Some(lost) => database.replace_object(hash, &lost.object, &object).await?,
+        None => database.add_snapshot(hash, &object, bytes).await?,
+    };
     if counts.as_ref().is_none_or(|counts| counts.object != object) {
         let _ = store.remove(&object).await;
     }

@@ -57,6 +57,21 @@ impl Database {
         })
     }
 
+    /// Notes that the store holds a snapshot as another object than the one that it has lost.
+    ///
+    /// Returns the row that counts: somebody else may have done so. `None` where the snapshot is forgotten.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn replace_object(&self, hash: &str, lost: &str, object: &str) -> Result<Option<SnapshotRow>> {
+        let query = "UPDATE snapshots SET object = CASE WHEN object = $2 THEN $3 ELSE object END WHERE hash = $1 \
+                     RETURNING hash, object, stored_bytes, created_ms";
+        Ok(on!(self, pool => {
+            sqlx::query_as(query).bind(hash).bind(lost).bind(object).fetch_optional(pool).await
+        })?)
+    }
+
     /// All stored snapshots, by hash.
     ///
     /// # Errors

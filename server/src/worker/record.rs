@@ -187,12 +187,7 @@ async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDi
 
 /// Puts a recording into the store, unless it is there already, and shows signs of life meanwhile.
 async fn store(context: &Context, row: &JobRow, made: &Made) -> Result<(), SnapshotError> {
-    let work = async {
-        if context.database.touch_snapshot(&made.hash).await?.is_some() {
-            return Ok(());
-        }
-        snapshots::keep(&context.database, &context.store, &made.file, &made.hash).await
-    };
+    let work = snapshots::keep(&context.database, &context.store, &made.file, &made.hash);
     let alive = async {
         loop {
             tokio::time::sleep(context.settings.lease / 6).await;

@@ -62,6 +62,10 @@ fn a_snapshot_that_the_store_has_lost_is_gone() {
     check_refusal(&reply, 410, "gone", "has lost");
     assert!(reply.text().contains("share it again"), "{}", reply.text());
     assert_eq!(place.server.get(&link, &[]).status, 200);
+    // The same bytes bring it back for everybody.
+    assert_eq!(place.share(Form::share(&snapshot())).status, 201);
+    assert_eq!(place.server.get(&format!("{link}/snapshot"), &[]).body, snapshot());
+    assert_eq!(files(&place.data().join("store")).len(), 1);
 }
 
 /// An upload whose last bytes do not come, until this is dropped.

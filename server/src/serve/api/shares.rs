@@ -89,7 +89,7 @@ pub(crate) async fn share(
     let in_line = state.digester.line_up(bytes).ok_or_else(crowded)?;
     let digest = state.digester.digest(file.path()).await.map_err(digest_error)?;
     drop(in_line);
-    store(&state, &file, &hash).await?;
+    snapshots::keep(&state.database, &state.store, file.path(), &hash).await?;
     let (token, delete_token) = (Token::random()?, Token::random()?);
     let new = NewShare {
         token_hash: token.hash,
@@ -237,14 +237,6 @@ async fn read_snapshot(
         place.wrote(piece.len() as u64);
     }
     upload.finish().await.map_err(|error| upload_error(error, most_bytes))
-}
-
-/// Puts an upload into the store, unless the same bytes are there already.
-async fn store(state: &State, file: &NamedTempFile, hash: &str) -> Result<(), ApiError> {
-    if state.database.touch_snapshot(hash).await?.is_some() {
-        return Ok(());
-    }
-    Ok(snapshots::keep(&state.database, &state.store, file.path(), hash).await?)
 }
 
 /// A link: its title, the view that it restores, and what its snapshot adds up to.
