@@ -4,6 +4,8 @@ pub mod bench;
 
 pub mod browser;
 
+pub mod clock;
+
 pub mod corpus;
 
 pub mod cpython;
@@ -15,6 +17,8 @@ pub mod form;
 pub mod generator;
 
 pub mod gpu_check;
+
+pub mod histories;
 
 pub mod http;
 

@@ -1,6 +1,7 @@
 //! The binary `snapscope serve` in a process of its own.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,8 @@ pub struct Launch {
     pub dist: Option<PathBuf>,
     /// The folder of its data, where it is to stay.
     pub data: Option<PathBuf>,
+    /// The file that takes its log, where it is not to be seen beside that of the test.
+    pub log: Option<PathBuf>,
 }
 
 impl Launch {
@@ -52,14 +55,27 @@ impl Launch {
         for (name, value) in self.settings.iter().cloned().chain(defaults) {
             command.arg(name).arg(value);
         }
-        if self.settings.iter().all(|(name, _)| !["--token", "--private"].contains(name)) {
+        let has_token = self.settings.iter().any(|(name, _)| ["--token", "--private"].contains(name));
+        if !has_token && self.environment.iter().all(|(name, _)| name != "SNAPSCOPE_TOKEN") {
             // Whoever else uses the machine of the tests has no say in what they see.
             command.arg("--no-token");
         }
         command.arg("--dist").arg(self.dist.clone().unwrap_or_else(built_page)).arg("--data").arg(data);
         command.envs(self.environment.iter().cloned());
+        log_to(&mut command, self.log.as_deref());
         command
     }
+
+    /// Starts the process on a folder of data, without waiting for it.
+    pub(crate) fn spawn(&self, data: &Path) -> Child {
+        self.command(data).stdout(Stdio::piped()).spawn().expect("the binary to start")
+    }
+}
+
+/// Appends what a command says of itself to a file.
+pub(crate) fn log_to(command: &mut Command, file: Option<&Path>) {
+    let Some(file) = file else { return };
+    command.stderr(File::options().create(true).append(true).open(file).expect("room for a log"));
 }
 
 /// A server that is killed when dropped.
@@ -92,16 +108,34 @@ impl ServeProcess {
     /// It ends without listening.
     #[track_caller]
     pub fn launch(launch: &Launch) -> Self {
+        Self::try_launch(launch).unwrap_or_else(|line| panic!("an address, not {line:?}"))
+    }
+
+    /// As [`Self::launch`].
+    ///
+    /// # Errors
+    ///
+    /// It ends without listening: what it printed instead.
+    pub fn try_launch(launch: &Launch) -> Result<Self, String> {
         let folder = launch.data.is_none().then(|| tempfile::tempdir().expect("a folder"));
         let data = folder.as_ref().map(|folder| folder.path().to_owned()).or_else(|| launch.data.clone());
         let data = data.expect("one or the other");
-        let mut child = launch.command(&data).stdout(Stdio::piped()).spawn().expect("the binary to start");
+        let mut child = launch.spawn(&data);
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
-        let said = line.trim().strip_prefix("Snapscope: http://").unwrap_or_else(|| panic!("an address, not {line:?}"));
-        let (address, login) = said.split_once('/').map_or((said, None), |(address, path)| (address, Some(path)));
-        let address = address.parse().expect("a numeric address");
-        Self { child, data, _folder: folder, address, login: login.map(|path| format!("/{path}")) }
+        let said = line.trim().strip_prefix("Snapscope: http://");
+        let said = said.map(|said| said.split_once('/').map_or((said, None), |(address, path)| (address, Some(path))));
+        match said.and_then(|(address, path)| Some((address.parse().ok()?, path))) {
+            Some((address, path)) => {
+                Ok(Self { child, data, _folder: folder, address, login: path.map(|path| format!("/{path}")) })
+            }
+            None => {
+                // It ends by itself; if not, nobody knows where to ask it.
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(line)
+            }
+        }
     }
 
     /// The number of the process.

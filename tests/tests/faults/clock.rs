@@ -1,10 +1,9 @@
 //! A clock that jumps by hours, both ways: libfaketime gives the server a time of day that this test sets.
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tempfile::TempDir;
+use testkit::clock::Clock;
 use testkit::form::Form;
 use testkit::repro::Played;
 use testkit::serving::{Launch, ServeProcess};
@@ -20,34 +19,25 @@ const HOUR_MS: i64 = 3_600_000;
 /// A server on a clock of its own; its recordings go on until they are let go.
 struct Place {
     server: ServeProcess,
-    clock: TempDir,
+    clock: Clock,
     recorder: Played,
 }
 
 impl Place {
     fn new() -> Self {
-        let clock = tempfile::tempdir().expect("a folder");
+        let clock = Clock::new();
         let recorder = recorder(r#"while [ ! -e "$HOME/go" ]; do sleep 0.1; done; cp "$sample" "$output""#);
-        let variable = |name: &str, value: &Path| (name.to_owned(), value.to_owned());
-        set(clock.path(), 0);
         let launch = Launch::default()
             .with("--jobs", "virtual=1")
             .with("--lease", format!("{}s", LEASE.as_secs()))
             .with_variables(recorder.variables())
-            .with_variables([
-                variable("LD_PRELOAD", &library()),
-                variable("FAKETIME_TIMESTAMP_FILE", &clock.path().join("time")),
-                variable("FAKETIME_NO_CACHE", Path::new("1")),
-                // Computers have a second clock, which does not jump.
-                variable("FAKETIME_DONT_FAKE_MONOTONIC", Path::new("1")),
-                variable("DONT_FAKE_MONOTONIC", Path::new("1")),
-            ]);
+            .with_variables(clock.variables());
         Self { server: ServeProcess::launch(&launch), clock, recorder }
     }
 
     /// Lets the clock jump to so many hours from the real time, and gives everything that watches it time to err.
     fn jump_to(&self, hours: i64) {
-        set(self.clock.path(), hours);
+        self.clock.jump_to(hours);
         std::thread::sleep(LEASE * 2);
     }
 
@@ -62,20 +52,6 @@ impl Place {
     fn let_go(&self) {
         std::fs::write(self.recorder.path("go"), "").expect("room");
     }
-}
-
-/// The library that changes the clock of a process.
-fn library() -> PathBuf {
-    let folders = ["/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib64/faketime", "/usr/lib/faketime"];
-    let library =
-        folders.map(|folder| Path::new(folder).join("libfaketime.so.1")).into_iter().find(|path| path.exists());
-    library.expect("libfaketime is not installed: run the tests by `./dev test`")
-}
-
-fn set(folder: &Path, hours: i64) {
-    // Whoever reads it in the middle of a write would see another time.
-    std::fs::write(folder.join("next"), format!("{hours:+}h\n")).expect("room");
-    std::fs::rename(folder.join("next"), folder.join("time")).expect("to replace it");
 }
 
 #[track_caller]
@@ -108,7 +84,7 @@ fn a_worker_is_seen_right_after_a_jump() {
     let place = Place::new();
     place.let_go();
     for hours in [9, -9, 2] {
-        set(place.clock.path(), hours);
+        place.clock.jump_to(hours);
         let start = Instant::now();
         let reply = submit(&place.server);
         assert_eq!(reply.status, 202, "{hours} h: {}", reply.text());
@@ -129,6 +105,6 @@ fn links_end_when_the_clock_says_so_and_no_sooner() {
         let jumped_ms = now_ms - made_ms;
         assert!((jumped_ms - hours * HOUR_MS).abs() < HOUR_MS, "the clock jumped by {jumped_ms} ms");
     }
-    set(place.clock.path(), 25);
+    place.clock.jump_to(25);
     assert!(!is_there());
 }

@@ -1,17 +1,10 @@
 //! What has to be so after processes were killed, once all has come to rest.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use futures_util::TryStreamExt as _;
 use serde_json::Value;
-use server::database::Database;
-use server::housekeeping::Housekeeper;
-use server::store::Store;
+use testkit::histories::{Client, Fleet, aftermath};
 
-use crate::client::Client;
-use crate::fleet::Fleet;
 use crate::traffic::{Shared, Traffic};
 
 /// Waits until all has come to rest, and checks everything.
@@ -24,13 +17,10 @@ pub(crate) fn check(mut fleet: Fleet, traffic: Traffic) {
         .filter_map(|job| check_job(&fleet.client, job))
         .chain(check_shares(&fleet.client, &shares))
         .collect();
-    fleet.stop();
-    assert_eq!(fleet.recorders(), [""; 0], "recorders that outlive their keepers");
-    let left: Vec<_> = files(fleet.folder()).into_iter().filter(|file| is_under_way(file)).collect();
-    // A worker that was killed and has not come back on its machine leaves what it was at, and no more.
-    assert!(left.iter().all(|file| is_of_the_dead(&fleet, file)), "{left:?}");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(check_store(&fleet, contents.len()));
+    fleet.stop().expect("everything to stop in good order");
+    let rest = aftermath::check(&fleet).unwrap_or_else(|wrong| panic!("{wrong}"));
+    // Each content was fetched through its row: as many objects as contents means that no row lacks one.
+    assert_eq!(rest.objects, contents.len(), "objects and contents");
 }
 
 /// The figures of this test, which `--nocapture` shows.
@@ -70,39 +60,4 @@ fn check_shares(client: &Client, shares: &[Shared]) -> Vec<Vec<u8>> {
         assert!(stored.status == 200 && stored.body == *content, "a link has lost its snapshot");
     }
     shares.iter().map(|shared| shared.content.clone()).collect()
-}
-
-/// Database and store agree once what was left over has been removed.
-async fn check_store(fleet: &Fleet, contents: usize) {
-    let database = Database::open(&fleet.database).await.expect("the database");
-    let store = Store::open(&fleet.store()).expect("the store");
-    let housekeeper = Housekeeper {
-        grace: Duration::ZERO,
-        ..Housekeeper::new(database.clone(), store.clone(), Duration::from_secs(3600))
-    };
-    housekeeper.round(true).await.expect("a round");
-    let listed: Vec<_> = store.list().try_collect().await.expect("a list");
-    for listed in &listed {
-        assert!(database.knows_object(&listed.object).await.expect("an answer"), "{} has no row", listed.object);
-    }
-    // Each content was fetched through its row: as many objects as contents means that no row lacks one.
-    assert_eq!(listed.len(), contents, "objects and contents");
-    let in_folder = files(&fleet.folder().join("server/store/snapshots")).len();
-    assert!(fleet.is_large() || in_folder == contents, "{in_folder} files for {contents} objects");
-    database.close().await;
-}
-
-/// Whether a file belongs to work that has not come to its end.
-fn is_under_way(file: &Path) -> bool {
-    file.iter().any(|part| part == "scratch") && file.file_name().is_some_and(|name| name != "lock")
-}
-
-fn is_of_the_dead(fleet: &Fleet, file: &Path) -> bool {
-    fleet.killed().iter().any(|folder| file.starts_with(folder))
-}
-
-/// All files below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }

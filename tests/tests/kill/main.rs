@@ -1,21 +1,29 @@
 //! Processes are killed in the middle of 50 jobs and 50 uploads; afterwards nothing that was promised is missing.
 
 mod aftermath;
-mod client;
-mod fleet;
 mod traffic;
 
+use testkit::histories::{Fleet, Setup};
+use testkit::repro::built_recorder;
+use testkit::server::snapscope;
 use testkit::storage::Backend;
 
-use fleet::{Fleet, Plan};
 use traffic::Traffic;
 
 /// How many recorders are killed, each in a job of its own or in one that runs again.
 const RECORDERS: usize = 5;
 
+/// A server that takes so many jobs at once, and workers beside it that take one each.
+#[track_caller]
+fn fleet(backend: Backend, jobs_in_server: usize, workers: usize) -> Fleet {
+    // The processes find the recorder beside themselves.
+    built_recorder();
+    Fleet::start(&Setup { jobs_in_server, workers, ..Setup::new(backend, snapscope()) })
+}
+
 #[track_caller]
 fn a_server_is_killed(backend: Backend) {
-    let mut fleet = Fleet::start(Plan { backend, jobs_in_server: 2, workers: 0 });
+    let mut fleet = fleet(backend, 2, 0);
     let traffic = Traffic::start(&fleet);
     traffic.wait_for_the_middle();
     fleet.kill_server();
@@ -35,7 +43,7 @@ fn a_server_is_killed_on_postgres() {
 
 #[test]
 fn workers_share_a_queue() {
-    let fleet = Fleet::start(Plan { backend: Backend::Postgres, jobs_in_server: 0, workers: 2 });
+    let fleet = fleet(Backend::Postgres, 0, 2);
     let (jobs, _) = Traffic::of(&fleet, 12, 0).finish();
     assert!(jobs.iter().all(|job| job["state"] == "finished" && job["attempts"] == 1), "{jobs:?}");
     assert_eq!(fleet.workers_of_jobs().len(), 2, "each took some");
@@ -43,7 +51,7 @@ fn workers_share_a_queue() {
 
 #[test]
 fn a_worker_is_killed() {
-    let mut fleet = Fleet::start(Plan { backend: Backend::Postgres, jobs_in_server: 0, workers: 2 });
+    let mut fleet = fleet(Backend::Postgres, 0, 2);
     let traffic = Traffic::start(&fleet);
     traffic.wait_for_the_middle();
     fleet.kill_worker(0);
@@ -56,12 +64,12 @@ fn a_worker_is_killed() {
 
 #[test]
 fn recorders_are_killed() {
-    let fleet = Fleet::start(Plan { backend: Backend::Sqlite, jobs_in_server: 2, workers: 0 });
+    let fleet = fleet(Backend::Sqlite, 2, 0);
     let traffic = Traffic::start(&fleet);
     traffic.wait_for_the_middle();
     let mut killed = 0;
     traffic.wait_until("recorders were killed", || {
-        killed += usize::from(fleet.kill_recorder());
+        killed += usize::from(fleet.signal_recorder("KILL").is_some());
         killed == RECORDERS
     });
     aftermath::check(fleet, traffic);
@@ -69,7 +77,7 @@ fn recorders_are_killed() {
 
 #[test]
 fn postgres_is_killed() {
-    let mut fleet = Fleet::start(Plan { backend: Backend::Postgres, jobs_in_server: 0, workers: 2 });
+    let mut fleet = fleet(Backend::Postgres, 0, 2);
     let traffic = Traffic::start(&fleet);
     traffic.wait_for_the_middle();
     fleet.kill_postgres();

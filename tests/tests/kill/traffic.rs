@@ -6,10 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use testkit::form::Form;
+use testkit::histories::{Answer, Client, Fleet};
 use testkit::padded::padded;
-
-use crate::client::Client;
-use crate::fleet::Fleet;
 
 /// How many jobs and how many uploads there are when something is killed.
 const EACH: usize = 50;
@@ -145,7 +143,7 @@ fn upload(client: &Client, number: usize) -> Shared {
 }
 
 /// Asks until the answer has a status; any other is no promise.
-fn until(status: u16, ask: impl Fn() -> Option<crate::client::Answer>) -> Value {
+fn until(status: u16, ask: impl Fn() -> Option<Answer>) -> Value {
     let start = Instant::now();
     loop {
         let answer = ask();

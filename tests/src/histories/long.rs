@@ -1,0 +1,85 @@
+//! `./dev faults`: one history after the other, over both backends in turn, until enough has been killed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use super::{Figures, Log, Plan, Programs, Violation, run as run_one};
+
+/// The variable with the seed of the first history.
+const SEED: &str = "SNAPSCOPE_FAULTS_SEED";
+
+/// How many processes one history kills: few enough to read its list, and as many as meet the same jobs.
+const KILLS_EACH: usize = 25;
+
+/// What is to be done.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How many processes are killed in all.
+    pub kills: usize,
+    /// The folder of what processes log, and of the history of a violation.
+    pub folder: PathBuf,
+    /// What is run.
+    pub programs: Programs,
+}
+
+/// The seed that the environment names, or else one of this moment.
+pub fn seed() -> u64 {
+    let named = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok());
+    named.unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
+}
+
+/// Runs the histories and prints what comes of them; returns whether each was as it must be.
+pub fn run(options: &Options) -> bool {
+    let (first, start) = (seed(), Instant::now());
+    let mut all = Figures::default();
+    println!("{} kills from seed {first} on; {SEED}={first} does the same again", options.kills);
+    for seed in first.. {
+        let kills = KILLS_EACH.min(options.kills.saturating_sub(all.kills));
+        if kills == 0 {
+            break;
+        }
+        let plan = Plan::new(seed, kills);
+        match check(&plan, &options.programs, &options.folder) {
+            Ok(figures) => {
+                all = all.and(&figures);
+                println!("{:5.0} s  {plan}: {figures}", start.elapsed().as_secs_f64());
+            }
+            Err(told) => {
+                println!("{told}");
+                return false;
+            }
+        }
+    }
+    println!("nothing was lost, nothing happened twice: {all}");
+    true
+}
+
+/// Lets one history happen; of one that is as it must be nothing is kept in the folder.
+///
+/// # Errors
+///
+/// A violation: what led to it, where more is, and how to have it again.
+///
+/// # Panics
+///
+/// The folder cannot be written.
+pub fn check(plan: &Plan, programs: &Programs, folder: &Path) -> Result<Figures, String> {
+    let folder = folder.join(plan.seed.to_string());
+    fs::create_dir_all(&folder).expect("room");
+    let log = Log::new();
+    let done = run_one(plan, programs, Some(&folder), &log);
+    if done.is_ok() {
+        fs::remove_dir_all(&folder).expect("the folder that was made");
+    }
+    done.map_err(|Violation { subject, what }| {
+        fs::write(folder.join("history.txt"), log.text()).expect("room");
+        let (seed, kills) = (plan.seed, plan.kills);
+        format!(
+            "violation in {plan}\n{subject}: {what}\n\n{}\neverything is in {}\n{SEED}={seed} ./dev faults {kills} \
+             does the same again",
+            log.about(&subject),
+            folder.display()
+        )
+    })
+}

@@ -1,0 +1,120 @@
+//! The processes of a history, and what goes wrong with them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::fleet::{Fleet, Setup, send};
+use super::jumps::Jumps;
+use super::plan::{Fault, Plan, WORKERS, Who};
+use super::recorder::Recorder;
+use super::{LEASE, Programs};
+use crate::clock::Clock;
+use crate::storage::Backend;
+
+/// Processes under faults.
+pub(super) struct World {
+    pub(super) fleet: Fleet,
+    pub(super) clock: Option<Clock>,
+}
+
+impl World {
+    pub(super) fn new(plan: &Plan, programs: &Programs, recorder: &Recorder, log: Option<PathBuf>) -> Self {
+        let clock = plan.has_clock.then(Clock::new);
+        let is_large = plan.backend == Backend::Postgres;
+        let mut setup = Setup {
+            // Work is the server's own, or that of workers beside it too.
+            jobs_in_server: if is_large { 1 } else { 2 },
+            workers: if is_large { WORKERS } else { 0 },
+            has_folder: clock.is_some() || !is_large,
+            lease: LEASE,
+            log,
+            ..Setup::new(plan.backend, &programs.snapscope)
+        };
+        setup.environment.extend(recorder.variables());
+        setup.environment.extend(clock.iter().flat_map(Clock::variables));
+        Self { fleet: Fleet::start(&setup), clock }
+    }
+
+    /// Lets something go wrong, and sets it right again; returns how many processes were killed.
+    ///
+    /// # Errors
+    ///
+    /// A process does not come back, or does not stop as it should.
+    pub(super) fn suffer(&mut self, fault: Fault, jumps: &Jumps) -> Result<usize, String> {
+        let fleet = &mut self.fleet;
+        match fault {
+            Fault::KillServer(down) => {
+                fleet.kill_server();
+                std::thread::sleep(down);
+                fleet.try_start_server()?;
+            }
+            Fault::KillServerAtStart(time) => {
+                fleet.kill_server();
+                fleet.start_in_vain(time);
+                fleet.try_start_server()?;
+            }
+            Fault::KillWorker(worker, down) => {
+                fleet.kill_worker(worker);
+                std::thread::sleep(down);
+                fleet.restart_worker(worker);
+            }
+            // There may be none at this moment.
+            Fault::KillRecorder => return Ok(fleet.signal_recorder("KILL").iter().count()),
+            Fault::KillDatabase(down) => {
+                fleet.kill_postgres();
+                std::thread::sleep(down);
+                fleet.start_postgres();
+            }
+            Fault::KillAll(down) => kill_all(fleet, down)?,
+            Fault::LockDatabase(time) => fleet.lock_database(time),
+            Fault::StoreAway(mood, time) => fleet.without_store(mood, time),
+            Fault::Pause(who, time) => self.pause(who, time),
+            Fault::StopServer => {
+                fleet.stop_server()?;
+                fleet.try_start_server()?;
+            }
+            Fault::StopWorker(worker) => {
+                fleet.stop_worker(worker)?;
+                fleet.restart_worker(worker);
+            }
+            Fault::Jump(hours) => {
+                // Whoever looks in between knows of it.
+                jumps.jumped_to(hours);
+                self.clock.iter().for_each(|clock| clock.jump_to(hours));
+            }
+        }
+        Ok(fault.kills())
+    }
+
+    fn pause(&self, who: Who, time: Duration) {
+        match who {
+            Who::Server => self.fleet.signal_server("STOP"),
+            Who::Worker(worker) => self.fleet.signal_worker(worker, "STOP"),
+            Who::Recorder => {
+                let recorder = self.fleet.signal_recorder("STOP");
+                std::thread::sleep(time);
+                if let Some(recorder) = recorder {
+                    // Its keeper may have ended it meanwhile.
+                    send("CONT", &recorder);
+                }
+                return;
+            }
+        }
+        std::thread::sleep(time);
+        match who {
+            Who::Worker(worker) => self.fleet.signal_worker(worker, "CONT"),
+            _ => self.fleet.signal_server("CONT"),
+        }
+    }
+}
+
+/// A machine without power, and then with it again.
+fn kill_all(fleet: &mut Fleet, down: Duration) -> Result<(), String> {
+    fleet.kill_server();
+    (0..fleet.workers()).for_each(|worker| fleet.kill_worker(worker));
+    fleet.kill_postgres();
+    std::thread::sleep(down);
+    fleet.start_postgres();
+    (0..fleet.workers()).for_each(|worker| fleet.restart_worker(worker));
+    fleet.try_start_server()
+}
