@@ -30,6 +30,9 @@ use crate::store::StoreErrorKind;
 const TRIES: u32 = 8;
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 
+/// How long a recording waits for a store or a database that is away: as long as a bucket is asked again.
+const STORED_WITHIN: Duration = Duration::from_secs(20);
+
 /// Level of compression: traces are repetitive, and higher levels take twice the time for some percent.
 const LEVEL: u32 = 6;
 
@@ -185,9 +188,25 @@ async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDi
     }
 }
 
-/// Puts a recording into the store, unless it is there already, and shows signs of life meanwhile.
+/// Puts a recording into the store, and shows signs of life meanwhile; what is away for a moment is waited for.
 async fn store(context: &Context, row: &JobRow, made: &Made) -> Result<(), SnapshotError> {
-    let work = snapshots::keep(&context.database, &context.store, &made.file, &made.hash);
+    let is_full = |error: &SnapshotError| match error {
+        SnapshotError::Full => true,
+        SnapshotError::Store(error) => error.kind() == StoreErrorKind::Full,
+        SnapshotError::Database(_) => false,
+    };
+    let work = async {
+        let start = Instant::now();
+        loop {
+            match snapshots::keep(&context.database, &context.store, &made.file, &made.hash).await {
+                Err(error) if !is_full(&error) && start.elapsed() < STORED_WITHIN => {
+                    warn!(%error, "the recording waits to be stored");
+                }
+                result => return result,
+            }
+            tokio::time::sleep(BETWEEN_TRIES).await;
+        }
+    };
     let alive = async {
         loop {
             tokio::time::sleep(context.settings.lease / 6).await;

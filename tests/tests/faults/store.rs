@@ -1,16 +1,17 @@
 //! A store that fails, hangs, or closes the connection: nothing that was acknowledged is lost, and nothing is half there.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use testkit::form::Form;
+use testkit::histories::without_folder;
 use testkit::padded::padded;
 use testkit::repro::Played;
 use testkit::s3::{Mood, S3};
 use testkit::serving::{Launch, ServeProcess};
 
 use crate::check_refusal;
-use crate::jobs::{PATIENCE, check_failed, check_finished, recorder, submitted};
+use crate::jobs::{PATIENCE, check_failed, check_finished, recorder, submitted, wait_for};
 use crate::place::{check_no_files, files};
 
 /// A server on a bucket that a test can spoil.
@@ -90,12 +91,25 @@ fn a_store_that_closes_the_connection_is_asked_again() {
 }
 
 #[test]
+fn a_recording_waits_for_a_folder_that_is_away_for_a_moment() {
+    let recorder = recorder(r#"while [ ! -e "$HOME/go" ]; do sleep 0.1; done; cp "$sample" "$output""#);
+    let server =
+        ServeProcess::launch(&Launch::default().with("--jobs", "virtual=1").with_variables(recorder.variables()));
+    server.shared(Form::share(&padded(10_000, 1)));
+    let id = submitted(&server);
+    wait_for(&server, &id, &["running"]);
+    std::fs::write(recorder.path("go"), "").expect("room");
+    without_folder(&server.data().join("store/snapshots"), Duration::from_secs(3));
+    check_finished(&server, &id);
+}
+
+#[test]
 fn a_store_that_is_away_for_a_moment_is_not_noticed() {
     let place = Place::new();
     place.bucket.set_mood(Mood::Fails);
     std::thread::scope(|scope| {
         let upload = scope.spawn(|| place.server.shared(Form::share(&padded(30_000, 3))));
-        std::thread::sleep(std::time::Duration::from_millis(1500));
+        std::thread::sleep(Duration::from_millis(1500));
         place.bucket.set_mood(Mood::Fine);
         upload.join().expect("a link");
     });
