@@ -6,7 +6,7 @@ use sqlx::FromRow;
 use super::{Database, Result, change, on};
 
 /// A job that is about to be submitted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewJob {
     /// A name for it that nothing else has.
     pub id: String,

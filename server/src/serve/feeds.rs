@@ -171,10 +171,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let address = format!("sqlite:{}", folder.path().join("a.sqlite").display());
         let database = Database::open(&address).await.unwrap();
-        let text = |text: &str| text.to_owned();
-        let (name, config, source, notes, request_hash) = (text("a"), text("{}"), text(""), text("[]"), text(""));
-        let (id, kind) = (text("a"), text("virtual"));
-        let job = NewJob { id, kind, priority: 0, name, config, source, notes, idempotency_key: None, request_hash };
+        let job = NewJob { id: "a".to_owned(), kind: "virtual".to_owned(), ..NewJob::default() };
         database.submit(&job).await.unwrap();
         database.claim("a", "w").await.unwrap();
         (folder, database)

@@ -282,8 +282,12 @@ impl Fleet {
         runtime.block_on(async {
             let database = Database::open(&self.database).await.expect("the database");
             let jobs = database.jobs(&Page { limit: 1000, ..Page::default() }).await.expect("jobs");
+            let mut workers = BTreeSet::new();
+            for job in jobs {
+                workers.extend(database.job(&job.id).await.expect("the job").and_then(|row| row.worker));
+            }
             database.close().await;
-            jobs.into_iter().filter_map(|job| job.worker).collect()
+            workers
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use server::database::{Database, DatabaseError, JobRow, Page};
+use server::database::{Database, DatabaseError, JobSummary, Page};
 use shared::api::JobState;
 
 use super::course::Course;
@@ -47,7 +47,7 @@ impl Ledger<'_> {
         self.check_links(links).map_err(Violation::of_all)
     }
 
-    fn check_job(&self, job: &Job, row: Option<&JobRow>, events: Vec<(usize, String)>) -> Check {
+    fn check_job(&self, job: &Job, row: Option<&JobSummary>, events: Vec<(usize, String)>) -> Check {
         let Some(row) = row else {
             must!(events.is_empty(), "it was deleted, and has {} events still", events.len());
             return Ok(());
