@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use shared::allocator::{
-    Allocator, BlockId, Driver, PendingFree, PoolKey, Settings, TorchVersion, VirtualCard, program,
+    Allocator, BlockId, Driver, PendingFree, PlacedBlock, PlacedSegment, PoolKey, Settings, TorchVersion, VirtualCard,
+    program,
 };
 
 const MIB: u64 = 1 << 20;
@@ -207,4 +208,29 @@ fn absurd_requests_run_out_of_memory() {
         assert_eq!(allocator.counters().ooms, 3);
         allocator.check();
     }
+}
+
+/// A segment that was split before the limit was set has a rest that no limit would have left.
+#[test]
+fn a_part_of_a_placed_segment_is_not_released() {
+    let settings = Settings::parse("max_split_size_mb:32", TorchVersion::default()).unwrap();
+    let mut allocator = Allocator::new(settings, VirtualCard::new(TOTAL, 32 * MIB));
+    let used = PlacedBlock { addr: 0, size_bytes: 10 * MIB, requested_bytes: 10 * MIB };
+    let segment = PlacedSegment {
+        addr: 0,
+        size_bytes: 100 * MIB,
+        stream: 0,
+        pool: PoolKey::DEFAULT,
+        is_small: false,
+        is_expandable: false,
+        room_bytes: None,
+        blocks: vec![used],
+    };
+    let blocks = allocator.place(&segment);
+    // The rest of 90 MiB is too large for this request, and the card is full.
+    assert!(allocator.allocate(64 * MIB, 0, PoolKey::DEFAULT).is_err());
+    allocator.check();
+    assert_eq!(allocator.segments()[0].size_bytes, 100 * MIB);
+    allocator.free(blocks[0].unwrap());
+    allocator.check();
 }

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use shared::allocator::{Allocator, PoolKey, Settings, TorchVersion, VirtualCard};
+use shared::allocator::{Allocator, PlacedBlock, PlacedSegment, PoolKey, Settings, TorchVersion, VirtualCard};
 
 /// The card's memory: small, so that it is full every now and then.
 const CARD: u64 = 512 << 20;
@@ -19,13 +19,14 @@ const CONFS: [&str; 8] = [
 ];
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((&first, requests)) = bytes.split_first() else { return };
+    let Some((&[first, placed], requests)) = bytes.split_first_chunk() else { return };
     let conf = CONFS[usize::from(first) % CONFS.len()];
     let settings = Settings::parse(conf, TorchVersion::default()).expect("the settings are PyTorch's");
     let mut allocator = Allocator::new(settings, VirtualCard::new(CARD, CARD));
     let private = allocator.create_pool();
     allocator.retain_pool(private);
-    let (mut blocks, mut pending) = (Vec::new(), Vec::new());
+    let mut blocks: Vec<_> = allocator.place(&segment(placed)).into_iter().flatten().collect();
+    let mut pending = Vec::new();
     for &[kind, size, place] in requests.as_chunks::<3>().0 {
         match kind % 8 {
             0..4 => {
@@ -48,3 +49,21 @@ fuzz_target!(|bytes: &[u8]| {
     }
     allocator.check();
 });
+
+/// A segment that is older than the program, in steps of 2 MiB: blocks in use at both ends, free memory between.
+fn segment(shape: u8) -> PlacedSegment {
+    let blocks = u64::from(shape >> 4 & 3);
+    let steps = 2 + u64::from(shape & 15);
+    let block =
+        |place: u64| PlacedBlock { addr: place * (steps - 1) << 21, size_bytes: 1 << 20, requested_bytes: 1000 };
+    PlacedSegment {
+        addr: 0,
+        size_bytes: steps << 21,
+        stream: 0,
+        pool: PoolKey::DEFAULT,
+        is_small: false,
+        is_expandable: shape & 64 != 0,
+        room_bytes: None,
+        blocks: (0..blocks.min(2)).map(block).collect(),
+    }
+}

@@ -2,16 +2,14 @@
 //! the same.
 #![no_main]
 
+#[path = "../../tests/support/analyses.rs"]
+mod analyses;
 #[path = "../../tests/support/counting.rs"]
 mod counting;
 
+use analyses::analyse;
 use counting::peak_bytes;
 use libfuzzer_sys::fuzz_target;
-use shared::allocator::Settings;
-use shared::analysis::{
-    Axis, PictureRequest, ReplayConfig, Replayer, Summary, Timeline, live_by_stack, recording_diagnostics, spans,
-    verify,
-};
 use shared::import::{ImportError, Importer};
 use shared::pickle::most_memory_bytes;
 use shared::trace::Trace;
@@ -26,10 +24,22 @@ fuzz_target!(|bytes: &[u8]| {
     let place = |error: &ImportError| if is_wrapped { None } else { error.offset };
     assert_eq!(whole.as_ref().map(figures).map_err(place), pieces.as_ref().map(figures).map_err(place));
     if let Ok(trace) = &whole {
-        trace.check();
         analyse(trace);
+        part(bytes);
     }
 });
+
+/// Looks through the bytes, then analyses the second half of the first device.
+fn part(bytes: &[u8]) {
+    let mut importer = Importer::overview();
+    let Ok(overview) = importer.push(bytes).and_then(|()| importer.finish_overview()) else { return };
+    let Some(device) = overview.devices.first() else { return };
+    let events = device.trace.events;
+    let Ok(mut importer) = device.part(events / 2..events).map(Importer::part) else { return };
+    if let Ok(trace) = importer.push(bytes).and_then(|()| importer.finish()) {
+        analyse(&trace);
+    }
+}
 
 /// The trace, decoded within the memory that its bytes justify.
 fn within_the_law(bytes: &[u8]) -> Result<Trace, ImportError> {
@@ -59,36 +69,4 @@ fn in_chunks(bytes: &[u8], len: usize) -> Result<Trace, ImportError> {
 fn figures(trace: &Trace) -> (usize, usize, usize, Vec<usize>) {
     let events = trace.devices.iter().map(|device| device.events.len()).collect();
     (trace.strings.len(), trace.stacks.len(), trace.annotations.len(), events)
-}
-
-fn analyse(trace: &Trace) {
-    let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
-    let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
-    recording_diagnostics(trace, &devices);
-    for (device, timeline) in devices {
-        let summary = Summary::of(device, timeline);
-        live_by_stack(device, &timeline.allocations, timeline.live_peak().0);
-        spans(trace, device);
-        let capacity_bytes = 16 << 30;
-        let _ = verify(trace, device, Some(capacity_bytes));
-        for expandable_segments in [false, true] {
-            let settings = Settings { expandable_segments, ..Settings::default() };
-            let config = ReplayConfig { settings, capacity_bytes, elsewhere_bytes: 0 };
-            let replayer = Replayer::new(trace, device, &timeline.allocations);
-            assert_eq!(replayer.course(&config, 10).0, replayer.replay(&config));
-            replayer.trace(&config).check();
-        }
-        for axis in [Axis::Events, Axis::Time] {
-            let request = PictureRequest {
-                axis,
-                x0: 0.0,
-                x1: timeline.x_end(axis),
-                y0: 0.0,
-                y1: summary.peak_reserved_bytes.max(1) as f64,
-                width_px: 40,
-                height_px: 30,
-            };
-            timeline.picture(device, &request);
-        }
-    }
 }

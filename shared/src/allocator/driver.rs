@@ -41,8 +41,9 @@ const RESERVATIONS: (u64, u64) = (1 << 45, 1 << 46);
 
 /// New memory lies in slots of this size, 32 MiB.
 const SLOT: u64 = 32 << 20;
-/// No address lies behind this one.
-const LAST: u64 = 1 << 62;
+/// No address of a card lies behind this one: whatever is laid down ends here or before, so that sums of addresses and
+/// sizes stay within 64 bits.
+pub const LAST_ADDR: u64 = 1 << 62;
 
 /// A card that counts: it is full when its capacity is taken.
 ///
@@ -72,7 +73,7 @@ impl VirtualCard {
         let end = taken.start / SLOT * SLOT;
         let start = taken.end.saturating_add(2 * total_bytes).checked_next_multiple_of(SLOT).unwrap_or(u64::MAX);
         let (memory, reservations) = (MEMORY.1 - MEMORY.0, RESERVATIONS.1 - RESERVATIONS.0);
-        if taken.is_empty() || end <= memory || start > LAST - reservations {
+        if taken.is_empty() || end <= memory || start > LAST_ADDR - reservations {
             return Self::new(total_bytes, usable_bytes);
         }
         Self::with_addresses(total_bytes, usable_bytes, (end - memory, end), (start, start + reservations))

@@ -29,7 +29,7 @@ pub use self::core::{Allocator, OutOfMemory, PendingFree};
 pub use address_space::{AddressOrder, AddressSpace};
 pub use block::{BlockId, BlockUse};
 pub use conf::ConfError;
-pub use driver::{Driver, VirtualCard};
+pub use driver::{Driver, LAST_ADDR, VirtualCard};
 pub use event::{Event, EventKind};
 pub use placed::{PlacedBlock, PlacedSegment};
 pub use pool::{PoolKey, PoolOptions};

@@ -42,7 +42,7 @@ pub struct PlacedSegment {
 impl<D: Driver> Allocator<D> {
     /// Lays a segment down as it is, and answers the handles of its blocks in use.
     ///
-    /// The segment has to end at an address.
+    /// The segment has to end at [`LAST_ADDR`](super::LAST_ADDR) or before.
     /// Segments that are laid down first count as the older ones.
     /// The driver is not asked: whoever models the card takes the segment's bytes off it.
     /// A block that overlaps the one before it, or lies outside of the segment, has no handle.

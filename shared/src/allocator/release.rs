@@ -49,15 +49,17 @@ impl<D: Driver> Allocator<D> {
         let Some(limit) = self.settings.max_split_bytes else { return false };
         let wanted = request.block_bytes.max(limit);
         let Some(free) = self.half(request.pool).of(request.stream) else { return false };
-        let first = free.mapped.range(FreeKey::from_size(wanted)..).next().map(|key| key.id);
-        if let Some(block) = first.filter(|id| self.blocks[*id].reservation.is_none()) {
+        // Under a limit nothing this large is ever split, but what was placed may have been without one.
+        let is_fixed = |id: &BlockId| self.blocks[*id].reservation.is_none();
+        let is_candidate = |id: &BlockId| !is_fixed(id) || !self.blocks[*id].is_split();
+        let first = free.mapped.range(FreeKey::from_size(wanted)..).map(|key| key.id).find(is_candidate);
+        if let Some(block) = first.filter(is_fixed) {
             self.release(block);
             return true;
         }
         // Where the first that fits is expandable, PyTorch looks only at what is smaller.
         let smaller = free.mapped.range(FreeKey::from_size(limit)..FreeKey::from_size(wanted)).rev();
-        let candidates: Vec<_> =
-            smaller.map(|key| key.id).filter(|id| self.blocks[*id].reservation.is_none()).collect();
+        let candidates: Vec<_> = smaller.map(|key| key.id).filter(|id| is_fixed(id) && is_candidate(id)).collect();
         let mut released = 0;
         for block in candidates {
             if released >= wanted {

@@ -298,7 +298,8 @@ fn place_segment(
         });
     }
     let sum = |active: fn(crate::trace::BlockState) -> bool| {
-        table.blocks[first as usize..].iter().filter(|block| active(block.state)).map(|block| block.size_bytes).sum()
+        let blocks = table.blocks[first as usize..].iter().filter(|block| active(block.state));
+        blocks.map(|block| block.size_bytes).fold(0, u64::saturating_add)
     };
     use crate::trace::BlockState::{Allocated, Inactive};
     table.segments.push(Segment {

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use crate::allocator::{PlacedBlock, PoolKey};
+use crate::allocator::{LAST_ADDR, PlacedBlock, PoolKey};
 use crate::analysis::{Allocations, Origin};
 use crate::trace::{Action, Device, PoolId, SegmentType, Trace};
 
@@ -108,9 +108,7 @@ fn wound_back(trace: &Trace, device: &Device) -> Vec<InitialSegment> {
     let mut fixed: HashMap<u64, InitialSegment> = HashMap::new();
     let mut mapped: Vec<InitialSegment> = Vec::new();
     for segment in &device.segments.segments {
-        // A damaged file may have a segment that ends nowhere.
-        let Some(end) = segment.addr.checked_add(segment.size_bytes) else { continue };
-        let range = segment.addr..end;
+        let Some(range) = addresses(segment.addr, segment.size_bytes) else { continue };
         let initial = InitialSegment {
             range,
             stream: segment.stream,
@@ -127,8 +125,7 @@ fn wound_back(trace: &Trace, device: &Device) -> Vec<InitialSegment> {
     }
     for index in (0..device.events.len()).rev() {
         let event = device.events.at(index);
-        let Some(end) = event.addr.checked_add(event.size_bytes) else { continue };
-        let range = event.addr..end;
+        let Some(range) = addresses(event.addr, event.size_bytes) else { continue };
         let context = trace.contexts.get(event.context);
         let (stream, pool) = (context.stream, context.pool);
         let is_small = event.size_bytes == SMALL_SEGMENT;
@@ -151,6 +148,12 @@ fn wound_back(trace: &Trace, device: &Device) -> Vec<InitialSegment> {
     mapped.extend(fixed.into_values());
     mapped.retain(|segment| !segment.range.is_empty());
     mapped
+}
+
+/// The addresses of a segment; a damaged file may have one that lies where no card has any.
+fn addresses(addr: u64, size_bytes: u64) -> Option<Range<u64>> {
+    let end = addr.checked_add(size_bytes).filter(|&end| end <= LAST_ADDR)?;
+    Some(addr..end)
 }
 
 /// Takes a range out of the mapped ones.

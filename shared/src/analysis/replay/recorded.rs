@@ -1,12 +1,12 @@
 //! A card that answers as the recorded one did: the same addresses, and full when the recording says so.
 
-use crate::allocator::Driver;
+use crate::allocator::{Driver, LAST_ADDR};
 use crate::trace::{Action, Device};
 
 /// The card's memory where it is not known, 1 TiB: then it only decides how large reservations are.
 const TOTAL: u64 = 1 << 40;
 /// Where the addresses begin of memory that the recording did not fetch.
-const UNKNOWN: u64 = 1 << 62;
+const UNKNOWN: u64 = LAST_ADDR;
 
 /// One call of the driver in the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,10 +61,10 @@ impl RecordedCard {
         (self.next < self.limit).then(|| self.calls[self.next])
     }
 
-    /// The address of the next call, if it is this one; a damaged file may have one that leaves no room behind it.
+    /// The address of the next call, if it is this one; a damaged file may have one that no card has.
     fn answer(&mut self, action: Action, size_bytes: u64) -> Option<u64> {
         let call = self.peek().filter(|call| (call.action, call.size_bytes) == (action, size_bytes))?;
-        call.addr.checked_add(size_bytes)?;
+        call.addr.checked_add(size_bytes).filter(|&end| end <= LAST_ADDR)?;
         self.next += 1;
         Some(call.addr)
     }
@@ -103,7 +103,7 @@ impl Driver for RecordedCard {
     }
 
     fn reserve(&mut self, size_bytes: u64) -> u64 {
-        let is_map = |call: &Call| call.action == Action::SegmentMap && call.addr.checked_add(size_bytes).is_some();
+        let is_map = |call: &Call| call.action == Action::SegmentMap && call.addr <= LAST_ADDR;
         match self.peek().filter(is_map) {
             Some(call) => call.addr,
             None => self.unknown(size_bytes),

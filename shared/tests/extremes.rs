@@ -1,0 +1,120 @@
+//! Sizes, addresses and times that no machine has: every report is made, and its sums stay within their numbers.
+
+#[path = "support/analyses.rs"]
+mod analyses;
+
+use analyses::analyse;
+use shared::analysis::Timeline;
+use shared::export;
+use shared::import::import;
+use shared::pickle::Style;
+use shared::trace::{Action, Block, BlockState, Event, Segment, Stage, Trace, text};
+
+/// The largest size that a file may claim.
+const MOST_BYTES: u64 = (1 << 60) - 1;
+
+#[test]
+fn nine_of_the_largest_allocations_rise_and_fall() {
+    let allocs: String = (0..9).map(|name| format!("alloc n{name} {MOST_BYTES} @f<train\n")).collect();
+    let frees: String = (0..9).map(|name| format!("free n{name}\n")).collect();
+    let trace = text::parse(&(allocs + &frees)).unwrap();
+    let timeline = Timeline::new(&trace, &trace.devices[0]);
+    let levels: Vec<u64> = (0..=9).map(|moment| timeline.live_at(moment)).collect();
+    assert!(levels.is_sorted_by(|a, b| a < b), "{levels:?}");
+    assert_eq!(timeline.live_peak(), (9, levels[9]));
+    assert_eq!(timeline.live_at(timeline.events()), 0);
+    analyse(&trace);
+}
+
+/// A segment in a file of torch 1.x, which does not say how much of it is in use.
+#[test]
+fn blocks_beyond_64_bits_are_no_more_than_those() {
+    let block = format!("(dS'size'\nL{MOST_BYTES}L\nsS'state'\nS'active_allocated'\nsa").repeat(17);
+    let pickle = format!("(lp0\n(dS'total_size'\nI1\nsS'blocks'\n(l{block}sa.");
+    let trace = import(pickle.as_bytes()).unwrap();
+    assert_eq!(trace.devices[0].segments.segments[0].allocated_bytes, u64::MAX);
+    analyse(&trace);
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[(self.next() % all.len() as u64) as usize]
+    }
+}
+
+const SIZES: [u64; 8] = [0, 1, 512, 2 << 20, 20 << 20, 1 << 40, MOST_BYTES - 511, MOST_BYTES];
+
+/// Few, so that events meet.
+const ADDRS: [u64; 8] = [0, 512, 2 << 20, 1 << 40, 1 << 63, u64::MAX - (1 << 60), u64::MAX - 511, u64::MAX];
+
+const TIMES_US: [i64; 6] = [i64::MIN, -1, 0, 1, 1_700_000_000_000_000, i64::MAX];
+
+/// A trace in which most things are as large as they may be.
+fn extreme(seed: u64) -> Trace {
+    let mut random = Random(seed);
+    let mut trace = text::parse("start step t=1\nalloc a 512 @forward<train@step t=2\nend step t=3").unwrap();
+    let first = trace.devices[0].events.at(0);
+    let actions = if seed.is_multiple_of(2) { &Action::ALL[..3] } else { &Action::ALL[..] };
+    for _ in 0..random.next() % 60 {
+        let (action, addr, size_bytes) = (random.one_of(actions), random.one_of(&ADDRS), random.one_of(&SIZES));
+        trace.devices[0].events.push(Event { action, addr, size_bytes, time_us: random.one_of(&TIMES_US), ..first });
+    }
+    for _ in 0..random.next() % 12 {
+        segment(&mut trace, &mut random);
+    }
+    for annotation in &mut trace.annotations {
+        annotation.time_us = random.one_of(&TIMES_US);
+        annotation.stage = random.one_of(&[Stage::Start, Stage::End]);
+    }
+    trace
+}
+
+fn segment(trace: &mut Trace, random: &mut Random) {
+    let first = trace.devices[0].events.at(0);
+    let table = &mut trace.devices[0].segments;
+    let start = table.blocks.len() as u32;
+    for _ in 0..random.next() % 4 {
+        table.blocks.push(Block {
+            addr: random.one_of(&ADDRS),
+            size_bytes: random.one_of(&SIZES),
+            requested_bytes: random.one_of(&[None, Some(1), Some(MOST_BYTES)]),
+            state: random.one_of(&[BlockState::Allocated, BlockState::PendingFree, BlockState::Inactive]),
+            stack: first.stack,
+            history: (0, 0),
+        });
+    }
+    table.segments.push(Segment {
+        addr: random.one_of(&ADDRS),
+        size_bytes: random.one_of(&SIZES),
+        allocated_bytes: random.one_of(&SIZES),
+        active_bytes: random.one_of(&SIZES),
+        requested_bytes: None,
+        stream: 0,
+        segment_type: Default::default(),
+        pool: None,
+        is_expandable: random.one_of(&[None, Some(true)]),
+        stack: first.stack,
+        blocks: (start, table.blocks.len() as u32),
+    });
+}
+
+#[test]
+fn every_report_of_an_impossible_trace_is_made() {
+    for seed in 0..2000 {
+        let mut bytes = Vec::new();
+        export::pickle(&extreme(seed), Style::Python, |piece: &[u8]| bytes.extend_from_slice(piece));
+        let result = std::panic::catch_unwind(|| analyse(&import(&bytes).unwrap()));
+        assert!(result.is_ok(), "seed {seed}");
+    }
+}
