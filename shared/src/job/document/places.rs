@@ -58,8 +58,15 @@ impl KeyPlaces {
     }
 }
 
-fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+/// The longest path that is kept, in bytes: no key of a config has one as long, and each key below a long one would
+/// repeat it.
+const MOST_PATH_BYTES: usize = 200;
+
+/// The path of a key in a table, `None` where it or the table's is too long to be kept.
+fn join(path: Option<&str>, key: &str) -> Option<String> {
+    let path = path?;
+    let dot = if path.is_empty() { "" } else { "." };
+    (path.len() + key.len() < MOST_PATH_BYTES).then(|| format!("{path}{dot}{key}"))
 }
 
 /// The places of keys whose first bytes are known, in one walk over the text.
@@ -81,7 +88,7 @@ fn places_of(text: &str, mut bytes: Vec<(String, usize)>) -> impl Iterator<Item 
 
 fn toml_table(table: &DeTable<'_>, path: &str, bytes: &mut Vec<(String, usize)>) {
     for (key, value) in table {
-        let path = join(path, key.get_ref());
+        let Some(path) = join(Some(path), key.get_ref()) else { continue };
         bytes.push((path.clone(), key.span().start));
         toml_value(value.get_ref(), &path, bytes);
     }
@@ -92,7 +99,7 @@ fn toml_value(value: &DeValue<'_>, path: &str, bytes: &mut Vec<(String, usize)>)
         DeValue::Table(table) => toml_table(table, path, bytes),
         DeValue::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                let path = join(path, &index.to_string());
+                let Some(path) = join(Some(path), &index.to_string()) else { return };
                 bytes.push((path.clone(), item.span().start));
                 toml_value(item.get_ref(), &path, bytes);
             }
@@ -101,10 +108,10 @@ fn toml_value(value: &DeValue<'_>, path: &str, bytes: &mut Vec<(String, usize)>)
     }
 }
 
-/// A list or table whose end has not come, under its path.
+/// A list or table whose end has not come, under its path if that is kept.
 enum Open {
-    List { path: String, next: usize },
-    Table { path: String, key: Option<String> },
+    List { path: Option<String>, next: usize },
+    Table { path: Option<String>, key: Option<Option<String>> },
 }
 
 fn yaml(text: &str, places: &mut HashMap<String, Place>) {
@@ -115,8 +122,10 @@ fn yaml(text: &str, places: &mut HashMap<String, Place>) {
         match event {
             Event::Scalar(text, ..) => match open.last_mut() {
                 Some(Open::Table { path, key: key @ None }) => {
-                    let path = join(path, &text);
-                    places.entry(path.clone()).or_insert(place);
+                    let path = join(path.as_deref(), &text);
+                    if let Some(path) = path.clone() {
+                        places.entry(path).or_insert(place);
+                    }
                     *key = Some(path);
                 }
                 _ => drop(value_path(&mut open, place, places)),
@@ -137,13 +146,13 @@ fn yaml(text: &str, places: &mut HashMap<String, Place>) {
 }
 
 /// The path of the value that begins, which is the table's key or the list's next place.
-fn value_path(open: &mut [Open], place: Place, places: &mut HashMap<String, Place>) -> String {
+fn value_path(open: &mut [Open], place: Place, places: &mut HashMap<String, Place>) -> Option<String> {
     match open.last_mut() {
-        None => String::new(),
+        None => Some(String::new()),
         Some(Open::Table { key, .. }) => key.take().unwrap_or_default(),
         Some(Open::List { path, next }) => {
-            let path = join(path, &next.to_string());
-            places.insert(path.clone(), place);
+            let path = join(path.as_deref(), &next.to_string());
+            places.extend(path.clone().map(|path| (path, place)));
             *next += 1;
             path
         }
@@ -185,6 +194,14 @@ mod tests {
         assert_eq!(line("model.family.x[0]"), Some(3));
         assert_eq!(line("steps"), None);
         assert_eq!(line(""), None);
+    }
+
+    #[test]
+    fn keys_below_a_long_one_do_not_repeat_it() {
+        let key = "k".repeat(1000);
+        let places = |text: String, format| KeyPlaces::of(&text, format).0.into_keys().collect::<Vec<_>>();
+        assert_eq!(places(format!("a = 1\n[{key}]\nb = [1]\n"), Format::Toml), ["a"]);
+        assert_eq!(places(format!("a: 1\n{key}:\n  b: [1]\n"), Format::Yaml), ["a"]);
     }
 
     #[test]

@@ -1,0 +1,87 @@
+//! Configs that the fuzzer met, and those that are made to take memory and time.
+
+#[path = "support/configs.rs"]
+mod configs;
+#[path = "support/counting.rs"]
+mod counting;
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use configs::{MOST_BYTES, hold, most_memory_bytes};
+use counting::peak_bytes;
+
+/// A debug build takes a fraction of it; what grows with the square of the bytes takes minutes.
+const MOST_TIME: Duration = Duration::from_secs(20);
+
+#[track_caller]
+fn check(name: &str, input: &str) {
+    let start = Instant::now();
+    let ((), peak) = peak_bytes(|| hold(input));
+    let most = most_memory_bytes(input.len());
+    assert!(peak <= most, "{name}: {} bytes took {peak} bytes, more than {most}", input.len());
+    assert!(start.elapsed() < MOST_TIME, "{name}: {:?} for {} bytes", start.elapsed(), input.len());
+}
+
+#[test]
+fn configs_that_the_fuzzer_met_keep_the_law() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/configs");
+    let files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() >= 5);
+    for file in files {
+        check(&file.display().to_string(), &String::from_utf8_lossy(&fs::read(&file).unwrap()));
+    }
+}
+
+/// A start, a unit over and over, and an end, half as long as a config may be.
+#[track_caller]
+fn check_storm(name: &str, start: &str, unit: impl Fn(usize) -> String, end: &str) {
+    let mut input = format!("{name}\n{start}");
+    for index in 0.. {
+        let unit = unit(index);
+        if input.len() + unit.len() + end.len() > MOST_BYTES / 2 {
+            break;
+        }
+        input.push_str(&unit);
+    }
+    check(&input[..input.len().min(60)].to_owned(), &(input + end));
+}
+
+#[test]
+fn a_long_config_takes_memory_and_time_in_proportion() {
+    let key = "k".repeat(500_000);
+    check_storm("a.toml", &format!("[{key}]\n"), |index| format!("a{index}=1\n"), "");
+    check_storm("a.yaml", &format!("{key}:\n"), |index| format!(" a{index}: 1\n"), "");
+    check_storm("a.json", &format!("{{\"{key}\":{{\"b\":0"), |index| format!(",\"a{index}\":1"), "}}");
+    check_storm("a.json", &format!("{{\"{key}\":[0"), |_| ",1".to_owned(), "]}");
+    check_storm("a.toml", "", |index| format!("a{index}=1\n"), "");
+    check_storm("a.toml", "", |index| format!("[a{index}]\n"), "");
+    check_storm("a.toml", "", |_| "[[a]]\n".to_owned(), "");
+    check_storm("a.toml", "model=[", |_| "1,".to_owned(), "]");
+    check_storm("a.toml", "model=[", |_| "[],".to_owned(), "]");
+    check_storm("a.toml", "model={layers=[", |_| "'a',".to_owned(), "]}");
+    check_storm("a.toml", "", |_| "#\n".to_owned(), "");
+    check_storm("a.yaml", "", |index| format!("a{index}: 1\n"), "");
+    check_storm("a.yaml", "a:\n", |_| "- 1\n".to_owned(), "");
+    check_storm("a.yaml", "model: [", |_| "1,".to_owned(), "]");
+    check_storm("a.yaml", "", |_| "[".to_owned(), "");
+    check_storm("a.yaml", "", |_| "{".to_owned(), "");
+    check_storm("a.yaml", "", |_| "- ".to_owned(), "");
+    check_storm("a.yaml", "", |_| "? ".to_owned(), "");
+    check_storm("a.yaml", "a: &a 1\nb: [", |_| "*a,".to_owned(), "]");
+    check_storm("a.yaml", "", |index| format!("&a{index} a{index}: 1\n"), "");
+    check_storm("a.yaml", "a: |\n", |_| "  b\n".to_owned(), "");
+    check_storm("a.yaml", "a: \"", |_| "\\n".to_owned(), "\"");
+    check_storm("a.json", "[", |_| "1,".to_owned(), "1]");
+    check_storm("a.json", "", |_| "[".to_owned(), "");
+    check_storm("a.json", "{\"batch\":1", |index| format!(",\"a{index}\":1"), "}");
+    check_storm("a.json", "{\"model_type\":\"gpt2\"", |index| format!(",\"a{index}\":1"), "}");
+    check_storm("a.json", "{\"model_type\":\"gpt2\"}\n---args\n{\"a\":1", |index| format!(",\"a{index}\":1"), "}");
+    check_storm("a.toml", "model='mlp'\nsweep={batch='1", |index| format!(",{index}"), "'}");
+    check_storm("a.toml", "model='mlp'\nallocator='", |_| "max_split_size_mb:20,".to_owned(), "'");
+    check_storm("a.toml", "model='mlp'\ncard='", |_| "t4-16gb,".to_owned(), "'");
+    check_storm("a.toml", "model={family='cnn',layers=[", |_| "'conv 3',".to_owned(), "]}");
+    check_storm("a.toml", "model={family='mlp',hidden=[", |_| "1,".to_owned(), "1]}");
+    check_storm("a.toml", "model='mlp'\nmistakes=[", |_| "'keep_losses',".to_owned(), "]");
+}
