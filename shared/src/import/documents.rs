@@ -47,13 +47,7 @@ fn setting(value: Value) -> Option<Setting> {
         Value::I64(value) => Setting::Int(value),
         Value::F64(value) => Setting::Float(value),
         Value::String(value) => Setting::Text(value),
-        Value::Dict(_) => {
-            let table: std::collections::BTreeMap<String, i64> = serde_pickle::from_value(value).ok()?;
-            let mut rows: Vec<_> = table.into_iter().collect();
-            // The keys of roundup_power2_divisions are numbers.
-            rows.sort_by_key(|(key, _)| key.parse::<u64>().unwrap_or(u64::MAX));
-            Setting::Table(rows)
-        }
+        Value::Dict(_) => Setting::table(serde_pickle::from_value(value).ok()?),
         _ => return None,
     })
 }

@@ -1,5 +1,6 @@
 //! The allocator's settings as the snapshot records them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The value of one allocator setting.
@@ -15,6 +16,16 @@ pub enum Setting {
     Text(String),
     /// A table, such as `roundup_power2_divisions`.
     Table(Vec<(String, i64)>),
+}
+
+impl Setting {
+    /// A table in the order of its keys, those that are numbers first and by what they are.
+    pub fn table(rows: BTreeMap<String, i64>) -> Self {
+        let mut rows: Vec<_> = rows.into_iter().collect();
+        // The keys of roundup_power2_divisions are numbers.
+        rows.sort_by_key(|(key, _)| key.parse::<u64>().unwrap_or(u64::MAX));
+        Self::Table(rows)
+    }
 }
 
 /// As Python prints it.
@@ -34,7 +45,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// `allocator_settings` (torch 2.3 on), in the order of the file.
+/// `allocator_settings` (torch 2.3 on), in the order of their names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// Names and values.

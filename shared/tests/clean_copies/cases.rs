@@ -2,21 +2,7 @@
 //!
 //! Nobody's name is in them; the people here are Zuzana, Jürgen Möller and Qu.
 
-/// Where a text stands in a snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// The file of a frame.
-    File,
-    /// The function of a frame of the project.
-    Function,
-    /// The lines of the forward pass, which have source in them.
-    Forward,
-    /// The name of an annotation.
-    Annotation,
-    /// A setting of the allocator.
-    Setting,
-}
-
+use super::copies::Place;
 use Place::{Annotation, File, Forward, Function, Setting};
 
 /// A text, the words that no copy may have, and the words that it keeps.

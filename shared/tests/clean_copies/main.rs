@@ -1,61 +1,14 @@
 //! Clean copies against what real clusters look like, and the laws that hold for every stored snapshot.
 
 mod cases;
+#[path = "../support/copies.rs"]
+mod copies;
 mod laws;
 mod random;
 mod small;
 
-use cases::{Case, Place};
-use shared::export::{SanitizeOptions, SanitizeReport, Sanitized};
-use shared::import::Importer;
-use shared::pickle::Style;
-use shared::trace::{Annotation, Event, EventContext, Frame, Setting, Stage, Trace, text};
-
-/// A trace that has nothing to hide yet.
-fn empty() -> Trace {
-    text::parse("alloc a 512 @f t=1\nsegment S 2MiB\nblock a 512").expect("a trace")
-}
-
-/// Puts a text into its place.
-fn put(trace: &mut Trace, place: Place, text: &str) {
-    let id = trace.strings.intern(text);
-    let project = trace.strings.intern("main.py");
-    let event = trace.devices[0].events.at(0);
-    match place {
-        Place::File | Place::Function => {
-            let function = trace.strings.intern("f");
-            let (name, filename) = if place == Place::File { (function, id) } else { (id, project) };
-            let frame = trace.frames.intern(Frame { name, filename, line: 7, fx: None });
-            let stack = trace.stacks.intern(&[frame]);
-            trace.devices[0].events.push(Event { stack, ..event });
-        }
-        Place::Forward => {
-            let forward_frames = trace.contexts.intern_lines(&[id]);
-            let context = trace.contexts.intern(EventContext { forward_frames, ..EventContext::default() });
-            trace.devices[0].events.push(Event { context, ..event });
-        }
-        Place::Annotation => {
-            trace.annotations.push(Annotation { stage: Stage::Start, name: id, device: 0, time_us: 1 });
-        }
-        Place::Setting => trace.settings.entries.push(("conf".to_owned(), Setting::Text(text.to_owned()))),
-    }
-}
-
-/// The bytes of the copy, and what was done to it.
-fn clean(trace: &Trace) -> (Vec<u8>, SanitizeReport) {
-    let sanitized = Sanitized::new(trace, &SanitizeOptions::default());
-    let mut bytes = Vec::new();
-    sanitized.pickle(Style::Python, |piece| bytes.extend_from_slice(piece), |_| ());
-    (bytes, sanitized.report().clone())
-}
-
-fn read(bytes: &[u8]) -> Trace {
-    let mut importer = Importer::new();
-    importer.push(bytes).expect("a snapshot");
-    let trace = importer.finish().expect("a snapshot");
-    trace.check();
-    trace
-}
+use cases::Case;
+use copies::{Place, clean, empty, put, read};
 
 /// What is wrong with the copies of these texts: each alone, then all in one trace.
 fn wrong(cases: &[Case]) -> Vec<String> {

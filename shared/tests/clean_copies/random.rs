@@ -1,7 +1,6 @@
 //! Names in places that no rule knows: whatever the shape of a cluster, a name that stands in a cut folder is gone.
 
-use super::{clean, empty, put, read};
-use crate::cases::Place;
+use super::copies::{Place, clean, empty, put, read};
 use shared::base::frame_rules;
 use shared::export;
 use shared::pickle::Style;

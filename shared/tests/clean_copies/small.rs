@@ -166,3 +166,14 @@ fn progress_counts_events() {
     Sanitized::new(&trace, &Default::default()).pickle(Style::Python, |_| (), |events| told.push(events));
     assert_eq!(told, [1 << 14, 2 << 14]);
 }
+
+#[test]
+fn settings_whose_names_become_one_are_one() {
+    let mut trace = trace(&["/home/ada/p/train.py", "/home/zoe/p/train.py"]);
+    let names = ["a1", "ada", "zoe"];
+    trace.settings.entries = names.into_iter().zip(1..).map(|(name, n)| (name.to_owned(), Setting::Int(n))).collect();
+    let (copy, report) = copy(&trace, &Default::default());
+    assert_eq!(copy.settings.entries, [("*".to_owned(), Setting::Int(3)), ("a1".to_owned(), Setting::Int(1))]);
+    let shown: Vec<_> = report.remaining.iter().filter(|text| text.kind == TextKind::Setting).collect();
+    assert_eq!(shown.iter().map(|text| text.text.as_str()).collect::<Vec<_>>(), ["*: 3", "a1: 1"]);
+}

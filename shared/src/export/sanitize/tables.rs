@@ -15,6 +15,7 @@ use crate::trace::{
     StackId, StackTable, Trace,
 };
 use hashbrown::{HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Clean tables, and the handles that take the place of the trace's own.
 #[derive(Debug, Default)]
@@ -182,19 +183,20 @@ impl Cleaner<'_> {
         }
     }
 
+    /// Cleans the settings; of several whose names become one the last is kept, as whoever reads the copy would.
     fn settings(&mut self) {
         let entries = self.trace.settings.entries.iter().map(|(name, setting)| {
             let setting = match setting {
                 Setting::Text(text) => Setting::Text(self.cleaned(Role::Prose, text)),
                 Setting::Table(rows) => {
-                    Setting::Table(rows.iter().map(|(key, n)| (self.cleaned(Role::Prose, key), *n)).collect())
+                    Setting::table(rows.iter().map(|(key, n)| (self.cleaned(Role::Prose, key), *n)).collect())
                 }
                 other => other.clone(),
             };
             (self.cleaned(Role::Prose, name), setting)
         });
-        let entries = entries.collect();
-        self.tables.settings = Settings { entries };
+        let entries: BTreeMap<String, Setting> = entries.collect();
+        self.tables.settings = Settings { entries: entries.into_iter().collect() };
     }
 
     /// The handle of a clean text; each text is cleaned and counted once.
