@@ -5,6 +5,7 @@
 mod annotation;
 mod context_table;
 mod device;
+mod equal;
 mod event_table;
 mod frame_table;
 mod line_table;
@@ -18,6 +19,7 @@ mod trace_model;
 pub use annotation::{Annotation, Stage};
 pub use context_table::{ContextId, ContextTable, EventContext, PoolId};
 pub use device::Device;
+pub use equal::difference;
 pub use event_table::{Action, Event, EventTable};
 pub use frame_table::{Frame, FrameId, FrameTable, FxNode};
 pub use line_table::{LineTable, LinesId};
