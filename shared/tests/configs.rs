@@ -36,8 +36,8 @@ fn configs_that_the_fuzzer_met_keep_the_law() {
 
 /// A start, a unit over and over, and an end, half as long as a config may be.
 #[track_caller]
-fn check_storm(name: &str, start: &str, unit: impl Fn(usize) -> String, end: &str) {
-    let mut input = format!("{name}\n{start}");
+fn check_storm(file: &str, start: &str, unit: impl Fn(usize) -> String, end: &str) {
+    let mut input = format!("{file}\n{start}");
     for index in 0.. {
         let unit = unit(index);
         if input.len() + unit.len() + end.len() > MOST_BYTES / 2 {
@@ -45,7 +45,8 @@ fn check_storm(name: &str, start: &str, unit: impl Fn(usize) -> String, end: &st
         }
         input.push_str(&unit);
     }
-    check(&input[..input.len().min(60)].to_owned(), &(input + end));
+    let name: String = input.chars().take(60).collect();
+    check(&name, &(input + end));
 }
 
 #[test]

@@ -9,6 +9,8 @@ use shared::export;
 use shared::import::import;
 use shared::pickle::Style;
 use shared::trace::{Action, Block, BlockState, Event, Segment, Stage, Trace, text};
+use std::fs;
+use std::path::Path;
 
 /// The largest size that a file may claim.
 const MOST_BYTES: u64 = (1 << 60) - 1;
@@ -116,5 +118,16 @@ fn every_report_of_an_impossible_trace_is_made() {
         export::pickle(&extreme(seed), Style::Python, |piece: &[u8]| bytes.extend_from_slice(piece));
         let result = std::panic::catch_unwind(|| analyse(&import(&bytes).unwrap()));
         assert!(result.is_ok(), "seed {seed}");
+    }
+}
+
+#[test]
+fn every_report_of_what_the_fuzzer_met_is_made() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/import");
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        println!("{}", path.display());
+        if let Ok(trace) = import(&fs::read(path).unwrap()) {
+            analyse(&trace);
+        }
     }
 }

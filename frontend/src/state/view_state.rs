@@ -267,6 +267,8 @@ fn pin_of(text: &str) -> Option<PinKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::path::Path;
 
     /// As version 1 wrote it; it stays here when there are later ones.
     const V1: &str = "v1;device=-1;axis=time;x=0.5..1e6;y=0..1073741824;pin=i3@402;tab=allocation";
@@ -333,5 +335,16 @@ mod tests {
             ViewState::from_text("v1;colour=red;device=0;;search;dock=oracle;color=smell"),
             Ok(ViewState::default())
         );
+    }
+
+    #[test]
+    fn views_that_the_fuzzer_met_come_back() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/views");
+        let texts = fs::read_dir(folder).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+        let views: Vec<_> = texts.filter_map(|text| ViewState::from_text(&text).ok()).collect();
+        assert!(views.len() >= 5);
+        for view in views {
+            assert_eq!(ViewState::from_text(&view.to_text()), Ok(view));
+        }
     }
 }

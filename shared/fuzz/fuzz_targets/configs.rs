@@ -1,0 +1,17 @@
+//! No training config makes its reader panic or take more memory than the law says, and a job survives being written.
+#![no_main]
+
+#[path = "../../tests/support/configs.rs"]
+mod configs;
+#[path = "../../tests/support/counting.rs"]
+mod counting;
+
+use configs::{hold, most_memory_bytes};
+use counting::peak_bytes;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &str| {
+    let ((), peak) = peak_bytes(|| hold(input));
+    let most = most_memory_bytes(input.len());
+    assert!(peak <= most, "{} bytes took {peak} bytes, more than {most}", input.len());
+});
