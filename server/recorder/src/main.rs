@@ -1,7 +1,7 @@
 //! The binary `snapscope-recorder`: a job on standard input, lines of JSON on standard output, a snapshot in a file.
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 
@@ -12,6 +12,7 @@ use shared::api::{Failed, RecorderLine};
 use shared::job::{Format, Job, RawJob};
 use signal_hook::consts::SIGTERM;
 use signal_hook::iterator::Signals;
+use walls::{SHARED_MEMORY, Walls};
 
 const USAGE: &str = "usage: snapscope-recorder --output FILE < JOB.json";
 
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Failed> {
     let output = output_argument().ok_or_else(|| before_start(USAGE.to_owned()))?;
     end_with_parent();
+    raise_walls(&output);
     let job = read_job().map_err(before_start)?;
     let device = device_index(&job.device);
     write_down_when_terminated(device, output.clone());
@@ -57,6 +59,18 @@ fn end_with_parent() {
         if keeper.is_some_and(|keeper: i32| keeper != Pid::as_raw(getppid())) {
             std::process::exit(1);
         }
+    }
+}
+
+/// Gives up what no recording needs, before anything is read and any thread is started.
+///
+/// What is left: libraries and the machine's settings to read, the folder of the output to write, and the cards.
+fn raise_walls(output: &Path) {
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let write = vec![folder.to_owned(), SHARED_MEMORY.into()];
+    let walls = Walls { read: walls::libraries(), write, devices: walls::cards() };
+    for lack in walls.raise() {
+        eprintln!("{lack}");
     }
 }
 

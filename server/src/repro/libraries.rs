@@ -41,6 +41,10 @@ pub(super) fn environment(
         }
         Device::Cuda(_) => {
             config.real_gpu.iter().for_each(|(name, value)| set(name, value));
+            // Caches would be written outside of what a recorder may write to.
+            set("CUDA_CACHE_DISABLE", OsStr::new("1"));
+            set("USE_PYTORCH_KERNEL_CACHE", OsStr::new("0"));
+            make_device_files();
             let mut folders = vec![users_libtorch(config)?];
             folders.extend(config.library_path.iter().flat_map(std::env::split_paths));
             folders
@@ -51,6 +55,16 @@ pub(super) fn environment(
     })?;
     set("LD_LIBRARY_PATH", &path);
     Ok(variables)
+}
+
+/// Has NVIDIA's program make the device files that are not there before CUDA's first use since the machine was started.
+///
+/// CUDA would start it by itself, but a recorder may start no program.
+fn make_device_files() {
+    if !Path::new("/dev/nvidia-uvm").exists() {
+        // Where it is missing or may not, CUDA says that there is no device.
+        let _ = Command::new("nvidia-modprobe").args(["-c", "0", "-u"]).output();
+    }
 }
 
 /// The stand-ins for CUDA first, then a libtorch that has no CUDA beside it.

@@ -10,3 +10,6 @@ mod places;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod recordings;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod walls;

@@ -1,0 +1,103 @@
+//! Where libraries and graphics cards are on this machine.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where systems keep libraries, and what libraries ask of a system.
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/opt/cuda",
+    "/nix/store",
+    "/gnu/store",
+    "/run/opengl-driver",
+    "/etc",
+    // Landlock keeps secrets of other processes, such as their environment, out of it.
+    "/proc",
+    "/sys",
+];
+
+/// Devices that are no hardware.
+const HARMLESS: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Where a daemon of CUDA's listens, if a machine's administrator has started it so that processes share a card.
+const SHARING: &str = "/tmp/nvidia-mps";
+
+/// What a process has to read so that its libraries go on working: those of the system, the folders of those that it
+/// has loaded or is told to look in, and the settings of the machine.
+///
+/// A library that lies in the home folder itself or above does not open that folder: it is alone then.
+pub fn libraries() -> Vec<PathBuf> {
+    let searched = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let searched = env::split_paths(&searched).filter(|folder| !folder.as_os_str().is_empty()).flat_map(with_nvidias);
+    let loaded = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let program = env::current_exe().ok();
+    let loaded = mapped(&loaded).into_iter().map(|file| match file.parent() {
+        Some(folder) if Some(&file) != program.as_ref() && !holds_home(folder) => folder.to_owned(),
+        _ => file,
+    });
+    let mut all: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).chain(loaded).collect();
+    all.extend(searched.filter(|folder| !holds_home(folder)));
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// A folder, and where a Python environment has the packages of NVIDIA's that a libtorch there loads when it needs them.
+fn with_nvidias(folder: PathBuf) -> [PathBuf; 2] {
+    let beside = folder.join("../../nvidia");
+    [folder, beside]
+}
+
+/// The files that are mapped into this process as code.
+fn mapped(maps: &str) -> Vec<PathBuf> {
+    let code = maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|rights| rights.contains('x')));
+    let mut files: Vec<PathBuf> = code.filter_map(|line| Some(line[line.find('/')?..].into())).collect();
+    files.dedup();
+    files
+}
+
+/// Whether a folder has the home folder in it, or is all of the machine.
+fn holds_home(folder: &Path) -> bool {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let home = env::var_os("HOME").map(PathBuf::from);
+    let home = home.map(|home| home.canonicalize().unwrap_or(home));
+    folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder))
+}
+
+/// The device files of NVIDIA's driver, those that are no hardware, and memory that processes share.
+pub fn cards() -> Vec<PathBuf> {
+    let is_card = |name: &str| name.starts_with("nvidia") || name == "dxg";
+    let entries = fs::read_dir("/dev").into_iter().flatten().flatten();
+    let cards = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_card)).map(|entry| entry.path());
+    cards.chain(HARMLESS.iter().map(PathBuf::from)).chain([SHARING.into()]).collect()
+}
+
+/// The folder in which processes share memory: CUDA's driver makes files there.
+pub const SHARED_MEMORY: &str = "/dev/shm";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_found_among_what_is_mapped() {
+        let maps = "55d0-55d1 r--p 00000000 00:00 1    /bin/program\n\
+                    55d1-55d2 r-xp 00000000 00:00 1    /bin/program\n\
+                    7f00-7f01 r-xp 00000000 00:00 2    /a folder/libtorch.so\n\
+                    7f01-7f02 rw-p 00000000 00:00 0 \n\
+                    7f02-7f03 r-xp 00000000 00:00 0    [vdso]\n";
+        assert_eq!(mapped(maps), [Path::new("/bin/program"), Path::new("/a folder/libtorch.so")]);
+    }
+
+    #[test]
+    fn no_library_opens_the_home_folder() {
+        let home = PathBuf::from(env::var_os("HOME").expect("a home folder"));
+        assert!(holds_home(&home) && holds_home(Path::new("/")));
+        assert!(!holds_home(&home.join("libraries")) && !holds_home(Path::new("/usr/lib")));
+        assert!(libraries().iter().all(|place| !holds_home(place)), "{:?}", libraries());
+    }
+}

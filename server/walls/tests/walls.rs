@@ -1,0 +1,162 @@
+//! What is refused behind walls, and what still works: each test tries it in a thread of its own.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::ptrace;
+use nix::unistd::Pid;
+use tempfile::TempDir;
+use walls::{Walls, cards, libraries};
+
+/// Two folders with a file each; the walls are round the first.
+struct Place {
+    inside: TempDir,
+    outside: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = || {
+            let folder = tempfile::tempdir().expect("a folder");
+            fs::write(folder.path().join("file"), "what it was").expect("room");
+            folder
+        };
+        Self { inside: folder(), outside: folder() }
+    }
+
+    fn outside(&self, name: &str) -> PathBuf {
+        self.outside.path().join(name)
+    }
+
+    /// What comes of work in a thread with walls, which this system can hold.
+    #[track_caller]
+    fn behind_walls<T: Send>(&self, work: impl FnOnce(&Path) -> T + Send) -> T {
+        let walls = Walls { read: libraries(), write: vec![self.inside.path().to_owned()], devices: cards() };
+        let inside = self.inside.path();
+        thread::scope(|scope| {
+            let work = scope.spawn(move || {
+                assert_eq!(walls.raise(), [""; 0], "this kernel is too old for these tests");
+                work(inside)
+            });
+            work.join().expect("the work to end")
+        })
+    }
+}
+
+#[track_caller]
+fn check_refused<T>(outcome: io::Result<T>) {
+    assert_eq!(outcome.map(drop).expect_err("it is refused").kind(), ErrorKind::PermissionDenied);
+}
+
+#[test]
+fn files_outside_are_out_of_reach() {
+    let place = Place::new();
+    let home = std::env::var_os("HOME").expect("a home folder");
+    fs::read_dir(&home).expect("without walls it can be read");
+    place.behind_walls(|_| {
+        check_refused(fs::read(place.outside("file")));
+        check_refused(fs::read_dir(place.outside.path()));
+        check_refused(fs::read_dir(&home));
+        check_refused(fs::write(place.outside("file"), "changed"));
+        check_refused(fs::write(place.outside("new"), "made"));
+        check_refused(fs::create_dir(place.outside("folder")));
+        check_refused(fs::remove_file(place.outside("file")));
+        check_refused(fs::write("/etc/snapscope", "made"));
+    });
+    assert_eq!(fs::read(place.outside("file")).expect("it is there"), b"what it was");
+}
+
+#[test]
+fn a_link_leads_nowhere_else() {
+    let place = Place::new();
+    std::os::unix::fs::symlink(place.outside("file"), place.inside.path().join("link")).expect("a link");
+    place.behind_walls(|inside| {
+        check_refused(fs::read(inside.join("link")));
+        check_refused(fs::write(inside.join("link"), "changed"));
+        check_refused(fs::rename(inside.join("file"), place.outside("moved")));
+    });
+    assert_eq!(fs::read(place.outside("file")).expect("it is there"), b"what it was");
+}
+
+#[test]
+fn files_inside_and_those_of_the_system_are_in_reach() {
+    let place = Place::new();
+    place
+        .behind_walls(|inside| {
+            fs::write(inside.join("file.part"), "new")?;
+            fs::rename(inside.join("file.part"), inside.join("file"))?;
+            fs::create_dir(inside.join("folder"))?;
+            fs::remove_dir(inside.join("folder"))?;
+            fs::read("/etc/hosts").and(fs::read("/proc/self/maps")).and(fs::read_dir("/sys"))?;
+            fs::File::options().write(true).open("/dev/null")?.write_all(b"nothing")?;
+            fs::File::open("/dev/urandom")?.read_exact(&mut [0])
+        })
+        .expect("all of it works");
+    assert_eq!(fs::read(place.inside.path().join("file")).expect("it is there"), b"new");
+}
+
+#[test]
+fn what_others_know_is_out_of_reach() {
+    let place = Place::new();
+    let parent = std::os::unix::process::parent_id();
+    place.behind_walls(|_| {
+        // Passwords are there.
+        check_refused(fs::read(format!("/proc/{parent}/environ")));
+        check_refused(fs::read(format!("/proc/{parent}/maps")));
+        fs::read("/proc/self/environ").expect("its own are its own");
+    });
+}
+
+#[test]
+fn nothing_leaves_the_machine() {
+    let place = Place::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    TcpStream::connect(address).expect("without walls it can be reached");
+    place.behind_walls(|_| {
+        check_refused(TcpStream::connect(address));
+        check_refused(TcpListener::bind("127.0.0.1:0"));
+        check_refused(TcpListener::bind("[::1]:0"));
+        check_refused(UdpSocket::bind("127.0.0.1:0"));
+        UnixStream::pair().expect("CUDA talks to its own threads");
+    });
+}
+
+#[test]
+fn no_other_program_runs() {
+    let place = Place::new();
+    place.behind_walls(|_| {
+        check_refused(Command::new("/bin/true").status());
+        // Should it be carried out, it fails this test.
+        check_refused::<()>(Err(Command::new("/bin/false").exec()));
+    });
+}
+
+#[test]
+fn no_other_process_is_touched() {
+    let place = Place::new();
+    let mut other = Command::new("sleep").arg("60").spawn().expect("another process");
+    let pid = Pid::from_raw(other.id().cast_signed());
+    let outcomes = place.behind_walls(|_| [ptrace::attach(pid), unshare(CloneFlags::CLONE_FS)]);
+    other.kill().expect("it is ours");
+    other.wait().expect("it ends");
+    assert_eq!(outcomes, [Err(Errno::EPERM); 2]);
+}
+
+#[test]
+fn threads_start_and_have_the_same_walls() {
+    let place = Place::new();
+    let file = place.outside("file");
+    let read = place.behind_walls(|_| thread::spawn(move || fs::read(file)).join().expect("it ends"));
+    check_refused(read);
+}
