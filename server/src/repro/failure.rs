@@ -148,6 +148,7 @@ fn crashed(signal: i32, limits: &Limits) -> Failure {
         9 => ("SIGKILL", "killed from outside", "this machine may have run out of memory: record a smaller model"),
         11 => ("SIGSEGV", "an invalid memory access", LOG),
         15 => ("SIGTERM", "ended from outside", "start it again"),
+        24 => ("SIGXCPU", "it computed for longer than it may", "record fewer steps, or allow it more time"),
         25 => {
             let message =
                 format!("the recorder's snapshot grew larger than the {} it may have", bytes(limits.output_bytes));
@@ -202,6 +203,7 @@ mod tests {
         check(End::Stopped(Stop::Memory(20 << 30)), &log(&[]), &["took 20.0 GiB", "more than the 16.0 GiB"]);
         check(exited(11), &log(&[]), &["crashed with SIGSEGV"]);
         check(exited(6), &log(&["terminate called"]), &["crashed with SIGABRT"]);
+        check(exited(24), &log(&[]), &["crashed with SIGXCPU", "longer than it may"]);
         check(exited(25), &log(&[]), &["larger than the 16.0 GiB"]);
         check(exited(64), &log(&[]), &["ended by signal 64"]);
         check(exited(3 << 8), &log(&[]), &["exit status 3"]);

@@ -146,7 +146,7 @@ fn wait(process: &mut Process, limits: &Limits, start: Instant, ear: &mut Ear<'_
     }
 }
 
-fn reason_to_stop(process: &Process, limits: &Limits, start: Instant, watcher: &mut dyn Watcher) -> Option<Stop> {
+fn reason_to_stop(process: &mut Process, limits: &Limits, start: Instant, watcher: &mut dyn Watcher) -> Option<Stop> {
     if watcher.is_cancelled() {
         return Some(Stop::Cancelled);
     }

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, setpriority_process, waitid};
 
@@ -28,10 +29,16 @@ pub(super) struct Process {
     child: Child,
     group: Pid,
     has_ended: bool,
+    /// The processes of its group, and when they were looked for.
+    members: Vec<Pid>,
+    looked: Option<Instant>,
 }
 
+/// How often the processes of a group are looked for: that takes some milliseconds where very many run.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
 impl Process {
-    /// Starts a command; no file that it writes gets larger than it may, and a crash leaves no core file.
+    /// Starts a command; the kernel holds its files, its processor time and its descriptors to limits.
     ///
     /// Its group is its own, so that an interrupt at the terminal reaches its keeper first.
     ///
@@ -52,9 +59,9 @@ impl Process {
             .spawn()?;
         let group = Pid::from_child(&child);
         let input = child.stdin.take();
-        let process = Self { child, group, has_ended: false };
+        let process = Self { child, group, has_ended: false, members: Vec::new(), looked: None };
         // Before the input comes, there is nothing that it could have written.
-        limit_files(group, limits.output_bytes);
+        hold(group, limits);
         if limits.niceness > 0 {
             // Where that is refused it competes with others as an equal.
             let _ = setpriority_process(Some(group), limits.niceness);
@@ -98,12 +105,37 @@ impl Process {
         }
     }
 
-    /// Its resident memory in bytes; `None` where the system does not tell.
-    pub(super) fn resident_bytes(&self) -> Option<u64> {
-        let statm = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).ok()?;
-        let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    /// The resident memory of it and of all that it started, in bytes; `None` where the system does not tell.
+    ///
+    /// Pages that several of them share count for each; one that has just been started counts within a second.
+    pub(super) fn resident_bytes(&mut self) -> Option<u64> {
+        if self.looked.is_none_or(|looked| looked.elapsed() >= BETWEEN_LOOKS) {
+            self.members = members(self.group)?;
+            self.looked = Some(Instant::now());
+        }
+        let pages: u64 = self.members.iter().filter_map(|process| resident_pages(*process)).sum();
         Some(pages * rustix::param::page_size() as u64)
     }
+}
+
+/// The processes of a group; all processes of this machine are looked at.
+fn members(group: Pid) -> Option<Vec<Pid>> {
+    let names = std::fs::read_dir("/proc").ok()?.flatten();
+    let processes = names.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+    Some(processes.filter(|process| group_of(*process) == Some(group.as_raw_pid())).collect())
+}
+
+/// The number of a process's group: 0 for threads of the kernel, which is no group.
+fn group_of(process: Pid) -> Option<i32> {
+    let stat = std::fs::read(format!("/proc/{}/stat", process.as_raw_pid())).ok()?;
+    // A program's name may have anything in it, brackets included.
+    let stat = String::from_utf8_lossy(&stat);
+    stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
+}
+
+fn resident_pages(process: Pid) -> Option<u64> {
+    let statm = std::fs::read_to_string(format!("/proc/{}/statm", process.as_raw_pid())).ok()?;
+    statm.split(' ').nth(1)?.parse().ok()
 }
 
 impl Drop for Process {
@@ -115,16 +147,38 @@ impl Drop for Process {
     }
 }
 
-/// Lets the kernel hold the size of files.
+/// The most files, sockets and devices that a recorder has open: CUDA opens some dozens for each card.
 #[cfg(target_os = "linux")]
-fn limit_files(pid: Pid, output_bytes: u64) {
-    use rustix::process::{Resource, Rlimit, prlimit};
-    let limit = |most| Rlimit { current: Some(most), maximum: Some(most) };
+const DESCRIPTORS: u64 = 4096;
+
+/// Lets the kernel hold what it can: the size of files, processor time, descriptors, and no core file.
+///
+/// Not address space, of which a virtual GPU reserves a tebibyte, and not the number of processes, which is counted over
+/// all that the user runs; the recorder itself gives up starting any.
+#[cfg(target_os = "linux")]
+fn hold(pid: Pid, limits: &Limits) {
+    use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
     // Where that is refused the limit is not held: the recording itself is none the worse.
-    let _ = prlimit(Some(pid), Resource::Fsize, limit(output_bytes));
-    let _ = prlimit(Some(pid), Resource::Core, limit(0));
+    let limit = |resource, soft: u64, hard: u64| {
+        let most = getrlimit(resource).maximum.unwrap_or(u64::MAX);
+        let _ = prlimit(Some(pid), resource, Rlimit { current: Some(soft.min(most)), maximum: Some(hard.min(most)) });
+    };
+    let seconds = processor_seconds(limits);
+    limit(Resource::Fsize, limits.output_bytes, limits.output_bytes);
+    // The first ends it by a signal that tells why, the second whatever it does.
+    limit(Resource::Cpu, seconds, seconds + 5);
+    limit(Resource::Nofile, DESCRIPTORS, DESCRIPTORS);
+    limit(Resource::Core, 0, 0);
 }
 
 /// There are recorders for Linux only.
 #[cfg(not(target_os = "linux"))]
-fn limit_files(_pid: Pid, _output_bytes: u64) {}
+fn hold(_pid: Pid, _limits: &Limits) {}
+
+/// Processor time that no recording takes within its time: its keeper is to end it long before, and this ends it where
+/// the keeper can't.
+#[cfg(target_os = "linux")]
+fn processor_seconds(limits: &Limits) -> u64 {
+    let processors = std::thread::available_parallelism().map_or(1, |processors| processors.get() as u64);
+    2 * processors * ((limits.time + limits.grace).as_secs() + 1)
+}

@@ -166,6 +166,22 @@ fn a_run_that_takes_too_much_memory_is_stopped() {
 }
 
 #[test]
+fn the_memory_of_what_it_started_counts_too() {
+    let mut played = script(&[WRITTEN, "ulimit -v 4000000; tail /dev/zero & wait"]);
+    played.limits.memory_bytes = 100 << 20;
+    check_failure(played, &["of this machine's memory", "more than the 100 MiB"]);
+}
+
+#[test]
+fn the_kernel_holds_limits_too() {
+    let limits = r#"echo "core $(ulimit -c), descriptors $(ulimit -n), seconds $(ulimit -t)" >&2; exit 3"#;
+    let (failure, played) = check_failure(script(&[limits]), &["core 0, descriptors 4096, seconds "]);
+    let seconds = failure.log_tail[0].rsplit(' ').next().and_then(|seconds| seconds.parse().ok());
+    let seconds = Duration::from_secs(seconds.expect("a number"));
+    assert!(seconds > played.limits.time && seconds < Duration::from_secs(1_000_000), "{seconds:?}");
+}
+
+#[test]
 fn a_file_that_grows_too_large_ends_the_run() {
     let mut played = script(&[r#"exec head -c 1000000 /dev/zero >"$output""#]);
     played.limits.output_bytes = 100_000;
