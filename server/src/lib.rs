@@ -12,6 +12,8 @@ pub mod config;
 
 pub mod database;
 
+pub mod decoding;
+
 pub mod failure;
 
 mod folder;

@@ -10,6 +10,7 @@ use server::commands::{
     SegmentsArgs, SweepArgs, printable,
 };
 use server::config::SettingsArgs;
+use server::decoding::Allowance;
 
 /// Reads and makes PyTorch CUDA memory snapshots
 #[derive(Parser)]
@@ -41,6 +42,17 @@ enum Command {
 
     /// Write a snapshot in another form, or a copy that others may see
     Export(ExportArgs),
+
+    /// Read a recorder's snapshot, within limits
+    #[command(hide = true)]
+    Figures {
+        /// The file
+        file: PathBuf,
+        /// Address space that reading it may take
+        memory_bytes: u64,
+        /// Processor time that reading it may take
+        seconds: u64,
+    },
 
     /// Find the largest batch of a training config that fits a card
     Fit(Box<FitArgs>),
@@ -86,6 +98,9 @@ fn main() -> ExitCode {
         Command::Diff(args) => args.run().map(print),
         Command::Digest { file } => server::shares::print_digest(&file).map(print),
         Command::Export(args) => args.run().map(print),
+        Command::Figures { file, memory_bytes, seconds } => {
+            server::repro::print_figures(&file, Allowance { memory_bytes, seconds }).map(print)
+        }
         Command::Fit(args) => args.run().map(print),
         Command::Inspect(args) => args.run().map(print),
         Command::Peak(args) => args.run().map(print),

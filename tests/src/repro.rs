@@ -45,6 +45,7 @@ impl Played {
         write("torch/lib/libtorch_cuda.so", "");
         let config = RecorderConfig {
             program: root().join("tests/data/recorder/play"),
+            reader: snapscope().to_owned(),
             virtual_gpu: folder.path().join("virtual-gpu"),
             named_libtorch: None,
             built_libtorch: folder.path().join("torch"),
@@ -172,6 +173,7 @@ pub fn built_recorder() -> &'static RecorderConfig {
         assert!(are_there, "the virtual GPU and libtorch are not there: run the tests by `./dev test`");
         RecorderConfig {
             program: built("snapscope-recorder"),
+            reader: snapscope().to_owned(),
             virtual_gpu: target.join("virtual-gpu"),
             named_libtorch: None,
             built_libtorch: target.join("libtorch"),

@@ -84,6 +84,12 @@ const BANS: &[Ban] = &[
         words: &["env::var", "env::args", "env::current"],
         because: "only `config/` reads the environment",
     },
+    Ban {
+        folder: "server/src",
+        except: &["server/src/commands/", "server/src/repro/figures.rs", "server/src/shares/digest.rs"],
+        words: &["open::import", "import::import", "Importer"],
+        because: "servers and keepers have snapshots read in a process with limits",
+    },
 ];
 
 /// Folders with Rust sources.

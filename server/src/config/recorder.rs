@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::program_folder;
+use super::{program, program_folder};
 use crate::failure::Failure;
 
 /// Where the recorder and its libraries are, and what it may see of this process's environment.
@@ -12,6 +12,8 @@ use crate::failure::Failure;
 pub struct RecorderConfig {
     /// The program `snapscope-recorder`: `SNAPSCOPE_RECORDER`, or the one beside this program.
     pub program: PathBuf,
+    /// This program, which reads what the recorder wrote in a process of its own.
+    pub reader: PathBuf,
     /// The folder of the virtual GPU: `SNAPSCOPE_VIRTUAL_GPU_LIBRARIES`, or the one that `./dev build` fills.
     pub virtual_gpu: PathBuf,
     /// The libtorch that was named in `SNAPSCOPE_LIBTORCH`, for virtual and real GPUs.
@@ -44,6 +46,7 @@ impl RecorderConfig {
         let path = |name: &str, default: PathBuf| named(name).map_or(default, PathBuf::from);
         Ok(Self {
             program: path("SNAPSCOPE_RECORDER", folder.join("snapscope-recorder")),
+            reader: program()?,
             virtual_gpu: path("SNAPSCOPE_VIRTUAL_GPU_LIBRARIES", target.join("virtual-gpu")),
             named_libtorch: named("SNAPSCOPE_LIBTORCH").map(PathBuf::from),
             built_libtorch: target.join("libtorch"),

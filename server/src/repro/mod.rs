@@ -3,11 +3,12 @@
 //! libtorch can abort, exhaust memory or hang; whatever the recorder does ends here in a [`Recording`] or in a
 //! [`RecordingFailure`] that says what happened, where, and what to do.
 //!
-//! Invariant: no byte of the recorder is trusted, nothing that it does blocks its keeper, and nothing of it is left
+//! Invariant: no byte of the recorder is trusted, nothing of its snapshot is read in this process, nothing that it does blocks its keeper, and nothing of it is left
 //! running once [`run`] has returned.
 
 mod curve;
 mod failure;
+mod figures;
 mod keeper;
 mod libraries;
 mod limits;
@@ -16,6 +17,7 @@ mod process;
 mod recording;
 
 pub use failure::{RecordingFailure, place};
+pub use figures::print_figures;
 pub use keeper::Watcher;
 pub use limits::Limits;
 pub use recording::Recording;
@@ -28,9 +30,9 @@ use shared::job::{Device, Job};
 use tempfile::TempDir;
 
 use crate::Failure;
-use crate::commands::open;
 use crate::config::RecorderConfig;
-use keeper::{End, Transcript, keep};
+use figures::{Figures, Unread};
+use keeper::keep;
 use process::Launch;
 
 /// Records a job: runs the recorder within limits, and leaves its snapshot in `output`.
@@ -57,8 +59,15 @@ pub fn run(
     let is_from_outside = end.is_from_outside();
     let warnings = scratch.warnings();
     transcript.log.extend(warnings.iter().cloned());
-    let recording = conclude(end, &transcript, limits, &scratch.snapshot()).and_then(|recording| {
+    let snapshot = scratch.snapshot();
+    let figures = snapshot.exists().then(|| Figures::read(config, limits, &snapshot));
+    let is_kept =
+        figures.as_ref().is_some_and(|read| read.as_ref().map_or_else(|unread| unread.is_perhaps_one, |_| true));
+    let finished = failure::finished(end, &transcript, limits);
+    let recording = finished.and_then(|finished| {
+        let figures = figures.ok_or_else(no_snapshot)?.map_err(|Unread { failure, .. }| failure)?;
         scratch.keep(output)?;
+        let recording = Recording::of(finished, transcript.started.clone(), figures);
         let card = match &job.device {
             Device::Virtual(cards) => cards.to_string(),
             Device::Cuda(_) => recording.card.clone(),
@@ -67,21 +76,16 @@ pub fn run(
         Ok(Recording { card, seconds: transcript.seconds, messages, warnings, ..recording })
     });
     recording.map_err(|failure| {
-        let partial = scratch.keep_if_readable(output);
+        let partial = (is_kept && scratch.keep(output).is_ok()).then(|| output.to_owned());
         Box::new(RecordingFailure { partial, is_from_outside, ..RecordingFailure::after(transcript, failure) })
     })
 }
 
-/// What the end of the recorder comes to.
-fn conclude(end: End, transcript: &Transcript, limits: &Limits, snapshot: &Path) -> Result<Recording, Failure> {
-    let finished = failure::finished(end, transcript, limits)?;
-    if !snapshot.exists() {
-        return Err(Failure::new(
-            "the recorder finished without a snapshot",
-            "check that the disk has room, and that this recorder was built with this program",
-        ));
-    }
-    Recording::of(finished, transcript.started.clone()).with_trace(snapshot)
+fn no_snapshot() -> Failure {
+    Failure::new(
+        "the recorder finished without a snapshot",
+        "check that the disk has room, and that this recorder was built with this program",
+    )
 }
 
 fn not_started(program: &Path, error: &io::Error) -> Failure {
@@ -137,11 +141,5 @@ impl Scratch {
         std::fs::rename(self.snapshot(), output).map_err(|error| {
             Failure::new(format!("{} cannot be written: {error}", output.display()), "choose another place")
         })
-    }
-
-    /// Moves what there is of a snapshot to where it was wanted.
-    fn keep_if_readable(&self, output: &Path) -> Option<PathBuf> {
-        open::import(&self.snapshot(), "").ok()?;
-        self.keep(output).is_ok().then(|| output.to_owned())
     }
 }

@@ -1,14 +1,8 @@
 //! What a run came to.
 
-use std::cmp::Reverse;
-use std::path::Path;
-
-use shared::analysis::Timeline;
 use shared::api::{Finished, OutOfMemory, RecordingCurve, RecordingReport, Started};
 
-use super::curve::curve;
-use crate::Failure;
-use crate::commands::open;
+use super::figures::Figures;
 
 /// A run that came to its end, by itself or by running out of memory, and whose snapshot can be read.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,41 +49,24 @@ impl Recording {
         }
     }
 
-    /// The figures of a run from its last words; those of the trace come with [`Self::with_trace`].
-    pub(super) fn of(finished: Finished, started: Option<Started>) -> Self {
+    /// The figures of a run from its first and last words and from its snapshot.
+    pub(super) fn of(finished: Finished, started: Option<Started>, figures: Figures) -> Self {
         let Finished { steps, peak_allocated_bytes, peak_reserved_bytes, oom } = finished;
+        let Figures { events, peak_live_bytes, curve } = figures;
+        let capacity_bytes = started.as_ref().map(|started| started.memory_bytes);
         Self {
             card: started.as_ref().map_or_else(String::new, |started| started.device.clone()),
             started,
             steps,
-            events: 0,
+            events,
             seconds: 0.0,
-            peak_live_bytes: 0,
+            peak_live_bytes,
             peak_allocated_bytes,
             peak_reserved_bytes,
-            curve: RecordingCurve::default(),
+            curve: RecordingCurve { capacity_bytes, ..curve },
             oom,
             messages: Vec::new(),
             warnings: Vec::new(),
         }
-    }
-
-    /// Adds what the snapshot says.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read.
-    pub(super) fn with_trace(self, snapshot: &Path) -> Result<Self, Failure> {
-        let trace = open::import(snapshot, "the recorder's snapshot")?;
-        let timelines = trace.devices.iter().map(|device| (device, Timeline::new(&trace, device)));
-        // Of equals the first.
-        let highest = timelines.max_by_key(|(device, timeline)| (timeline.live_peak().1, Reverse(device.index)));
-        let (peak_live_bytes, curve) = highest
-            .map(|(device, timeline)| (timeline.live_peak().1, curve(&trace, device, &timeline)))
-            .unwrap_or_default();
-        let capacity_bytes = self.started.as_ref().map(|started| started.memory_bytes);
-        let curve = RecordingCurve { capacity_bytes, ..curve };
-        let events = trace.devices.iter().map(|device| device.events.len() as u64).sum();
-        Ok(Self { events, peak_live_bytes, curve, ..self })
     }
 }

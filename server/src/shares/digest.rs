@@ -1,13 +1,11 @@
-//! Reads an uploaded snapshot in a process of its own, which may take so much memory and time and no more.
+//! Reads an uploaded snapshot for its figures, in a process with limits.
 //!
-//! The decoder bounds what it takes by what it has read; compressed, little can be read for a long time. So what a file
-//! unpacks to is bounded as well, several are read at once, and small files have a line of their own.
+//! Compressed, little can be read for a long time: so what a file unpacks to is bounded as well, several are read at
+//! once, and small files have a line of their own.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
 use shared::analysis::Timeline;
 use shared::api::SnapshotDigest;
 use shared::import::Importer;
@@ -16,14 +14,15 @@ use tokio::process::Command;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::commands::open;
+pub use crate::decoding::DecodeError as DigestError;
+use crate::decoding::{self, Allowance};
 use crate::failure::Failure;
 
 /// The command of the process; people have no use for it.
 pub const DIGEST_COMMAND: &str = "digest";
 
 /// What the process may take: memory for some ten million events, and the time to read them.
-const MOST_MEMORY_BYTES: u64 = 2 << 30;
-const MOST_SECONDS: u64 = 60;
+const ALLOWANCE: Allowance = Allowance { memory_bytes: 2 << 30, seconds: 60 };
 
 /// What a file may unpack to: so many times its size, and so much beyond that. Recordings unpack to 40 times at most.
 const MOST_UNPACKED_TIMES: u64 = 100;
@@ -38,17 +37,6 @@ const MOST_LARGE_WAITING: usize = 16;
 
 /// Points of a curve: twice the pixels of a preview would not show more.
 const POINTS: u32 = 600;
-
-/// Why there is no digest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DigestError {
-    /// It is no snapshot: why, in a sentence without the full stop.
-    NotASnapshot(String),
-    /// Reading it takes more than the process may.
-    TooMuch,
-    /// The process cannot be run.
-    Failed(String),
-}
 
 /// Makes digests, some at a time.
 #[derive(Debug)]
@@ -99,28 +87,12 @@ impl Digester {
         let failed = |error: &dyn std::fmt::Display| DigestError::Failed(error.to_string());
         let bytes = tokio::fs::metadata(file).await.map_err(|error| failed(&error))?.len();
         let _turn = self.line(bytes).turns.acquire().await.map_err(|error| failed(&error))?;
-        let output = Command::new(&self.program)
-            .arg(DIGEST_COMMAND)
-            .arg(file)
-            .env_clear()
-            .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .output();
+        let command = decoding::command(&self.program, DIGEST_COMMAND, file);
+        let output = Command::from(command).kill_on_drop(true).output();
         // The limit on its processor time ends it sooner, unless the machine is busy.
-        let output = tokio::time::timeout(Duration::from_secs(2 * MOST_SECONDS), output).await;
+        let output = tokio::time::timeout(Duration::from_secs(2 * ALLOWANCE.seconds), output).await;
         let output = output.map_err(|_| DigestError::TooMuch)?.map_err(|error| failed(&error))?;
-        if output.status.success() {
-            return serde_json::from_slice(&output.stdout).map_err(|error| failed(&error));
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        match output.status.code() {
-            Some(code) if code == i32::from(Failure::EXIT_STATUS) => {
-                let message = said.lines().next().unwrap_or_default().trim_start_matches("error: ");
-                Err(DigestError::NotASnapshot(message.to_owned()))
-            }
-            // Out of memory a Rust program aborts.
-            _ => Err(DigestError::TooMuch),
-        }
+        decoding::answer(&output)
     }
 }
 
@@ -130,11 +102,7 @@ impl Digester {
 ///
 /// The file is no snapshot.
 pub fn print_digest(file: &Path) -> Result<String, Failure> {
-    let limit = |resource, most| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
-    // Where limits cannot be set, the parent's time still ends it.
-    let _ = limit(Resource::As, MOST_MEMORY_BYTES);
-    let _ = limit(Resource::Cpu, MOST_SECONDS);
-    let _ = limit(Resource::Core, 0);
+    ALLOWANCE.hold(file);
     // A file that is not there is told by what opens it.
     let bytes = std::fs::metadata(file).map_or(0, |file| file.len());
     let most_bytes = bytes.saturating_mul(MOST_UNPACKED_TIMES).saturating_add(MOST_UNPACKED_APART);

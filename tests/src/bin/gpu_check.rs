@@ -28,7 +28,9 @@ fn check(output: &Path) -> Result<(), String> {
     let answer =
         Command::new("nvidia-smi").args(RealGpu::QUERY).output().map_err(|error| format!("nvidia-smi: {error}"))?;
     let gpu = RealGpu::parse(&String::from_utf8_lossy(&answer.stdout)).ok_or("nvidia-smi names no GPU")?;
-    let config = RecorderConfig::from_environment().map_err(|failure| failure.message)?;
+    let mut config = RecorderConfig::from_environment().map_err(|failure| failure.message)?;
+    // What reads a recording is not this program.
+    config.reader.set_file_name("snapscope");
     let mut rows = Vec::new();
     for path in configs() {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

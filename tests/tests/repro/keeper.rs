@@ -142,6 +142,26 @@ fn a_snapshot_that_is_missing_or_broken_is_a_failure() {
 }
 
 #[test]
+fn a_snapshot_that_is_too_large_to_read_fails_alone_and_is_kept() {
+    // Some hundred kilobytes that unpack to lists in lists without end: more than a gigabyte once they are read.
+    let bomb = r#"(printf '\200\004'; head -c 300000000 /dev/zero | tr '\0' ']') | gzip >"$output""#;
+    let mut played = script(&[STARTED, bomb, FINISHED]);
+    played.limits.memory_bytes = 100 << 20;
+    let (failure, played) = check_failure(played, &["too large to read here", "1.00 GiB of memory", "fewer steps"]);
+    assert!(failure.partial.is_some() && played.output().exists(), "it can be read elsewhere");
+}
+
+#[test]
+fn what_reads_snapshots_is_a_process_of_its_own() {
+    let mut played = script(&[STARTED, WRITTEN, FINISHED]);
+    played.config.reader = "/no/such/program".into();
+    check_failure(played, &["cannot be read by /no/such/program", "No such file"]);
+    let mut played = script(&[STARTED, WRITTEN, FINISHED]);
+    played.config.reader = "/bin/false".into();
+    check_failure(played, &["too large to read here"]);
+}
+
+#[test]
 fn a_run_that_takes_too_long_is_stopped() {
     let mut played = script(&[STARTED, BACKWARD, WRITTEN, "sleep 60"]);
     played.limits.time = Duration::from_millis(500);
