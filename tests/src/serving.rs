@@ -143,6 +143,11 @@ impl ServeProcess {
         self.child.id()
     }
 
+    /// Whether the process has ended, whoever ended it.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|status| status.is_some())
+    }
+
     /// The folder of its data.
     pub fn data(&self) -> &Path {
         &self.data

@@ -12,6 +12,10 @@ use super::{Database, JobRow, Result, change, now_ms, on};
 /// How often a job is started before it is given up: a worker that dies may be the job's fault.
 pub const MOST_ATTEMPTS: i64 = 3;
 
+/// How often a job may have been started to run beside others; after that it runs alone, so that what it does to its
+/// worker then is told from what a neighbour did.
+const MOST_ATTEMPTS_BESIDE_OTHERS: i64 = MOST_ATTEMPTS - 1;
+
 /// What a worker gets for a task of the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
@@ -52,28 +56,45 @@ macro_rules! settle {
 }
 
 impl Database {
-    /// Gives a queued job to a worker.
+    /// Gives a queued job to a worker that runs nothing else.
     ///
     /// # Errors
     ///
     /// The database fails.
     pub async fn claim(&self, id: &str, worker: &str) -> Result<Claim> {
+        self.claim_if(id, worker, i64::MAX).await.map(|claim| claim.unwrap_or(Claim::Over))
+    }
+
+    /// Gives a queued job to a worker that may run others at the same time; `None` where it has to run alone.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn claim_beside_others(&self, id: &str, worker: &str) -> Result<Option<Claim>> {
+        self.claim_if(id, worker, MOST_ATTEMPTS_BESIDE_OTHERS).await
+    }
+
+    /// Gives a queued job to a worker if it was started less often; `None` where it was not.
+    async fn claim_if(&self, id: &str, worker: &str, attempts: i64) -> Result<Option<Claim>> {
         change!(self, transaction => {
             let claimed = sqlx::query(
                 "UPDATE recording_jobs SET state = 'running', worker = $2, started_ms = $3, attempts = attempts + 1, \
-                 beats = beats + 1, progress = NULL WHERE id = $1 AND state = 'queued'",
+                 beats = beats + 1, progress = NULL WHERE id = $1 AND state = 'queued' AND attempts < $4",
             )
-            .bind(id).bind(worker).bind(now_ms())
+            .bind(id).bind(worker).bind(now_ms()).bind(attempts)
             .execute(&mut *transaction)
             .await?;
-            if claimed.rows_affected() == 0 {
-                Ok(Claim::Over)
-            } else {
+            let query = format!("SELECT {COLUMNS} FROM recording_jobs WHERE id = $1");
+            let row: Option<JobRow> =
+                sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(&mut *transaction).await?;
+            if claimed.rows_affected() > 0 {
                 append!(transaction, id, event(JobState::Running));
-                let query = format!("SELECT {COLUMNS} FROM recording_jobs WHERE id = $1");
-                let row = sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_one(&mut *transaction).await?;
-                Ok(Claim::Mine(Box::new(row)))
             }
+            Ok(match row {
+                Some(row) if claimed.rows_affected() > 0 => Some(Claim::Mine(Box::new(row))),
+                Some(row) if row.state == JobState::Queued.word() => None,
+                _ => Some(Claim::Over),
+            })
         })
     }
 

@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 use tracing::warn;
 use uuid::Uuid;
 
+use super::turns::Turns;
 use super::{RecorderMetrics, WorkerSettings};
 use crate::config::RecorderConfig;
 use crate::database::Database;
@@ -30,6 +31,8 @@ pub struct Context {
     pub(super) settings: WorkerSettings,
     /// Becomes true when running jobs are to be given back.
     pub(super) give_back: watch::Sender<bool>,
+    /// Who may run beside whom.
+    pub(super) turns: Turns,
     /// How many recorders run.
     pub(super) running: AtomicUsize,
     /// What is counted of recordings.
@@ -60,6 +63,7 @@ impl Context {
             database,
             store,
             recorder,
+            turns: Turns::new(settings.slots.iter().map(|slots| slots.jobs).sum()),
             settings,
             give_back: watch::Sender::new(false),
             running: AtomicUsize::new(0),

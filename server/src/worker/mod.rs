@@ -11,6 +11,7 @@ mod metrics;
 mod reaper;
 mod record;
 mod settings;
+mod turns;
 
 pub use context::Context;
 pub use metrics::RecorderMetrics;
@@ -120,6 +121,7 @@ async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiv
         }
     }
     info!(kind = slots.kind, "no more jobs are taken");
+    context.turns.close();
     kind.wind_down(slots.jobs).await;
 }
 
@@ -180,7 +182,7 @@ async fn handle(job: String, kind: Data<Arc<Kind>>, _: WorkerContext) -> Result<
     // In a task of tokio's: apalis drops this one when its queue fails, and the recording goes on.
     let work = tokio::spawn(async move {
         let _free = kind.free.acquire().await?;
-        Ok::<(), BoxDynError>(record::run(&kind.context, &job).await?)
+        record::run(&kind.context, &job).await
     });
     work.await?
 }

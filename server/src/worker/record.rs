@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use apalis::prelude::BoxDynError;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
@@ -20,7 +21,7 @@ use tracing::{Instrument as _, Span, error, info, info_span, warn};
 use super::Context;
 use super::heartbeat::{Left, follow};
 use super::listener::Listener;
-use crate::database::{Claim, DatabaseError, JobRow, Outcome};
+use crate::database::{Claim, JobRow, Outcome};
 use crate::hex::hex;
 use crate::repro::{self, Recording, RecordingFailure};
 use crate::snapshots::{self, SnapshotError};
@@ -48,15 +49,23 @@ struct Made {
 /// # Errors
 ///
 /// It can't be claimed, so that it has to be tried again; the reaper finds one that was claimed all the same.
-pub(super) async fn run(context: &Arc<Context>, job: &str) -> Result<(), DatabaseError> {
-    let row = match context.database.claim(job, &context.name).await? {
-        Claim::Mine(row) => row,
-        Claim::Over => return Ok(()),
+pub(super) async fn run(context: &Arc<Context>, job: &str) -> Result<(), BoxDynError> {
+    let mut turn = context.turns.beside_others().await?;
+    let claim = match context.database.claim_beside_others(job, &context.name).await? {
+        Some(claim) => claim,
+        None => {
+            drop(turn);
+            info!(job, "it waits until it can run alone: workers have died while it ran");
+            turn = context.turns.alone().await?;
+            context.database.claim(job, &context.name).await?
+        }
     };
+    let Claim::Mine(row) = claim else { return Ok(()) };
     let span = info_span!("job", id = row.id, name = row.name);
     context.running.fetch_add(1, Ordering::Relaxed);
     attempt(context, &row).instrument(span).await;
     context.running.fetch_sub(1, Ordering::Relaxed);
+    drop(turn);
     Ok(())
 }
 

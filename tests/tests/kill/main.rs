@@ -1,6 +1,7 @@
 //! Processes are killed in the middle of 50 jobs and 50 uploads; afterwards nothing that was promised is missing.
 
 mod aftermath;
+mod neighbours;
 mod traffic;
 
 use testkit::histories::{Fleet, Setup};

@@ -108,6 +108,23 @@ fn a_silent_worker_loses_its_job(backend: Backend) {
     });
 }
 
+fn a_job_that_saw_two_workers_die_runs_alone(backend: Backend) {
+    with_database(backend, async |database| {
+        database.submit(&job("a", 0)).await.unwrap();
+        for worker in ["w1", "w2"] {
+            let Some(Claim::Mine(row)) = database.claim_beside_others("a", worker).await.unwrap() else {
+                panic!("it runs beside others");
+            };
+            database.put_back("a", row.beats, "dead").await.unwrap();
+        }
+        assert_eq!(database.claim_beside_others("a", "w3").await.unwrap(), None);
+        assert_eq!(database.job("a").await.unwrap().unwrap().state, "queued", "it was left as it is");
+        assert_eq!(claim(&database, "a", "w3").await.unwrap().attempts, 3);
+        assert_eq!(database.claim_beside_others("a", "w4").await.unwrap(), Some(Claim::Over));
+        assert_eq!(database.claim_beside_others("b", "w4").await.unwrap(), Some(Claim::Over), "there is none");
+    });
+}
+
 fn an_orderly_stop_is_no_attempt(backend: Backend) {
     with_database(backend, async |database| {
         database.submit(&job("a", 0)).await.unwrap();
@@ -304,6 +321,7 @@ both!(
     a_request_may_be_repeated,
     cancelled_jobs_do_not_start,
     a_silent_worker_loses_its_job,
+    a_job_that_saw_two_workers_die_runs_alone,
     an_orderly_stop_is_no_attempt,
     the_queue_has_an_order,
     the_queue_is_bounded_however_many_submit_at_once,
