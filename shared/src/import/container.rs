@@ -22,6 +22,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug)]
 pub(super) struct Layer {
     head: Head,
+    /// The last bytes that could be read: words that tell what a file is may begin there.
+    tail: Vec<u8>,
     state: State,
     seen_bytes: u64,
     /// More than so many can't be read, of this layer and of each that it wraps.
@@ -100,7 +102,7 @@ impl Layer {
 
     fn within(wrappings: u8, plan: Plan, most_bytes: u64) -> Self {
         let state = State::Start { first: Vec::new(), wrappings, plan };
-        Self { head: Head::default(), state, seen_bytes: 0, most_bytes }
+        Self { head: Head::default(), tail: Vec::new(), state, seen_bytes: 0, most_bytes }
     }
 
     /// The builder of the content, once it is known how that is written.
@@ -167,15 +169,29 @@ impl Layer {
                 return result.map_err(|_| gzip_error(decoder.get_mut(), damaged_gzip));
             }
         };
-        result.or_else(|error| self.doubt(error, form, bytes))
+        match result {
+            Ok(()) => {
+                let kept = bytes.len().saturating_sub(foreign::OOM_OVERLAP);
+                self.tail.extend_from_slice(&bytes[kept..]);
+                let old = self.tail.len().saturating_sub(foreign::OOM_OVERLAP);
+                self.tail.drain(..old);
+                Ok(())
+            }
+            Err(error) => self.doubt(error, form, bytes),
+        }
     }
 
     /// What can't be read may still be told what it is, once enough of it is there.
     fn doubt(&mut self, error: ImportError, form: Form, bytes: &[u8]) -> Result<(), ImportError> {
-        // The words may have come before what can't be read, in an earlier chunk.
+        // The words may have come before what can't be read, in an earlier chunk; otherwise they count from there on,
+        // however the chunks are cut.
         let mentions_oom = foreign::mentions_oom(self.head.bytes());
-        let mut doubt = Doubt { error, form, is_text: None, mentions_oom, last: Vec::new(), seen_bytes: 0 };
-        let result = doubt.push(&self.head, bytes);
+        let before = self.seen_bytes - bytes.len() as u64;
+        let from = error.offset.map_or(0, |offset| offset.saturating_sub(before)) as usize;
+        let from = from.min(bytes.len()).saturating_sub(foreign::OOM_OVERLAP);
+        let last = if from == 0 { std::mem::take(&mut self.tail) } else { Vec::new() };
+        let mut doubt = Doubt { error, form, is_text: None, mentions_oom, last, seen_bytes: 0 };
+        let result = doubt.push(&self.head, &bytes[from..]);
         self.state = State::Doubt(doubt);
         result
     }

@@ -34,12 +34,13 @@ impl Answer {
 }
 
 impl Client {
-    pub(super) fn new(address: SocketAddr) -> Self {
+    /// A client of a server.
+    pub fn new(address: SocketAddr) -> Self {
         Self(Arc::new(Mutex::new(address)))
     }
 
     /// The server has moved.
-    pub(super) fn go_to(&self, address: SocketAddr) {
+    pub fn go_to(&self, address: SocketAddr) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = address;
     }
 

@@ -137,6 +137,21 @@ fn an_error_in_front_of_what_is_broken_is_found() {
 }
 
 #[test]
+fn an_error_is_found_however_the_chunks_are_cut() {
+    for text in [
+        "{\"a\": [1, 2, 13963XPU out of memory67, 3]}",
+        "{\"CUDA out of memory\": 1, x: 2, \"b\": \"HIP out of memory\"}",
+    ] {
+        for len in 1..=text.len() {
+            let mut importer = Importer::new();
+            let result = text.as_bytes().chunks(len).try_for_each(|chunk| importer.push(chunk));
+            let error = result.and_then(|()| importer.finish().map(drop)).expect_err("no snapshot");
+            assert_eq!(error.code, "out-of-memory-log", "{text} in pieces of {len}");
+        }
+    }
+}
+
+#[test]
 fn archives_are_to_be_unpacked() {
     check(b"PK\x03\x04rest", "archive");
     let tar = [&[b'x'; 257][..], b"ustar\x0000 and so on"].concat();
