@@ -117,7 +117,8 @@ impl Projects {
         while start > storage && is_code_folder(&parts[start - 1]) {
             start -= 1;
         }
-        start
+        // At the beginning such a part would be read as the scheme of an address.
+        start + parts[start..last].iter().take_while(|part| part.ends_with(':')).count()
     }
 }
 
@@ -287,6 +288,7 @@ mod tests {
         check(&["/fsx/ada/proj/train.py", "/fsx/ada/proj/own/deep/a.py"], &["train.py", "own/deep/a.py"]);
         check(&["/home/ada/proj/src/x.py", "/home/bob/models/a.py"], &["src/x.py", "models/a.py"]);
         check(&["/srv/app/../../home/ada/x/y.py"], &["y.py"]);
+        check(&["/home/ada/proj/run.py", "/home/ada/proj/run.t:/tmp/x.py"], &["run.py", "tmp/x.py"]);
         check(&["../../home/ada/x/y.py", "./home/x.py", "../../x/y.py"], &["y.py", "x.py", "y.py"]);
     }
 
