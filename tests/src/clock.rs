@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+/// What the names of these begin with; the number of the process comes after it.
+const KEPT: [&str; 2] = ["faketime_shm_", "sem.faketime_sem_"];
+
 /// A clock that jumps.
 #[derive(Debug)]
 pub struct Clock(TempDir);
@@ -55,6 +58,20 @@ impl Clock {
 impl Default for Clock {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl Drop for Clock {
+    /// Removes what the library keeps in shared memory for each process, which a process that is killed leaves there.
+    fn drop(&mut self) {
+        for entry in fs::read_dir("/dev/shm").into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let owner = name.to_str().and_then(|name| KEPT.iter().find_map(|kept| name.strip_prefix(kept)));
+            if owner.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+                // Another test may have removed it in this moment.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 }
 

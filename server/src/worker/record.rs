@@ -31,8 +31,8 @@ use crate::store::StoreErrorKind;
 const TRIES: u32 = 8;
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 
-/// How long a recording waits for a store or a database that is away: as long as a bucket is asked again.
-const STORED_WITHIN: Duration = Duration::from_secs(20);
+/// How long a recording is tried to be stored: longer than a bucket may leave one request without an answer.
+const STORED_WITHIN: Duration = Duration::from_secs(40);
 
 /// Level of compression: traces are repetitive, and higher levels take twice the time for some percent.
 const LEVEL: u32 = 6;

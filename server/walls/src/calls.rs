@@ -130,7 +130,7 @@ fn processes() -> Result<Vec<SeccompRule>, BackendError> {
 /// Letters typed into the terminal that Snapscope was started from.
 fn terminals() -> Result<Vec<SeccompRule>, BackendError> {
     let requests = [libc::TIOCSTI, libc::TIOCLINUX];
-    let is = |request: libc::Ioctl| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request as u64);
+    let is = |request: libc::Ioctl| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request);
     requests.into_iter().map(|request| SeccompRule::new(vec![is(request)?])).collect()
 }
 

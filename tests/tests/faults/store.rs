@@ -104,6 +104,17 @@ fn a_recording_waits_for_a_folder_that_is_away_for_a_moment() {
 }
 
 #[test]
+fn a_recording_outlives_a_request_that_is_never_answered() {
+    let place = Place::new();
+    place.bucket.set_mood(Mood::Hangs);
+    let id = submitted(&place.server);
+    // Long enough to be recorded, and for the bucket to be asked; it answers whatever it is asked from then on.
+    std::thread::sleep(Duration::from_secs(8));
+    place.bucket.set_mood(Mood::Fine);
+    check_finished(&place.server, &id);
+}
+
+#[test]
 fn a_store_that_is_away_for_a_moment_is_not_noticed() {
     let place = Place::new();
     place.bucket.set_mood(Mood::Fails);
