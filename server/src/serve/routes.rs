@@ -31,7 +31,7 @@ pub(crate) struct Row {
 /// Everything that is answered, besides the files of the page; rows of a path stand together.
 pub(crate) fn table() -> Vec<Row> {
     use ErrorCode::{
-        BadRequest, Conflict, InvalidConfig, InvalidSnapshot, NoRoom, NotFound, QueueFull, TooLarge, TooSlow,
+        BadRequest, Conflict, Gone, InvalidConfig, InvalidSnapshot, NoRoom, NotFound, QueueFull, TooLarge, TooSlow,
         Unauthorized, Unavailable,
     };
     const SUBMITTED: &[ErrorCode] =
@@ -64,12 +64,13 @@ pub(crate) fn table() -> Vec<Row> {
         delete("/api/v1/jobs/{id}", &[Unauthorized, NotFound, Conflict, Unavailable, NoRoom], || web::to(jobs::delete)),
         get("/api/v1/jobs/{id}/events", SHOWN, || web::to(job_events::events)),
         post("/api/v1/jobs/{id}/cancel", &[Unauthorized, NotFound, Unavailable], || web::to(jobs::cancel)),
-        get("/api/v1/jobs/{id}/snapshot", SHOWN, || web::to(jobs::snapshot)),
+        get("/api/v1/jobs/{id}/snapshot", &[Unauthorized, NotFound, Gone, Unavailable], || web::to(jobs::snapshot)),
         post("/api/v1/shares", SHARED, || web::to(shares::share)).of(Access::Submit),
         get("/api/v1/shares/{token}", FOUND, || web::to(shares::get)).of(Access::Open),
         delete("/api/v1/shares/{token}", &[Unauthorized, NotFound, Unavailable], || web::to(shares::delete))
             .of(Access::OwnToken),
-        get("/api/v1/shares/{token}/snapshot", FOUND, || web::to(shares::snapshot)).of(Access::Open),
+        get("/api/v1/shares/{token}/snapshot", &[NotFound, Gone, Unavailable], || web::to(shares::snapshot))
+            .of(Access::Open),
     ]
 }
 

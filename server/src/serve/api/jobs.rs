@@ -221,7 +221,6 @@ async fn resource(database: &Database, id: &str) -> Result<JobResource, ApiError
         (status = 200, description = "PyTorch's official pickle, compressed with gzip", content_type = "application/gzip",
             body = Vec<u8>),
         (status = 304, description = "It is what the tag in `If-None-Match` says"),
-        (status = 410, description = "`gone`: It was there, and the store has lost it", body = ErrorBody)
     )
 )]
 pub(crate) async fn snapshot(

@@ -265,7 +265,6 @@ pub(crate) async fn get(token: Path<String>, state: Data<State>) -> Result<Json<
         (status = 200, description = "PyTorch's official pickle, compressed with gzip", content_type = "application/gzip",
             body = Vec<u8>),
         (status = 304, description = "It is what the tag in `If-None-Match` says"),
-        (status = 410, description = "`gone`: It was there, and the store has lost it", body = ErrorBody)
     )
 )]
 pub(crate) async fn snapshot(
