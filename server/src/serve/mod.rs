@@ -113,7 +113,10 @@ pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> R
     worker.show().await.map_err(|error| Failure::new(error.to_string(), "check the database"))?;
     let gallery = gallery::load(&config.dist)?;
     let listen = config.listen;
+    let kept_bytes =
+        database.used_bytes().await.map_err(|error| Failure::new(error.to_string(), "check the database"))?;
     let state = Data::new(State::new(config, database, store, worker, gallery));
+    state.room.note_kept(kept_bytes);
     let app_state = state.clone();
     let server = HttpServer::new(move || create_app(site.clone(), app_state.clone()))
         .shutdown_timeout(SHUTDOWN_SECONDS)

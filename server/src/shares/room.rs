@@ -22,6 +22,8 @@ struct Held {
     unwritten_bytes: u64,
     /// How many there are of each client that is counted.
     clients: HashMap<IpAddr, usize>,
+    /// What was kept when it was asked for last.
+    kept_bytes: u64,
 }
 
 /// What one upload holds, until this is dropped.
@@ -62,6 +64,16 @@ impl Room {
         held.unwritten_bytes += bytes;
         let holding = Holding { bytes: held.bytes, unwritten_bytes: held.unwritten_bytes };
         Some((Place { room: self.clone(), client, bytes, unwritten_bytes: bytes }, holding))
+    }
+
+    /// What was kept when it was asked for last, in bytes.
+    pub fn kept_bytes(&self) -> u64 {
+        self.held().kept_bytes
+    }
+
+    /// Notes what is kept now.
+    pub fn note_kept(&self, bytes: u64) {
+        self.held().kept_bytes = bytes;
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {

@@ -59,7 +59,8 @@ fn a_chunked_body_that_ends_early_leaves_nothing() {
     let nonsense = [chunk(halves.0), b"a gross\r\n".to_vec()].concat();
     for body in [cut, &nonsense, without_end] {
         let reply = share(&place, "Transfer-Encoding: chunked", body);
-        check_refusal(&reply.expect("an answer"), 400, "bad_request", "broke off");
+        let reply = reply.unwrap_or_else(|| panic!("an answer to {} bytes", body.len()));
+        check_refusal(&reply, 400, "bad_request", "broke off");
     }
     place.check_untouched();
     assert_eq!(share(&place, "Transfer-Encoding: chunked", &whole).map(|reply| reply.status), Some(201));

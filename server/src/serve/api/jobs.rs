@@ -7,7 +7,7 @@ use actix_web::web::{self, Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
-use shared::api::{ErrorBody, JobChange, JobDetails, JobList, JobRequest, JobResource, JobState};
+use shared::api::{JobChange, JobDetails, JobList, JobRequest, JobResource, JobState};
 use utoipa::IntoParams;
 
 use super::job_request;

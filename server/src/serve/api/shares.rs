@@ -8,7 +8,7 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_LENGTH};
 use actix_web::web::{Data, Json, Path, Payload};
 use actix_web::{FromRequest as _, HttpMessage as _, HttpRequest, HttpResponse};
 use futures_util::stream::{Stream, StreamExt as _};
-use shared::api::{ErrorBody, ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
+use shared::api::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 use shared::base::markup::turns_direction;
 use tempfile::NamedTempFile;
 use tracing::error;
@@ -90,6 +90,7 @@ pub(crate) async fn share(
     let digest = state.digester.digest(file.path()).await.map_err(digest_error)?;
     drop(in_line);
     snapshots::keep(&state.database, &state.store, file.path(), &hash).await?;
+    count_kept(&state).await?;
     let (token, delete_token) = (Token::random()?, Token::random()?);
     let new = NewShare {
         token_hash: token.hash,
@@ -158,7 +159,10 @@ async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiErr
         let message = "This address has as many uploads under way as one may.";
         return Err(ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS));
     };
-    if state.database.used_bytes().await?.saturating_add(holding.bytes) > state.config.shares.quota_bytes {
+    // A request that is broken while it waits for something else than its body gets no answer: so the database is asked
+    // only where it may be refused, and what it said last will do otherwise. The last word is had when it is stored.
+    let is_beyond = |kept_bytes: u64| kept_bytes.saturating_add(holding.bytes) > state.config.shares.quota_bytes;
+    if is_beyond(state.room.kept_bytes()) && is_beyond(count_kept(state).await?) {
         let message = "The store holds as much as it may, with the uploads that are under way.";
         return Err(ApiError::new(ErrorCode::NoRoom, message));
     }
@@ -166,6 +170,13 @@ async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiErr
         return Err(ApiError::new(ErrorCode::NoRoom, "The server's disk has no room for this upload."));
     }
     Ok(place)
+}
+
+/// Asks the database for what is kept, in bytes, and notes it.
+async fn count_kept(state: &State) -> Result<u64, ApiError> {
+    let bytes = state.database.used_bytes().await?;
+    state.room.note_kept(bytes);
+    Ok(bytes)
 }
 
 /// The most that an upload may come to: what its request claims, which it can't exceed, or the limit.
