@@ -19,6 +19,7 @@ use crate::database::{NewShare, ShareRow};
 use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::guard::Client;
 use crate::serve::pace::Pace;
+use crate::serve::session::bearer;
 use crate::serve::state::State;
 use crate::shares::{DigestError, Place, Token, Upload, UploadError, days_of, expires_ms, hash_of};
 use crate::snapshots;
@@ -298,8 +299,7 @@ pub(crate) async fn delete(
     token: Path<String>,
     state: Data<State>,
 ) -> Result<HttpResponse, ApiError> {
-    let sent = request.headers().get("Authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    let Some(sent) = sent else {
+    let Some(sent) = bearer(request.headers()) else {
         let message = "A link is deleted with the token that was given for that.";
         return Err(ApiError::new(ErrorCode::Unauthorized, message));
     };
