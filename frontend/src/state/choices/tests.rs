@@ -134,6 +134,23 @@ fn what_is_not_known_leaves_the_rest() {
 }
 
 #[test]
+fn fields_of_another_kind_of_view_are_not_taken() {
+    let long = "a".repeat(1001);
+    let texts = [
+        "dock=flame;stacks=table;zoom=0..1@0".to_owned(),
+        format!("dock=flame;sort=itself-;function={}", mark()),
+        "dock=allocations;weight=count".to_owned(),
+        "dock=compare;compare=ranks;this=s4;other=m9;against=1;rows=module;sort=title+;filter=adam".to_owned(),
+        format!("dock=flame;find={long};highlight={long}"),
+        format!("dock=compare;filter={long}"),
+    ];
+    for text in texts {
+        let view = ViewState::from_text(&format!("v1;{text}")).expect("a view");
+        assert_eq!(ViewState::from_text(&view.to_text()), Ok(view), "{text}");
+    }
+}
+
+#[test]
 fn another_selection_is_another_graph() {
     let zoom = Some(Zoom { start: 0.0, end: 1.0, row: 0.0 });
     let zoomed = Choices { stacks: StacksChoice { zoom, ..StacksChoice::default() }, ..Choices::default() };

@@ -181,6 +181,7 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
         None => (),
         Some(DockTab::Flame) => {
             choices.selecting = read_selecting(fields);
+            choices.selecting.weight = word("weight").and_then(names::weight_of).unwrap_or_default();
             read_stacks(fields, &mut choices);
         }
         Some(DockTab::Allocations) => {
@@ -205,8 +206,8 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
                 Rc::new(WhatIfSetup { conf, capacity_bytes, elsewhere_bytes })
             });
         }
+        Some(DockTab::Compare) if word("compare") == Some("ranks") => choices.are_ranks = true,
         Some(DockTab::Compare) => {
-            choices.are_ranks = word("compare") == Some("ranks");
             choices.compare = CompareChoice {
                 this: word("this").and_then(side_of_value),
                 other: word("other").and_then(side_of_value),
@@ -215,7 +216,7 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
             let differences = &mut choices.differences;
             differences.by = word("rows").and_then(names::diff_group_of).unwrap_or_default();
             differences.sort = word("sort").and_then(names::diff_sort_of).unwrap_or_default();
-            differences.filter = word("filter").map(unescaped).unwrap_or_default();
+            differences.filter = typed(fields, "filter");
         }
     }
     choices
@@ -223,6 +224,11 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
 
 fn number<T: std::str::FromStr>(fields: &Fields, name: &str) -> Option<T> {
     fields.get(name).and_then(|text| text.parse().ok())
+}
+
+/// A text that [`Writer::typed`] would have written.
+fn typed(fields: &Fields, name: &str) -> String {
+    fields.get(name).map(unescaped).filter(|text| text.len() <= MOST_TEXT_BYTES).unwrap_or_default()
 }
 
 fn read_selecting(fields: &Fields) -> Selecting {
@@ -238,9 +244,8 @@ fn read_selecting(fields: &Fields) -> Selecting {
     };
     Selecting {
         when: word("when").and_then(names::when_of).unwrap_or_default(),
-        weight: word("weight").and_then(names::weight_of).unwrap_or_default(),
         filter: FilterData {
-            text: word("find").map(unescaped).unwrap_or_default(),
+            text: typed(fields, "find"),
             is_expression: word("expression") == Some("1"),
             min_bytes: number(fields, "min").unwrap_or_default(),
             min_lifetime: number(fields, "life").unwrap_or_default(),
@@ -249,8 +254,8 @@ fn read_selecting(fields: &Fields) -> Selecting {
             category: word("category").and_then(category).and_then(|index| u8::try_from(index).ok()),
             group: None,
         },
-        group_title: String::new(),
         group_mark: word("group").and_then(group),
+        ..Selecting::default()
     }
 }
 
@@ -259,14 +264,19 @@ fn read_stacks(fields: &Fields, choices: &mut Choices) {
     for on in fields.get("stacks").unwrap_or_default().split(',') {
         SWITCHES.iter().filter(|(word, _)| *word == on).for_each(|(_, set)| set(&mut stacks.controls));
     }
-    stacks.search = fields.get("highlight").map(unescaped).unwrap_or_default();
-    stacks.order = fields.get("sort").and_then(names::site_order_of).unwrap_or_default();
-    stacks.site = fields.get("function").and_then(NameMark::of_text);
-    stacks.zoom = fields.get("zoom").and_then(|text| {
-        let (span, row) = text.split_once('@')?;
-        let (start, end) = span.split_once("..")?;
-        let zoom = Zoom { start: start.parse().ok()?, end: end.parse().ok()?, row: row.parse().ok()? };
-        let is_sound = [zoom.start, zoom.end, zoom.row].into_iter().all(f64::is_finite) && zoom.start < zoom.end;
-        is_sound.then_some(zoom)
-    });
+    stacks.search = typed(fields, "highlight");
+    if stacks.controls.is_table {
+        stacks.order = fields.get("sort").and_then(names::site_order_of).unwrap_or_default();
+        stacks.site = fields.get("function").and_then(NameMark::of_text);
+    } else {
+        stacks.zoom = fields.get("zoom").and_then(read_zoom);
+    }
+}
+
+fn read_zoom(text: &str) -> Option<Zoom> {
+    let (span, row) = text.split_once('@')?;
+    let (start, end) = span.split_once("..")?;
+    let zoom = Zoom { start: start.parse().ok()?, end: end.parse().ok()?, row: row.parse().ok()? };
+    let is_sound = [zoom.start, zoom.end, zoom.row].into_iter().all(f64::is_finite) && zoom.start < zoom.end;
+    is_sound.then_some(zoom)
 }
