@@ -7,6 +7,8 @@ use server::config::SettingsArgs;
 use testkit::browser::Browser;
 use testkit::server::{Server, built_page};
 
+use crate::journey::SELECT_ALL;
+
 /// A model whose recording takes until somebody stops it.
 const LONG: &str = "name = \"long\"\nsteps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2\n";
 
@@ -197,8 +199,8 @@ fn a_finished_job_tells_one_story() {
 
     page.click("[data-rename]");
     page.wait_for("document.querySelector('dialog')?.open");
-    page.run("document.querySelector('[data-name]').value = ''", vec![]);
     page.click("[data-name]");
+    page.press(SELECT_ALL);
     page.press("far too large\u{e007}");
     page.wait_for_text(".page-title", "far too large");
     page.wait_for("document.title.startsWith('far too large')");

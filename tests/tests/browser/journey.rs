@@ -13,6 +13,9 @@ pub(crate) const PLOT: &str = "[data-timeline]";
 /// The middle of an element.
 pub(crate) const MIDDLE: Spot = Spot(0.5, 0.5);
 
+/// Keys that select what a field has, so that typing takes its place.
+pub(crate) const SELECT_ALL: &str = "\u{e009}a\u{e000}";
+
 /// A server with the built page, and a browser that looks at it.
 pub(crate) struct Journey {
     // In this order: the browser closes before the server stops.

@@ -12,12 +12,10 @@ use testkit::browser::Spot;
 use testkit::generator::{Config, generate};
 use testkit::server::snapscope;
 
-use crate::journey::Journey;
+use crate::journey::{Journey, SELECT_ALL};
 
 const EVENTS: u64 = 400_000;
 
-/// Selects what a field has, so that typing takes its place.
-const SELECT_ALL: &str = "\u{e009}a\u{e000}";
 const TAB: &str = "\u{e004}";
 const ENTER: &str = "\u{e007}";
 

@@ -18,33 +18,41 @@ pub(super) struct RenameProps {
 /// A button that asks for another name.
 #[component]
 pub(super) fn Rename(props: &RenameProps) -> Html {
-    let is_asked = use_state_eq(|| false);
-    let input = use_node_ref();
-    let (open, close) = (set(&is_asked, true), set(&is_asked, false));
+    // A job that goes on draws this again: the field is given what was typed, or it would fall back to the name.
+    let typed = use_state_eq(|| None::<String>);
+    let set = {
+        let typed = typed.setter();
+        Callback::from(move |text| typed.set(text))
+    };
+    let open = set.reform({
+        let name = props.name.clone();
+        move |_: MouseEvent| Some(name.to_string())
+    });
+    let close = set.reform(|()| None);
+    let oninput = set.reform(|event: InputEvent| Some(event.target_unchecked_into::<HtmlInputElement>().value()));
     let onsubmit = {
-        let (input, close, props) = (input.clone(), close.clone(), props.clone());
+        let (typed, close, props) = (typed.clone(), close.clone(), props.clone());
         move |event: SubmitEvent| {
             event.prevent_default();
-            let name = input.cast::<HtmlInputElement>().map(|input| input.value().trim().to_owned());
-            let name = name.filter(|name| !name.is_empty() && **name != *props.name);
-            close.emit(());
-            if let Some(name) = name {
-                props.on_rename.emit(name);
+            let name = typed.as_deref().unwrap_or_default().trim();
+            if !name.is_empty() && *name != *props.name {
+                props.on_rename.emit(name.to_owned());
             }
+            close.emit(());
         }
     };
     html! {
         <>
-            <button type="button" class="button" data-rename="" onclick={open.reform(|_: MouseEvent| ())}>
+            <button type="button" class="button" data-rename="" onclick={open}>
                 <Icon name={IconName::Edit} />{ "Rename" }
             </button>
-            if *is_asked {
+            if let Some(name) = (*typed).clone() {
                 <Dialog id="rename-title" class="small" title="Rename this job" on_close={close.clone()} is_light={false}>
                     <form class="token-form" {onsubmit}>
                         <label class="field">
                             <span class="field-label">{ "Name" }</span>
-                            <input ref={input} type="text" data-name="" value={props.name.clone()} autofocus=true
-                                required=true maxlength={JobChange::MOST_NAME.to_string()} autocomplete="off" />
+                            <input type="text" data-name="" value={name} {oninput} autofocus=true required=true
+                                maxlength={JobChange::MOST_NAME.to_string()} autocomplete="off" />
                         </label>
                         <div class="card-foot">
                             <button type="submit" class="button primary">{ "Save" }</button>
