@@ -16,14 +16,21 @@ pub(super) struct Driver {
 }
 
 impl Driver {
+    /// Starts one; where the free port that it found is taken by the time it has it on both families of addresses, it
+    /// ends, and another one is tried.
     #[track_caller]
     pub(super) fn start() -> Self {
+        (0..5).find_map(|_| Self::try_start()).expect("chromedriver to listen on a port")
+    }
+
+    fn try_start() -> Option<Self> {
         let spawned = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut child = spawned.expect("chromedriver to be installed: run the tests by `./dev test`");
         let log = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut driver = Self { child, url: String::new(), log };
-        driver.url = driver.wait_for_port();
-        driver
+        let port = driver.wait_for_port()?;
+        driver.url = format!("http://127.0.0.1:{port}");
+        Some(driver)
     }
 
     /// The number of its process, from which those of Chromium descend.
@@ -31,17 +38,16 @@ impl Driver {
         self.child.id()
     }
 
-    /// Reads the log up to the line that names the port.
-    #[track_caller]
-    fn wait_for_port(&mut self) -> String {
+    /// Reads the log up to the line that names the port; `None` where it ends before.
+    fn wait_for_port(&mut self) -> Option<String> {
         let mut line = String::new();
         while self.log.read_line(&mut line).expect("text") > 0 {
             if let Some((_, port)) = line.trim_end_matches(['.', '\n']).split_once("successfully on port ") {
-                return format!("http://127.0.0.1:{port}");
+                return Some(port.to_owned());
             }
             line.clear();
         }
-        panic!("chromedriver ended without listening");
+        None
     }
 }
 
