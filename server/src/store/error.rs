@@ -27,6 +27,11 @@ impl StoreError {
         self.kind
     }
 
+    /// Objects of these bytes are gone as soon as they are there.
+    pub(crate) fn lost(hash: &str) -> Self {
+        Self { message: format!("it keeps no object of the snapshot {hash}"), kind: StoreErrorKind::Failed }
+    }
+
     pub(super) fn folder(folder: &Path, error: &io::Error) -> Self {
         let kind = kind_of(error.kind());
         Self { message: format!("the folder {} cannot be made: {error}", folder.display()), kind }
