@@ -10,6 +10,8 @@ pub mod corpus;
 
 pub mod cpython;
 
+pub mod documents;
+
 pub mod equal;
 
 pub mod form;

@@ -45,6 +45,12 @@ fn references(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
+fn the_description_is_the_stored_one() {
+    let text = serde_json::to_string_pretty(&document(&server())).expect("a document");
+    testkit::documents::check("openapi.json", &format!("{text}\n"));
+}
+
+#[test]
 fn what_is_described_is_there() {
     let server = server();
     let document = document(&server);

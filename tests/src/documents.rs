@@ -1,0 +1,69 @@
+//! Stored documents: the exact text that users and programs get, pinned so that no field is lost unnoticed.
+//!
+//! `UPDATE=1` writes them anew; a change in them is a change for users and belongs in the CHANGELOG.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::server::root;
+
+fn path(name: &str) -> PathBuf {
+    root().join("tests/data/documents").join(name)
+}
+
+/// Compares a text with the stored document of that name, or stores it with `UPDATE=1`.
+///
+/// # Panics
+///
+/// If the two differ: the message has the first line that does.
+#[track_caller]
+pub fn check(name: &str, text: &str) {
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(path(name), text).expect("the document can be written");
+    }
+    let stored = fs::read_to_string(path(name)).unwrap_or_default();
+    if stored != text {
+        panic!("tests/data/documents/{name} differs; UPDATE=1 stores it anew\n{}", first_difference(&stored, text));
+    }
+}
+
+/// The first line in which two texts differ.
+fn first_difference(stored: &str, text: &str) -> String {
+    let (mut before, mut after) = (stored.lines(), text.lines());
+    let mut number = 0;
+    loop {
+        number += 1;
+        match (before.next(), after.next()) {
+            (None, None) => return "only in the end of their last lines".to_owned(),
+            (before, after) if before == after => {}
+            (before, after) => {
+                let line = |line: Option<&str>| line.map_or("(no line)".to_owned(), str::to_owned);
+                return format!("line {number}\n  stored: {}\n  now:    {}", line(before), line(after));
+            }
+        }
+    }
+}
+
+/// The 64-bit FNV-1a hash of some bytes in hexadecimal, for documents too large to be stored.
+pub fn fingerprint(bytes: &[u8]) -> String {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_named() {
+        assert_eq!(first_difference("a\nb\n", "a\nc\n"), "line 2\n  stored: b\n  now:    c");
+        assert_eq!(first_difference("a\n", "a\nb\n"), "line 2\n  stored: (no line)\n  now:    b");
+        assert_eq!(first_difference("a", "a\n"), "only in the end of their last lines");
+    }
+
+    #[test]
+    fn fingerprints_are_those_of_the_published_vectors() {
+        assert_eq!(fingerprint(b""), "cbf29ce484222325");
+        assert_eq!(fingerprint(b"foobar"), "85944171f73967e8");
+    }
+}
