@@ -41,8 +41,11 @@ const KEYS: &str = r"(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_\-]{16,}|(?:AKIA|ASIA)
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| regex(r#"([A-Za-z][A-Za-z0-9+.\-]*)://([^\s"'`<>|]+)"#));
 static BEARER: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(bearer) +([A-Za-z0-9._~+/=\-]{6,})"));
 static KEY: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"\b{KEYS}")));
-static VALUE: LazyLock<Regex> =
-    LazyLock::new(|| regex(r#"([A-Za-z0-9_.\-]+)(["']? ?[=:] ?)("[^"]*"|'[^']*'|[^\s,;&"'()\[\]{}]+)"#));
+/// A setting's name, what parts it from its value, the value, and what stands right behind closing quotes: left there, it
+/// would be taken for the value once the quotes are gone.
+static VALUE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r#"([A-Za-z0-9_.\-]+)(["']? ?[=:] ?)("[^"]*"|'[^']*'|[^\s,;&"'()\[\]{}]+)[^\s,;&"'()\[\]{}]*"#)
+});
 static WORDS: LazyLock<Regex> = LazyLock::new(|| regex(r"\[?[0-9A-Za-z_:.%\-]+\]?(?::\d+)?"));
 static NUMBERED_HEX: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\b(?:[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5})\b")
@@ -244,6 +247,7 @@ mod tests {
     fn settings_lose_what_names_somebody() {
         check("USER=ada HOME=/fsx/ada n=3", "USER=* HOME=* n=3");
         check("{'user': 'ada', 'bs': 8}", "{'user': *, 'bs': 8}");
+        check("host=\"gpu17\"3, user='ada'", "host=*, user=*");
         check("author: Ada, tokens=512, WANDB_API_KEY='x y'", "author: *, tokens=512, WANDB_API_KEY=*");
         assert_eq!(names("USER=ada on gpu-17.corp.com, HOST=/x"), ["ada", "gpu-17"]);
     }
