@@ -15,6 +15,8 @@ pub mod import;
 
 pub mod analysis;
 
+pub mod report;
+
 pub mod draw;
 
 pub mod export;

@@ -16,7 +16,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("export", &["analysis", "base", "draw", "pickle", "trace"]),
     ("allocator", &["base"]),
     ("analysis", &["allocator", "base", "trace"]),
-    ("api", &["base"]),
+    ("report", &["analysis", "base", "trace"]),
+    ("api", &["base", "report"]),
     ("job", &["base"]),
 ];
 

@@ -1,50 +1,52 @@
-//! What shows a finding, event by event.
+//! Hook that shows the events behind a finding one by one.
 
 use crate::platform::WorkerClient;
 use crate::view::findings::moments;
-use crate::worker::{AllocationKey, Finding, Hit};
+use crate::worker::{AllocationKey, Hit};
+use shared::report::Finding;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// Where the timeline is to look.
+/// Part of the timeline to show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// Position of the device.
     pub device: u32,
-    /// The allocation to pin, `None` where the event is of none.
+    /// Allocation to pin; `None` if the event belongs to none.
     pub hit: Option<Hit>,
-    /// The moments that everything lies between.
+    /// First and last moment of the part.
     pub between: (u32, u32),
 }
 
-/// The events that show a finding.
+/// Events behind a finding.
 #[derive(Clone, PartialEq)]
 pub struct Evidence {
-    /// Which of them was shown last.
+    /// Index of the event that was shown last.
     pub index: Option<usize>,
-    /// How many there are.
+    /// Number of events.
     pub count: usize,
-    /// Shows one of them.
+    /// Shows the event with the given index.
     pub show: Callback<usize>,
 }
 
-/// Shows the events of a finding one after the other, all of them in view.
+/// Shows the events of a finding one by one, with all of them in view; `device` is a position.
 #[hook]
-pub fn use_evidence(client: &WorkerClient, finding: &Rc<Finding>, on_show: &Callback<Shown>) -> Evidence {
+pub fn use_evidence(client: &WorkerClient, finding: &Rc<Finding>, device: u32, on_show: &Callback<Shown>) -> Evidence {
     let index = use_state_eq(|| None);
     let show = {
         let (client, finding, on_show, index) = (client.clone(), finding.clone(), on_show.clone(), index.setter());
         Callback::from(move |next: usize| {
-            let (Some(&event), Some(between)) = (finding.events.get(next), moments(&finding)) else { return };
+            let (Some(&event), Some(between)) = (finding.evidence.events.get(next), moments(&finding)) else { return };
             index.set(Some(next));
-            let (client, on_show, device) = (client.clone(), on_show.clone(), finding.device);
+            let (client, on_show) = (client.clone(), on_show.clone());
             spawn_local(async move {
-                // An event without an allocation, such as an out-of-memory error, is refused: then nothing is pinned.
+                // The worker refuses an event without an allocation, such as an out-of-memory error; then nothing is
+                // pinned.
                 let hit = client.find(device, AllocationKey::Event(event), event.saturating_add(1)).await.ok();
                 on_show.emit(Shown { device, hit, between });
             });
         })
     };
-    Evidence { index: *index, count: finding.events.len(), show }
+    Evidence { index: *index, count: finding.evidence.events.len(), show }
 }

@@ -1,38 +1,39 @@
-//! The page's handle to the worker of one file.
+//! The page's handle to the Web Worker of one file.
 
 use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
 use crate::worker::{
     AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CompareAnswer,
-    CompareQuestion, CopyOptions, CopyPreview, Details, ExportOrder, Findings, FlameAnswer, FlameQuestion, Hit,
-    Instant, Marks, Order, PartOrder, PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View,
-    WhatIfAnswer, WhatIfQuestion, WhatIfSetup,
+    CompareQuestion, CopyOptions, CopyPreview, Details, ExportOrder, FlameAnswer, FlameQuestion, Hit, Instant, Marks,
+    Order, PartOrder, PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View, WhatIfAnswer,
+    WhatIfQuestion, WhatIfSetup,
 };
 use futures_channel::oneshot;
 use js_sys::Function;
+use shared::report::Diagnosis;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{Blob, ErrorEvent, MessageEvent, Worker, WorkerOptions, WorkerType};
 
-/// Why a question got no answer.
+/// Reason why a question got no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AskError {
-    /// A newer question of the same kind took its place.
+    /// Replaced by a newer question of the same kind.
     Superseded,
-    /// The file was closed.
     Closed,
-    /// The worker refused it, and why.
+    /// Refused by the worker, for the given reason.
     Refused(String),
 }
 
 thread_local! {
-    /// Returns a worker that was started ahead.
+    /// JavaScript function that returns a worker that was started in advance.
     static TAKE_WORKER: RefCell<Option<Function>> = const { RefCell::new(None) };
 }
 
-/// Lets the first file have the worker that was started ahead of it, which `take_worker` returns if there is one.
+/// Sets the function that returns the worker that was started in advance, if there is one; the first file gets that
+/// worker.
 pub fn keep_spare_worker(take_worker: Function) {
     TAKE_WORKER.set(Some(take_worker));
 }
@@ -50,13 +51,13 @@ fn new_worker(script: &str) -> Result<Worker, JsValue> {
 
 type Pending = Rc<RefCell<HashMap<u32, Waiting>>>;
 
-/// Who waits for an answer.
+/// Question without an answer yet.
 enum Waiting {
     Answer(oneshot::Sender<Answer>),
     Copy { done: oneshot::Sender<Result<Blob, AskError>>, progress: Rc<dyn Fn(f64)> },
 }
 
-/// A worker that holds one file's model; cheap to clone, equal to its clones only.
+/// Web Worker that holds one file's model; cheap to clone, and equal only to its clones.
 ///
 /// The worker ends, and its memory is freed, when [`close`](Self::close) is called or the last clone is dropped.
 #[derive(Clone)]
@@ -86,10 +87,10 @@ impl PartialEq for WorkerClient {
 }
 
 impl WorkerClient {
-    /// Starts a worker on a file; `on_report` hears of progress, success and failure.
+    /// Starts a worker on a file; `on_report` receives progress, success and failure.
     ///
     /// # Errors
-    /// If the browser can't start workers at all.
+    /// Returns an error if the browser can't start workers at all.
     pub fn open(script: &str, source: &Source, on_report: impl Fn(Report) + Clone + 'static) -> Result<Self, JsValue> {
         let worker = spare_worker().map_or_else(|| new_worker(script), Ok)?;
         let pending = Pending::default();
@@ -99,7 +100,7 @@ impl WorkerClient {
                 Some(Report::Answer(number, answer)) => deliver(&pending, number, answer),
                 Some(Report::Copying(number, share)) => tell(&pending, number, share),
                 Some(report) => on_report(report),
-                // Texts come from the script that loads the decoder, when it can't.
+                // The script that loads the decoder posts a string if it fails to.
                 None if event.data().is_string() => on_report(Report::NoDecoder),
                 None => deliver_copy(&pending, &event.data()),
             }
@@ -121,47 +122,50 @@ impl WorkerClient {
         Ok(Self { inner: Rc::new(Inner { worker, pending, next, _on_message: on_message, _on_error: on_error }) })
     }
 
-    /// Has the worker look at what the file holds, for a part of it; what it has open is given up.
+    /// Makes the worker survey what the file contains, for a choice of a part; data that is open is dropped.
     ///
     /// # Errors
-    /// If the file was closed.
+    /// Returns an error if the file was closed.
     pub fn survey(&self) -> Result<(), AskError> {
         self.order(&Order::Survey)
     }
 
-    /// Has the worker open some events of the file, or all of it; what it has open is given up.
+    /// Makes the worker open some events of the file, or all of it; data that is open is dropped.
     ///
     /// # Errors
-    /// If the file was closed.
+    /// Returns an error if the file was closed.
     pub fn open_part(&self, part: Option<PartOrder>) -> Result<(), AskError> {
         self.order(&Order::Open(part))
     }
 
-    /// Has the worker keep a copy of the file under a name in the tab's folder; it reports when it has.
+    /// Makes the worker store a copy of the file under a name in the tab's folder, and report the result.
     ///
     /// # Errors
-    /// If the file was closed.
+    /// Returns an error if the file was closed.
+    ///
+    /// # Errors
+    /// Returns an error if the file was closed.
     pub fn keep(&self, session: String, key: String) -> Result<(), AskError> {
         let order = to_buffer(&Order::Keep { session, key });
         self.inner.worker.post_message(&order).map_err(|_| AskError::Closed)
     }
 
     fn order(&self, order: &Order) -> Result<(), AskError> {
-        // Whoever waits for an answer asked about what is given up now.
+        // Pending questions are about data that is dropped now.
         self.inner.pending.borrow_mut().clear();
         self.inner.worker.post_message(&to_buffer(order)).map_err(|_| AskError::Closed)
     }
 
-    /// Ends the worker at once; questions that still wait fail with [`AskError::Closed`].
+    /// Ends the worker at once; pending questions fail with [`AskError::Closed`].
     pub fn close(&self) {
         self.inner.worker.terminate();
         self.inner.pending.borrow_mut().clear();
     }
 
-    /// The bands and outlines of a view.
+    /// Requests the bands and outlines of a view.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn picture(&self, device: u32, view: View) -> Result<PictureData, AskError> {
         match self.ask(Question::Picture { device, view }).await? {
             Answer::Picture(picture) => Ok(picture),
@@ -169,10 +173,10 @@ impl WorkerClient {
         }
     }
 
-    /// The live and reserved outline of a device's whole trace; the picture has no bands.
+    /// Requests the live and reserved outlines of a device's whole trace; the picture has no bands.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn outline(&self, device: u32, axis: AxisKind, columns: u32) -> Result<PictureData, AskError> {
         match self.ask(Question::Outline { device, axis, columns }).await? {
             Answer::Outline(picture) => Ok(picture),
@@ -180,10 +184,10 @@ impl WorkerClient {
         }
     }
 
-    /// What a picture shows at a place of the axis and a height, where a device pixel is `units_per_px` wide.
+    /// Requests what a picture shows at a place of the axis and a height, where a device pixel is `units_per_px` wide.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn hit(
         &self,
         device: u32,
@@ -197,10 +201,10 @@ impl WorkerClient {
         }
     }
 
-    /// Where the middle of a moment lies on an axis.
+    /// Requests the position of a moment's middle on an axis.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn place(&self, device: u32, axis: AxisKind, moment: u32) -> Result<f64, AskError> {
         match self.ask(Question::Place { device, axis, moment }).await? {
             Answer::Place(x) => Ok(x),
@@ -208,10 +212,10 @@ impl WorkerClient {
         }
     }
 
-    /// What a point on an allocation would show at a moment.
+    /// Requests what a point on an allocation would show at a moment.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn find(&self, device: u32, key: AllocationKey, moment: u32) -> Result<Hit, AskError> {
         match self.ask(Question::Find { device, key, moment }).await? {
             Answer::Hit(hit) => Ok(hit),
@@ -219,10 +223,10 @@ impl WorkerClient {
         }
     }
 
-    /// What a clean copy of the file would leave out.
+    /// Requests a preview of what a clean copy of the file would leave out.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn preview(&self, options: CopyOptions) -> Result<CopyPreview, AskError> {
         match self.ask(Question::Preview(options)).await? {
             Answer::Preview(preview) => Ok(*preview),
@@ -230,20 +234,21 @@ impl WorkerClient {
         }
     }
 
-    /// A clean copy of the file, compressed; `progress` hears which share of it is done.
+    /// Requests a clean copy of the file, compressed; `progress` receives the completed fraction.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn copy(&self, options: CopyOptions, progress: impl Fn(f64) + 'static) -> Result<Blob, AskError> {
         let (done, receiver) = oneshot::channel();
         self.post(Question::Copy(options), Waiting::Copy { done, progress: Rc::new(progress) })?;
         receiver.await.map_err(|_| AskError::Closed)?
     }
 
-    /// What a device's requests come to under other settings or on another card.
+    /// Requests a replay of a device's requests with other allocator settings or on another card.
     ///
     /// # Errors
-    /// As [`AskError`] says; a setting that can't be followed is refused by its name.
+    /// Returns an error if the worker gives no answer; see [`AskError`]. A setting that can't be applied is refused by
+    /// its name.
     pub async fn what_if(&self, device: u32, question: WhatIfQuestion) -> Result<WhatIfAnswer, AskError> {
         match self.ask(Question::WhatIf { device, question }).await? {
             Answer::WhatIf(answer) => Ok(answer),
@@ -251,10 +256,10 @@ impl WorkerClient {
         }
     }
 
-    /// A replay as a compressed snapshot.
+    /// Requests a replay as a compressed snapshot.
     ///
     /// # Errors
-    /// As [`what_if`](Self::what_if).
+    /// Returns an error in the same cases as [`what_if`](Self::what_if).
     pub async fn replay_snapshot(&self, device: u32, setup: WhatIfSetup) -> Result<Blob, AskError> {
         let (done, receiver) = oneshot::channel();
         let question = Question::WhatIf { device, question: WhatIfQuestion::Snapshot(setup) };
@@ -262,41 +267,41 @@ impl WorkerClient {
         receiver.await.map_err(|_| AskError::Closed)?
     }
 
-    /// What is found on a card; `None` for an unknown one.
+    /// Requests the findings for a card; `None` stands for an unknown card.
     ///
     /// # Errors
-    /// As [`AskError`] says.
-    pub async fn findings(&self, capacity_bytes: Option<u64>) -> Result<Findings, AskError> {
+    /// Returns an error if the worker gives no answer; see [`AskError`].
+    pub async fn findings(&self, capacity_bytes: Option<u64>) -> Result<Diagnosis, AskError> {
         match self.ask(Question::Findings { capacity_bytes }).await? {
             Answer::Findings(findings) => Ok(*findings),
             other => Err(refusal(other)),
         }
     }
 
-    /// The file in another form.
+    /// Requests the file in another format.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn export(&self, order: ExportOrder) -> Result<Blob, AskError> {
         let (done, receiver) = oneshot::channel();
         self.post(Question::Export(order), Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
         receiver.await.map_err(|_| AskError::Closed)?
     }
 
-    /// A table as it is on the screen, as a file.
+    /// Requests a table as shown on the screen, as a file.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn sheet(&self, order: SheetOrder) -> Result<Blob, AskError> {
         let (done, receiver) = oneshot::channel();
         self.post(Question::Sheet(Box::new(order)), Waiting::Copy { done, progress: Rc::new(|_| ()) })?;
         receiver.await.map_err(|_| AskError::Closed)?
     }
 
-    /// Everything about one allocation.
+    /// Requests the details of one allocation.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn details(&self, device: u32, allocation: u32) -> Result<Details, AskError> {
         match self.ask(Question::Details { device, allocation }).await? {
             Answer::Details(details) => Ok(*details),
@@ -304,10 +309,10 @@ impl WorkerClient {
         }
     }
 
-    /// The stacks that hold the live bytes of a moment, at most `limit`.
+    /// Requests the stacks that hold the live bytes of a moment, at most `limit`.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn stacks(&self, device: u32, moment: u32, limit: u32) -> Result<Stacks, AskError> {
         match self.ask(Question::Stacks { device, moment, limit }).await? {
             Answer::Stacks(stacks) => Ok(stacks),
@@ -315,10 +320,10 @@ impl WorkerClient {
         }
     }
 
-    /// Tables of a device's allocations.
+    /// Requests tables of a device's allocations.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn allocations(&self, device: u32, question: AllocationsQuestion) -> Result<AllocationsAnswer, AskError> {
         match self.ask(Question::Allocations { device, question }).await? {
             Answer::Allocations(answer) => Ok(answer),
@@ -326,10 +331,10 @@ impl WorkerClient {
         }
     }
 
-    /// The segments of a moment with their blocks.
+    /// Requests the segments of a moment with their blocks.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn segments(&self, device: u32, instant: Instant) -> Result<SegmentsData, AskError> {
         match self.ask(Question::Segments { device, instant }).await? {
             Answer::Segments(segments) => Ok(*segments),
@@ -337,10 +342,10 @@ impl WorkerClient {
         }
     }
 
-    /// Annotated spans and single marks of a device.
+    /// Requests the annotated spans and single marks of a device.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn marks(&self, device: u32) -> Result<Marks, AskError> {
         match self.ask(Question::Marks { device }).await? {
             Answer::Marks(marks) => Ok(marks),
@@ -348,10 +353,10 @@ impl WorkerClient {
         }
     }
 
-    /// Stacks of a device as a flame graph or a table of sites.
+    /// Requests the stacks of a device as a flame graph or as a table of call sites.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn flame(&self, device: u32, question: FlameQuestion) -> Result<FlameAnswer, AskError> {
         match self.ask(Question::Flame { device, question: Box::new(question) }).await? {
             Answer::Flame(answer) => Ok(answer),
@@ -359,10 +364,10 @@ impl WorkerClient {
         }
     }
 
-    /// What the live bytes of a moment are for.
+    /// Requests the live bytes of a moment by category.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn categories(&self, device: u32, moment: u32) -> Result<CategoryBytes, AskError> {
         match self.ask(Question::Categories { device, moment }).await? {
             Answer::Categories(categories) => Ok(categories),
@@ -370,10 +375,10 @@ impl WorkerClient {
         }
     }
 
-    /// Something about comparing; the answer is of the kind of the question.
+    /// Asks a question about a comparison; the answer's variant matches the question's.
     ///
     /// # Errors
-    /// As [`AskError`] says.
+    /// Returns an error if the worker gives no answer; see [`AskError`].
     pub async fn compare(&self, device: u32, question: CompareQuestion) -> Result<CompareAnswer, AskError> {
         match self.ask(Question::Compare { device, question }).await? {
             Answer::Compare(answer) => Ok(answer),
@@ -402,9 +407,9 @@ impl Drop for Inner {
 }
 
 fn deliver(pending: &Pending, number: u32, answer: Answer) {
-    // The borrow must end before the receiver's task runs: it may ask the next question.
+    // The borrow must end before the receiver's task runs, because that may ask the next question.
     let waiting = pending.borrow_mut().remove(&number);
-    // An error means that whoever asked does not wait any more.
+    // An error means that the asker does not wait any more.
     match waiting {
         Some(Waiting::Answer(sender)) => drop(sender.send(answer)),
         Some(Waiting::Copy { done, .. }) => drop(done.send(Err(refusal(answer)))),
@@ -412,13 +417,13 @@ fn deliver(pending: &Pending, number: u32, answer: Answer) {
     }
 }
 
-/// A copy comes as a number and a `Blob`.
+/// Delivers a copy, which arrives as a number and a `Blob`.
 fn deliver_copy(pending: &Pending, data: &JsValue) {
     let Some(parts) = data.dyn_ref::<js_sys::Array>() else { return };
     let (number, Ok(blob)) = (parts.get(0).as_f64(), parts.get(1).dyn_into::<Blob>()) else { return };
     let waiting = number.and_then(|number| pending.borrow_mut().remove(&(number as u32)));
     if let Some(Waiting::Copy { done, .. }) = waiting {
-        // As above.
+        // As above, an error means that the asker does not wait any more.
         let _ = done.send(Ok(blob));
     }
 }
@@ -439,7 +444,7 @@ fn refusal(answer: Answer) -> AskError {
     }
 }
 
-/// A script that could not be loaded is an event without words, and one that failed has them.
+/// Distinguishes error events by their message, which only a script that was loaded and then failed has.
 fn crash_report(event: &JsValue) -> Report {
     let detail = js_sys::Reflect::get(event, &"message".into()).ok().and_then(|message| message.as_string());
     detail.map_or(Report::NoDecoder, Report::Stopped)

@@ -1,7 +1,8 @@
 //! What was found, as the panel says it.
 
-use crate::worker::{Confidence, Finding, Findings, LookedAt, Severity};
-use shared::base::format;
+use shared::analysis::{Confidence, RunKind};
+use shared::base::{Severity, format};
+use shared::report::{Diagnosis, Finding, RunOfDevice};
 
 /// Fewer steps than this can't show whether something grows.
 const LEAST_STEPS: u64 = 3;
@@ -14,8 +15,8 @@ const LOOKED_FOR: &str = "Looked for: growth, out-of-memory errors, tensors that
 const TOO_LITTLE: &str = "too-little-recorded";
 
 /// How many findings there are to act on: errors and warnings.
-pub fn problem_count(findings: &Findings) -> usize {
-    findings.rows.iter().filter(|finding| finding.severity > Severity::Info).count()
+pub fn problem_count(diagnosis: &Diagnosis) -> usize {
+    diagnosis.findings.iter().filter(|finding| finding.severity > Severity::Info).count()
 }
 
 /// The panel in a few words, and what was looked at.
@@ -30,19 +31,19 @@ pub struct Lead {
 }
 
 /// What stands above the findings.
-pub fn lead(findings: &Findings) -> Lead {
-    if findings.rows.is_empty() {
+pub fn lead(diagnosis: &Diagnosis) -> Lead {
+    if diagnosis.findings.is_empty() {
         let title = "Nothing to explain".to_owned();
         return Lead { title, growth: "No memory was in use in this trace.".to_owned(), looked_for: "" };
     }
     let count = |severity: Severity, noun: &str| {
-        let count = findings.rows.iter().filter(|finding| finding.severity == severity).count() as u64;
+        let count = diagnosis.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
         (count > 0).then(|| format::counted(count, noun))
     };
     let problems = [count(Severity::Error, "error"), count(Severity::Warning, "warning")];
     let problems: Vec<String> = problems.into_iter().flatten().collect();
-    let growth = growth(&findings.looked_at);
-    let is_judged = !findings.rows.iter().any(|finding| finding.code == TOO_LITTLE);
+    let growth = growth(diagnosis);
+    let is_judged = !diagnosis.findings.iter().any(|finding| finding.code == TOO_LITTLE);
     match problems.is_empty() {
         true if !is_judged => Lead { title: "Not enough recorded to judge".to_owned(), growth, looked_for: "" },
         true => Lead { title: "No problem found".to_owned(), growth, looked_for: LOOKED_FOR },
@@ -51,26 +52,24 @@ pub fn lead(findings: &Findings) -> Lead {
 }
 
 /// Whether memory grows on any device, as far as the steps of the trace can tell.
-fn growth(looked_at: &[LookedAt]) -> String {
-    let Some(device) = looked_at.iter().max_by_key(|device| (device.growth_bytes, device.steps)) else {
+fn growth(diagnosis: &Diagnosis) -> String {
+    let compared = |run: &RunOfDevice| {
+        diagnosis.growth_of(run.device).map_or((0, 0), |growth| (growth.bytes_per_step, growth.steps))
+    };
+    let runs = diagnosis.runs.iter().map(|run| (compared(run), run.kind));
+    let Some(((bytes_per_step, steps), kind)) = runs.max_by_key(|(compared, _)| *compared) else {
         return "Whether memory grows can't be told: no device was in use.".to_owned();
     };
-    let unit = if device.is_training { "step" } else { "call" };
-    let grows = match (device.growth_bytes, device.steps) {
-        (1.., _) => format!("Memory grows by {} from {unit} to {unit}.", format::bytes(device.growth_bytes)),
+    let unit = if kind == RunKind::Training { "step" } else { "call" };
+    let grows = match (bytes_per_step, steps) {
+        (1.., _) => format!("Memory grows by {} from {unit} to {unit}.", format::bytes(bytes_per_step)),
         (0, 0) => "Whether memory grows can't be told: nothing in the trace repeats.".to_owned(),
         (0, 1..LEAST_STEPS) => {
-            let steps = format::counted(device.steps, unit);
-            format!("Whether memory grows can't be told from {steps}: record three or more.")
+            format!("Whether memory grows can't be told from {}: record three or more.", format::counted(steps, unit))
         }
-        (0, _) => {
-            format!("Nothing grows from {unit} to {unit}: {} were compared.", format::counted(device.steps, unit))
-        }
+        (0, _) => format!("Nothing grows from {unit} to {unit}: {} were compared.", format::counted(steps, unit)),
     };
-    match device.run.is_empty() {
-        true => grows,
-        false => format!("The trace shows {}. {grows}", device.run),
-    }
+    format!("The trace shows {}. {grows}", kind.words())
 }
 
 /// The word for a severity.
@@ -79,15 +78,6 @@ pub fn severity_word(severity: Severity) -> &'static str {
         Severity::Info => "Note",
         Severity::Warning => "Warning",
         Severity::Error => "Error",
-    }
-}
-
-/// What a severity is called in the page's style.
-pub fn severity_class(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Info => "info",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
     }
 }
 
@@ -104,7 +94,7 @@ pub fn confidence(confidence: Confidence) -> &'static str {
 ///
 /// The moment after an event is the one that it leads to.
 pub fn moments(finding: &Finding) -> Option<(u32, u32)> {
-    let moments = || finding.events.iter().map(|event| event.saturating_add(1));
+    let moments = || finding.evidence.events.iter().map(|event| event.saturating_add(1));
     Some((moments().min()?, moments().max()?))
 }
 
@@ -138,39 +128,42 @@ pub fn unbroken(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::report::{Evidence, Growth};
 
     fn finding(severity: Severity) -> Finding {
         Finding { severity, ..Finding::default() }
     }
 
-    fn findings(severities: &[Severity], looked_at: &[(u64, u64)]) -> Findings {
-        let looked_at = looked_at.iter().map(|&(steps, growth_bytes)| LookedAt {
-            steps,
-            growth_bytes,
-            is_training: true,
-            ..LookedAt::default()
-        });
-        Findings { rows: severities.iter().copied().map(finding).collect(), looked_at: looked_at.collect() }
+    /// What is found in a training on two devices, each with steps and with bytes that a step adds.
+    fn diagnosis(severities: &[Severity], compared: &[(u64, u64)]) -> Diagnosis {
+        let run = |device| RunOfDevice { device, kind: RunKind::Training, ..RunOfDevice::default() };
+        let growth = |(device, &(steps, bytes_per_step))| Growth { device, steps, bytes_per_step, ..Growth::default() };
+        Diagnosis {
+            runs: (0..compared.len() as i64).map(run).collect(),
+            findings: severities.iter().copied().map(finding).collect(),
+            growth: (0..).zip(compared).map(growth).collect(),
+        }
     }
 
     #[track_caller]
-    fn check(findings: &Findings, title: &str, growth: &str) {
-        let lead = lead(findings);
-        assert_eq!((lead.title.as_str(), lead.growth.as_str()), (title, growth));
+    fn check(diagnosis: &Diagnosis, title: &str, growth: &str) {
+        let lead = lead(diagnosis);
+        let said = lead.growth.strip_prefix("The trace shows training. ").unwrap_or(&lead.growth);
+        assert_eq!((lead.title.as_str(), said), (title, growth));
         assert_eq!(lead.looked_for.is_empty(), title != "No problem found");
     }
 
     #[test]
     fn problems_are_counted() {
         use Severity::{Error, Info, Warning};
-        let found = findings(&[Error, Warning, Warning, Info], &[(5, 1 << 20), (5, 0)]);
+        let found = diagnosis(&[Error, Warning, Warning, Info], &[(5, 1 << 20), (5, 0)]);
         assert_eq!(problem_count(&found), 3);
         check(&found, "1 error, 2 warnings", "Memory grows by 1.00 MiB from step to step.");
     }
 
     #[test]
     fn without_problems_it_is_said_what_was_looked_for() {
-        let healthy = |steps| findings(&[Severity::Info], &[(steps, 0)]);
+        let healthy = |steps| diagnosis(&[Severity::Info], &[(steps, 0)]);
         check(&healthy(12), "No problem found", "Nothing grows from step to step: 12 steps were compared.");
         check(
             &healthy(2),
@@ -179,15 +172,18 @@ mod tests {
         );
         check(&healthy(0), "No problem found", "Whether memory grows can't be told: nothing in the trace repeats.");
         let mut little = healthy(1);
-        little.rows[0].code = TOO_LITTLE.to_owned();
+        little.findings[0].code = TOO_LITTLE.to_owned();
         let growth = "Whether memory grows can't be told from 1 step: record three or more.";
         check(&little, "Not enough recorded to judge", growth);
-        check(&findings(&[], &[]), "Nothing to explain", "No memory was in use in this trace.");
+        check(&diagnosis(&[], &[]), "Nothing to explain", "No memory was in use in this trace.");
     }
 
     #[test]
     fn evidence_lies_between_its_first_and_last_event() {
-        let of = |events: &[u32]| moments(&Finding { events: events.to_vec(), ..Finding::default() });
+        let of = |events: &[u32]| {
+            let evidence = Evidence { events: events.to_vec(), ..Evidence::default() };
+            moments(&Finding { evidence, ..Finding::default() })
+        };
         assert_eq!(of(&[7, 3, 5]), Some((4, 8)));
         assert_eq!(of(&[]), None);
     }

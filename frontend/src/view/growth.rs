@@ -2,7 +2,8 @@
 
 use super::what_if::cards;
 use crate::state::ThisCard;
-use crate::worker::{GrowthKind, GrowthRow, LookedAt, RecordedSetup};
+use crate::worker::RecordedSetup;
+use shared::analysis::{ClassTotal, GrowthClass};
 use shared::base::format;
 
 /// One reason why memory stays.
@@ -22,24 +23,18 @@ pub struct GrowthLine {
     pub is_leak: bool,
 }
 
-/// A row for each reason, the leak first.
-pub fn growth_lines(looked_at: &LookedAt) -> Vec<GrowthLine> {
-    looked_at.growth.iter().map(line).collect()
-}
-
-fn line(row: &GrowthRow) -> GrowthLine {
-    let (name, hint) = match row.kind {
-        GrowthKind::Leak => ("grows", "More of it is there after each part of the trace"),
-        GrowthKind::OptimizerState => ("optimizer state", "The optimizer made it in its first update: no leak"),
-        GrowthKind::WarmUp => ("first steps", "It came in the first steps, and nothing since: no leak"),
-        GrowthKind::Cache => {
-            ("cache", "It fills up, or goes up and down below a bound: no leak, as far as the trace goes")
-        }
-        GrowthKind::OneOff => ("came once", "It came in one later step: no leak, as far as the trace goes"),
+/// Describes why memory stays for one reason.
+pub fn growth_line(row: &ClassTotal) -> GrowthLine {
+    let hint = match row.class {
+        GrowthClass::Leak => "More of it is there after each part of the trace",
+        GrowthClass::OptimizerState => "The optimizer made it in its first update: no leak",
+        GrowthClass::WarmUp => "It came in the first steps, and nothing since: no leak",
+        GrowthClass::Cache => "It fills up, or goes up and down below a bound: no leak, as far as the trace goes",
+        GrowthClass::OneOff => "It came in one later step: no leak, as far as the trace goes",
     };
     let (first, last) = (row.first_rise + 1, row.last_rise + 1);
     GrowthLine {
-        name,
+        name: row.class.words(),
         hint,
         end: format::bytes(row.end_bytes),
         per_step: if row.bytes_per_step > 0 {
@@ -48,7 +43,7 @@ fn line(row: &GrowthRow) -> GrowthLine {
             "–".to_owned()
         },
         when: if first == last { first.to_string() } else { format!("{first}–{last}") },
-        is_leak: row.kind == GrowthKind::Leak,
+        is_leak: row.class == GrowthClass::Leak,
     }
 }
 
@@ -84,16 +79,17 @@ mod tests {
 
     #[test]
     fn rows_count_steps_from_one() {
-        let row = |kind, bytes_per_step, first_rise, last_rise| GrowthRow {
-            kind,
+        let row = |class, bytes_per_step, first_rise, last_rise| ClassTotal {
+            class,
             bytes_per_step,
             end_bytes: 2 << 20,
+            end_count: 1,
             groups: 1,
             first_rise,
             last_rise,
         };
-        let growth = vec![row(GrowthKind::Leak, 1 << 20, 0, 8), row(GrowthKind::OptimizerState, 0, 0, 0)];
-        let lines = growth_lines(&LookedAt { growth, ..LookedAt::default() });
+        let rows = [row(GrowthClass::Leak, 1 << 20, 0, 8), row(GrowthClass::OptimizerState, 0, 0, 0)];
+        let lines = rows.each_ref().map(growth_line);
         let written: Vec<_> =
             lines.iter().map(|line| (line.name, line.per_step.as_str(), line.when.as_str())).collect();
         assert_eq!(written, [("grows", "+1.00 MiB", "1–9"), ("optimizer state", "–", "1")]);

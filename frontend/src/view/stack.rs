@@ -1,7 +1,7 @@
 //! A call stack with its runtime frames folded.
 
-use crate::worker::FrameText;
 use shared::base::frame_rules;
+use shared::report::Frame;
 
 /// One line of a folded stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum StackLine {
 /// The lines of a stack; runs of runtime frames are folded unless `is_unfolded`.
 ///
 /// The frame that titles the stack is always shown, so that a stack of the runtime alone still says something.
-pub fn lines(frames: &[FrameText], is_unfolded: bool) -> Vec<StackLine> {
+pub fn lines(frames: &[Frame], is_unfolded: bool) -> Vec<StackLine> {
     let title = title_position(frames);
     let mut lines = Vec::new();
     for (position, frame) in frames.iter().enumerate() {
@@ -37,23 +37,23 @@ pub fn lines(frames: &[FrameText], is_unfolded: bool) -> Vec<StackLine> {
 }
 
 /// Recorded operations are few, and each says something.
-fn folds(frame: &FrameText) -> bool {
+fn folds(frame: &Frame) -> bool {
     frame_rules::is_runtime(&frame.filename) && !frame_rules::is_recorded(&frame.filename)
 }
 
 /// The number of frames that folding hides.
-pub fn folded_count(frames: &[FrameText]) -> usize {
+pub fn folded_count(frames: &[Frame]) -> usize {
     let count = |line| if let StackLine::Fold(count) = line { count } else { 0 };
     lines(frames, false).into_iter().map(count).sum()
 }
 
 /// The position of the frame that says best what a stack is about.
-pub fn title_position(frames: &[FrameText]) -> Option<usize> {
+pub fn title_position(frames: &[Frame]) -> Option<usize> {
     frame_rules::title_position(frames.iter().map(|frame| (frame.name.as_str(), frame.filename.as_str())))
 }
 
 /// What a frame is called: the operation behind a symbol of PyTorch's C++, else the function's name.
-pub fn frame_title(frame: &FrameText) -> String {
+pub fn frame_title(frame: &Frame) -> String {
     let name = if frame_rules::is_runtime(&frame.filename) { frame_rules::operation(&frame.name) } else { None };
     name.unwrap_or_else(|| frame.name.clone())
 }
@@ -61,7 +61,7 @@ pub fn frame_title(frame: &FrameText) -> String {
 /// Where a frame is, with the last two folders of its path: `gpt2/modeling_gpt2.py:412`.
 ///
 /// It is empty where the file is not known, and where the name says everything.
-pub fn short_place(frame: &FrameText) -> String {
+pub fn short_place(frame: &Frame) -> String {
     if frame.filename.is_empty() || frame.filename == "??" || frame_rules::is_recorded(&frame.filename) {
         return String::new();
     }
@@ -71,28 +71,28 @@ pub fn short_place(frame: &FrameText) -> String {
 /// What of the runtime a stack's title frame called: `layer_norm`, `aten::bmm`.
 ///
 /// Many stacks share their title frame and differ only here.
-pub fn callee(frames: &[FrameText]) -> Option<String> {
+pub fn callee(frames: &[Frame]) -> Option<String> {
     let position = title_position(frames)?;
     let called = &frames[..position];
-    let is_function = |frame: &&FrameText| frame.filename.ends_with(".py") && !frame_rules::is_plumbing(&frame.name);
+    let is_function = |frame: &&Frame| frame.filename.ends_with(".py") && !frame_rules::is_plumbing(&frame.name);
     let function = called.iter().rev().find(is_function).map(function_title);
     let operation = || called.iter().rev().find_map(called_operation);
     function.or_else(operation).filter(|name| *name != frame_title(&frames[position]))
 }
 
-fn called_operation(frame: &FrameText) -> Option<String> {
+fn called_operation(frame: &Frame) -> Option<String> {
     let is_recorded = frame.filename == frame_rules::RECORDED_OPERATOR;
     if is_recorded { Some(frame.name.clone()) } else { frame_rules::operation(&frame.name) }
 }
 
 /// A module's `forward` says less than the file that the module is in.
-fn function_title(frame: &FrameText) -> String {
+fn function_title(frame: &Frame) -> String {
     let file = last_parts(&frame.filename, 1);
     if frame.name == "forward" { file.trim_end_matches(".py").to_owned() } else { frame.name.clone() }
 }
 
 /// Where a frame is, in full; it is empty where the name says everything.
-pub fn full_place(frame: &FrameText) -> String {
+pub fn full_place(frame: &Frame) -> String {
     if frame_rules::is_recorded(&frame.filename) {
         return String::new();
     }
@@ -100,8 +100,8 @@ pub fn full_place(frame: &FrameText) -> String {
 }
 
 /// A stack as text, a frame a line, as Python prints it but innermost first.
-pub fn as_text(frames: &[FrameText]) -> String {
-    let line = |frame: &FrameText| match full_place(frame).as_str() {
+pub fn as_text(frames: &[Frame]) -> String {
+    let line = |frame: &Frame| match full_place(frame).as_str() {
         "" => format!("{}\n", frame.name),
         place => format!("{} ({place})\n", frame.name),
     };
@@ -111,7 +111,7 @@ pub fn as_text(frames: &[FrameText]) -> String {
 /// Where a frame is, without any folder: `modeling_gpt2.py:412`.
 ///
 /// It is empty where the line is not known: an object file alone tells nothing.
-pub fn file_place(frame: &FrameText) -> String {
+pub fn file_place(frame: &Frame) -> String {
     if frame.line == 0 { String::new() } else { with_line(&last_parts(&frame.filename, 1), frame.line) }
 }
 
@@ -130,11 +130,11 @@ fn with_line(path: &str, line: u64) -> String {
 mod tests {
     use super::*;
 
-    fn frame(name: &str, filename: &str, line: u64) -> FrameText {
-        FrameText { name: name.into(), filename: filename.into(), line, fx: None }
+    fn frame(name: &str, filename: &str, line: u64) -> Frame {
+        Frame { name: name.into(), filename: filename.into(), line, fx: None }
     }
 
-    fn stack() -> Vec<FrameText> {
+    fn stack() -> Vec<Frame> {
         vec![
             frame("c10::malloc()", "CUDACachingAllocator.cpp", 0),
             frame("at::_ops::mm::call()", "??", 0),

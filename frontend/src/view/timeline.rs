@@ -169,7 +169,8 @@ fn lifetime(allocation: &HitAllocation) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::{FrameText, Mark};
+    use crate::worker::Mark;
+    use shared::report::Frame;
 
     fn figures() -> DeviceFigures {
         DeviceFigures {
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_tooltip_names_size_place_and_lifetime() {
-        let frame = FrameText { name: "forward".into(), filename: "/a/model.py".into(), line: 7, fx: None };
+        let frame = Frame { name: "forward".into(), filename: "/a/model.py".into(), line: 7, fx: None };
         let allocation = HitAllocation {
             size_bytes: 1536,
             born: 10,

@@ -1,8 +1,9 @@
 //! The table of the stacks that hold a moment's memory.
 
 use super::stack;
-use crate::worker::{FrameText, StackRow, Stacks};
+use crate::worker::{StackRow, Stacks};
 use shared::base::{format, frame_rules};
+use shared::report::Frame;
 
 /// What a stack is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub fn rest(stacks: &Stacks) -> Option<String> {
 }
 
 /// What a stack is called, frames given innermost first.
-pub fn heading(frames: &[FrameText]) -> Heading {
+pub fn heading(frames: &[Frame]) -> Heading {
     let frame = stack::title_position(frames).map(|position| &frames[position]);
     let callee = stack::callee(frames).unwrap_or_default();
     // A recorded module has no file: what it called stands there instead.
@@ -88,7 +89,7 @@ mod tests {
     #[test]
     fn recorded_rows_have_their_operation_in_place_of_a_file() {
         let frame =
-            |name: &str, filename: &str| FrameText { name: name.into(), filename: filename.into(), line: 0, fx: None };
+            |name: &str, filename: &str| Frame { name: name.into(), filename: filename.into(), line: 0, fx: None };
         let frames = vec![frame("aten::mm", "operator"), frame("head · forward", "module"), frame("forward", "phase")];
         let Heading { title, place, callee } = heading(&frames);
         assert_eq!((title.as_str(), place.as_str(), callee.as_str()), ("head · forward", "aten::mm", ""));
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn rows_have_titles_and_bars() {
-        let frame = FrameText { name: "forward".into(), filename: "/srv/app/model.py".into(), line: 3, fx: None };
+        let frame = Frame { name: "forward".into(), filename: "/srv/app/model.py".into(), line: 3, fx: None };
         let stacks = Stacks {
             moment: 5,
             live_bytes: 4096,

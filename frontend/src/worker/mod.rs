@@ -7,7 +7,6 @@ mod categories_data;
 mod compare_data;
 mod copy;
 mod export_data;
-mod findings_data;
 mod first_picture;
 mod flame_data;
 mod name_mark;
@@ -41,7 +40,6 @@ pub use compare_data::{
 pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange, TextGroup};
 pub use engine::Engine;
 pub use export_data::{ExportForm, ExportOrder};
-pub use findings_data::{Confidence, Finding, Findings, GrowthKind, GrowthRow, LookedAt, Severity};
 pub use first_picture::FirstPicture;
 pub use flame_data::{
     FlameAnswer, FlameBoxData, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites, FlameSource,
@@ -53,8 +51,8 @@ pub use part_data::{PartOrder, PartPlace, PreviewData, PreviewDevice};
 pub use parts_data::{Part, Parts, PhaseName, PhasesBasis, StepsBasis};
 pub use picture_data::{OutlineStep, PictureData};
 pub use protocol::{
-    AllocationKey, Answer, AxisKind, Details, FrameText, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Question,
-    Report, Span, StackRow, Stacks, View,
+    AllocationKey, Answer, AxisKind, Details, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Question, Report, Span,
+    StackRow, Stacks, View,
 };
 pub use queue::Queue;
 pub use segments_data::{BlockKind, BlockRow, HeldRow, Instant, Look, ReservedParts, SegmentRow, SegmentsData};

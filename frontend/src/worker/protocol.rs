@@ -8,7 +8,6 @@ use super::categories_data::{CategoryBytes, ColorBy};
 use super::compare_data::{CompareAnswer, CompareQuestion};
 use super::copy::{CopyOptions, CopyPreview};
 use super::export_data::ExportOrder;
-use super::findings_data::Findings;
 use super::flame_data::{FlameAnswer, FlameQuestion};
 use super::part_data::{PartOrder, PreviewData};
 use super::parts_data::Parts;
@@ -18,6 +17,7 @@ use super::sheet_data::SheetOrder;
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use super::what_if_data::{WhatIfAnswer, WhatIfQuestion};
 use serde::{Deserialize, Serialize};
+use shared::report::{Diagnosis, Frame};
 
 /// What runs along the x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -223,7 +223,7 @@ pub enum Answer {
     /// A replay.
     WhatIf(WhatIfAnswer),
     /// What was found.
-    Findings(Box<Findings>),
+    Findings(Box<Diagnosis>),
     /// A newer question of the same kind came before this one was looked at.
     Superseded,
     /// The question can't be answered, and why; only a mistake of the page leads here.
@@ -275,7 +275,7 @@ pub enum Report {
     /// The steps and phases of one device; those of all GPUs follow [`Report::Notices`].
     Parts(Parts),
     /// What was found on all GPUs: the last of the reports about a file.
-    Findings(Findings),
+    Findings(Diagnosis),
     /// Whether a copy of the file's bytes is kept now.
     Kept(bool),
     /// The worker has no decoder, since its module could not be loaded; the page says so in its place.
@@ -351,7 +351,7 @@ pub struct HitAllocation {
     /// Whether it is from before the trace.
     pub is_initial: bool,
     /// The innermost frame that is not the runtime's, if there is a stack.
-    pub frame: Option<FrameText>,
+    pub frame: Option<Frame>,
 }
 
 impl HitAllocation {
@@ -362,19 +362,6 @@ impl HitAllocation {
             false => AllocationKey::Event(self.born.saturating_sub(1)),
         }
     }
-}
-
-/// A stack frame in words.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FrameText {
-    /// The function.
-    pub name: String,
-    /// The file, or the library of a symbol.
-    pub filename: String,
-    /// The line, or the byte offset in the library.
-    pub line: u64,
-    /// The FX node and the source lines behind generated code, where the snapshot has them.
-    pub fx: Option<String>,
 }
 
 /// Everything about one allocation.
@@ -413,7 +400,7 @@ pub struct Details {
     /// The stack of the forward pass behind a backward event, innermost last, or empty.
     pub forward_frames: Vec<String>,
     /// The stack, innermost first.
-    pub frames: Vec<FrameText>,
+    pub frames: Vec<Frame>,
     /// Whether the stack is that of the free, since only that one was recorded.
     pub is_free_stack: bool,
 }
@@ -441,7 +428,7 @@ pub struct StackRow {
     /// Live allocations.
     pub count: u64,
     /// The stack, innermost first; empty where none was recorded.
-    pub frames: Vec<FrameText>,
+    pub frames: Vec<Frame>,
 }
 
 /// Spans and single marks of a device.

@@ -37,6 +37,11 @@ impl FileSummary {
         first.unwrap_or(0) as u32
     }
 
+    /// Returns the position of the device with a CUDA index, 0 where there is none.
+    pub fn position_of(&self, index: i64) -> u32 {
+        self.devices.iter().position(|device| device.index == index).unwrap_or(0) as u32
+    }
+
     /// Whether only some of the file's events are open.
     pub fn is_part(&self) -> bool {
         self.devices.iter().any(|device| device.part.is_some())

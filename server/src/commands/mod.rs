@@ -14,13 +14,12 @@ mod ranks;
 mod replay;
 mod repro;
 mod segments;
-mod stacks;
 mod sweep;
 mod text;
 pub(crate) mod units;
 
 pub use data::DataArgs;
-pub use diagnose::{DiagnoseArgs, Diagnosis};
+pub use diagnose::{DiagnoseArgs, DiagnoseOutput};
 pub use diff::DiffArgs;
 pub use export::ExportArgs;
 pub use fit::FitArgs;

@@ -42,21 +42,18 @@ const LEAST_JOINS: usize = 3;
 /// So few stacks tell nothing about gradients.
 const LEAST_STACKS: usize = 4;
 
-impl RunKind {
-    /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Training => "training",
-            Self::Forward => "forward",
-            Self::Inference => "inference",
-            Self::Generation => "generation",
-            Self::Evaluation => "evaluation",
-            Self::SetUp => "set-up",
-            Self::NoTrace => "no-trace",
-            Self::Unknown => "unknown",
-        }
-    }
+crate::names!(RunKind {
+    Training => "training",
+    Forward => "forward",
+    Inference => "inference",
+    Generation => "generation",
+    Evaluation => "evaluation",
+    SetUp => "set-up",
+    NoTrace => "no-trace",
+    Unknown => "unknown",
+});
 
+impl RunKind {
     /// The kind in a few words, as a sentence has it.
     pub fn words(self) -> &'static str {
         match self {

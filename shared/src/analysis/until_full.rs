@@ -22,16 +22,11 @@ pub enum BudgetSource {
     OutOfMemory,
 }
 
-impl BudgetSource {
-    /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Given => "capacity",
-            Self::GivenLessOutside => "capacity-less-outside",
-            Self::OutOfMemory => "out-of-memory",
-        }
-    }
-}
+crate::names!(BudgetSource {
+    Given => "capacity",
+    GivenLessOutside => "capacity-less-outside",
+    OutOfMemory => "out-of-memory",
+});
 
 /// What of a card PyTorch can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The document of `snapscope diff --json`.
 
-use super::FrameRow;
+use crate::report::Frame;
 use serde::Serialize;
 
 /// What the side `b` holds more or less than the side `a`.
@@ -64,9 +64,9 @@ pub struct DiffStackRow {
     #[serde(flatten)]
     pub change: DiffChange,
     /// The stack in `a`, innermost frame first; of several that were matched by their place the largest.
-    pub a_frames: Vec<FrameRow>,
+    pub a_frames: Vec<Frame>,
     /// The stack in `b`, likewise.
-    pub b_frames: Vec<FrameRow>,
+    pub b_frames: Vec<Frame>,
 }
 
 /// All live bytes of one category or module.

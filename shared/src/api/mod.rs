@@ -1,6 +1,7 @@
 //! Wire types: what leaves the process as JSON.
 //!
-//! The names of their fields are promises to scripts; domain types are converted by hand.
+//! The names of their fields are promises to scripts. What is the same for the page and for programs is a
+//! [report](crate::report); here is what HTTP and `--json` have besides.
 
 mod catalog;
 mod diagnose;
@@ -17,15 +18,12 @@ mod share;
 mod sweep;
 
 pub use catalog::{CardRow, GalleryRow, ModelRow};
-pub use diagnose::{
-    DiagnoseReport, EvidenceRow, FindingRow, GrowthClassRow, GrowthGroupRow, GrowthReport, LineRow, RunRow,
-    UntilFullRow,
-};
+pub use diagnose::{DiagnoseReport, OfFile};
 pub use diff::{DiffChange, DiffGroup, DiffReport, DiffSide, DiffStackRow};
 pub use error::{ErrorBody, ProblemBody};
 pub use inspect::{DeviceFigures, DiagnosticRow, FormatName, Inspection};
 pub use job::{JobChange, JobDetails, JobEvent, JobList, JobOutcome, JobRequest, JobResource, JobState, KeyNote};
-pub use peak::{FrameRow, PeakGroup, PeakRange, PeakReport};
+pub use peak::{PeakGroup, PeakRange, PeakReport};
 pub use ranks::{RankOutlier, RankRow, RanksReport};
 pub use recording::{
     Failed, Finished, Message, OutOfMemory, Progress, RecorderLine, RecordingCurve, RecordingReport, Started,

@@ -1,5 +1,6 @@
 //! The document of `snapscope peak --json`.
 
+use crate::report::Frame;
 use serde::Serialize;
 
 /// What is alive at the peak, at another moment, or between two events.
@@ -58,16 +59,5 @@ pub struct PeakGroup {
     /// What tells them from groups of the same title, such as their callers, or empty.
     pub detail: String,
     /// The stack, innermost frame first, or the one frame; empty for other groups.
-    pub frames: Vec<FrameRow>,
-}
-
-/// One stack frame.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FrameRow {
-    /// The function.
-    pub name: String,
-    /// The file.
-    pub filename: String,
-    /// The line.
-    pub line: u64,
+    pub frames: Vec<Frame>,
 }

@@ -1,38 +1,33 @@
-//! What was odd but readable.
+//! Diagnostics: oddities of a file that can still be read.
 
-/// How much a reader of the results should care.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Importance of a diagnostic to someone who reads the results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Good to know; no figure is affected.
+    /// Worth knowing; no figure is affected.
+    #[default]
     Info,
-    /// Some figures are lower bounds or rest on an assumption that the message names.
+    /// Some figures are lower bounds, or rest on an assumption that the message names.
     Warning,
     /// A part of the file could not be used.
     Error,
 }
 
-impl Severity {
-    /// The name used in JSON and in text.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
+crate::names!(Severity {
+    Info => "info",
+    Warning => "warning",
+    Error => "error",
+});
 
-/// One kind of oddity in a readable file, with how often it was met.
+/// One kind of oddity in a readable file, with its number of occurrences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// A stable name in kebab-case, such as `recording-began-late`.
+    /// Stable name in kebab-case, such as `recording-began-late`.
     pub code: &'static str,
-    /// How much it matters.
     pub severity: Severity,
-    /// Byte offset of the first case in the decoded pickle or text, where there is one.
+    /// Byte offset of the first occurrence in the decoded pickle or text, if it has one.
     pub offset: Option<u64>,
-    /// How many times it was met, at least 1.
+    /// Number of occurrences, at least 1.
     pub count: u64,
-    /// A sentence on what it means and what the user can do.
+    /// Sentence that says what it means and what the user can do.
     pub message: String,
 }

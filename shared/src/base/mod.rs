@@ -7,6 +7,7 @@ pub mod format;
 pub mod frame_rules;
 mod interner;
 pub mod markup;
+mod names;
 mod pieces;
 
 pub use column::Column;

@@ -89,7 +89,7 @@ mod tests {
         let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
         let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
         let mut bytes = Vec::new();
-        let subject = Subject { file: "a \"file\"", trace, devices: &devices, moment };
+        let subject = Subject { file: "a \"file\"", trace, devices: &devices, moment, capacity_bytes: None };
         speedscope(&subject, |piece| bytes.extend_from_slice(piece));
         serde_json::from_slice(&bytes).unwrap()
     }

@@ -1,6 +1,6 @@
 //! What exports for people and other programs are made from.
 
-use crate::analysis::{Study, Timeline, stack_title};
+use crate::analysis::{Finding, FindingsConfig, Study, Timeline, findings, stack_title};
 use crate::base::StringId;
 use crate::trace::{Device, StackId, Trace};
 
@@ -15,12 +15,20 @@ pub struct Subject<'a> {
     pub devices: &'a [(&'a Device, &'a Timeline)],
     /// The moment that an export of one moment is of; `None` for the peak of each device.
     pub moment: Option<u32>,
+    /// Memory of the card that findings are measured against; `None` for an unknown card.
+    pub capacity_bytes: Option<u64>,
 }
 
 impl<'a> Subject<'a> {
     /// The moment that an export of one moment is of.
     pub(super) fn moment_of(&self, timeline: &Timeline) -> u32 {
         self.moment.map_or(timeline.live_peak().0, |moment| moment.min(timeline.events()))
+    }
+
+    /// Everything that is found on the devices.
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        let config = FindingsConfig { capacity_bytes: self.capacity_bytes, ..FindingsConfig::default() };
+        findings(self.trace, self.devices, &config)
     }
 
     /// What was found out about each device.

@@ -1,4 +1,4 @@
-//! Every form that a trace is exported in: what can be imported again is the same trace, the others are well formed.
+//! Exports a trace in every form: snapshots must be read as the same trace, other forms must be well formed.
 
 use serde::de::IgnoredAny;
 use shared::analysis::{Axis, Timeline};
@@ -10,16 +10,16 @@ use shared::import::import;
 use shared::pickle::Style;
 use shared::trace::{Trace, difference};
 
-/// A name that has to be escaped in every form.
+/// Name that has to be escaped in every form.
 const FILE: &str = "=a,\"b\" <c>&'d'\n\u{1b}e.pickle";
 
-/// Elements of HTML that have no end.
+/// HTML elements without an end tag.
 const VOID: [&str; 3] = ["!doctype", "meta", "br"];
 
 /// Exports a trace in every form.
 ///
 /// # Panics
-/// If one panics or breaks its law.
+/// Panics if an export panics, differs from the trace or is malformed.
 pub(crate) fn export(trace: &Trace) {
     for style in [Style::Python, Style::Python5, Style::Torch] {
         let bytes = collected(|sink| pickle(trace, style, sink));
@@ -29,7 +29,7 @@ pub(crate) fn export(trace: &Trace) {
     let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
     let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
     for moment in [None, Some(0), Some(u32::MAX)] {
-        let subject = Subject { file: FILE, trace, devices: &devices, moment };
+        let subject = Subject { file: FILE, trace, devices: &devices, moment, capacity_bytes: None };
         for table in Table::ALL {
             is_csv(&collected(|sink| csv(&subject, table, sink)), table.columns().len());
             is_json(&collected(|sink| json(&subject, table, sink)));
@@ -64,7 +64,7 @@ fn is_json(bytes: &[u8]) {
     assert!(read.is_ok(), "{read:?}: {}", bytes.escape_ascii());
 }
 
-/// RFC 4180: as many fields in each line as there are columns, and quotes only around whole fields.
+/// Checks RFC 4180: each line has as many fields as there are columns, and quotes enclose whole fields only.
 fn is_csv(bytes: &[u8], columns: usize) {
     let text = str::from_utf8(bytes).expect("a table is text");
     let (mut fields, mut rest) = (1, text);
@@ -83,7 +83,7 @@ fn is_csv(bytes: &[u8], columns: usize) {
     }
 }
 
-/// The length of a field up to and with the quote that ends it.
+/// Returns the length of a field up to and including its closing quote.
 fn quoted_length(text: &str) -> usize {
     let mut at = 0;
     loop {
@@ -95,7 +95,7 @@ fn quoted_length(text: &str) -> usize {
     }
 }
 
-/// Tags end in the order that they began in, entities have names, and no letter is one that XML has no form for.
+/// Checks that elements are nested, entities have names, and all characters are allowed in XML.
 fn is_markup(text: &str) {
     let is_letter = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
     assert!(text.chars().all(is_letter), "a letter that XML has no form for");

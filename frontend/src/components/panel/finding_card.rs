@@ -4,10 +4,10 @@ use super::stack_row::StackRow;
 use crate::components::icon::{Icon, IconName};
 use crate::hooks::{Evidence, Shown, use_evidence};
 use crate::platform::WorkerClient;
-use crate::view::findings::{Prose, confidence, place, prose, severity_class, severity_word, unbroken};
+use crate::view::findings::{Prose, confidence, place, prose, severity_word, unbroken};
 use crate::view::top_stacks::heading;
-use crate::worker::{Finding, FrameText, Severity};
-use shared::base::format;
+use shared::base::{Severity, format};
+use shared::report::{Finding, Frame};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -18,6 +18,8 @@ pub(super) struct FindingCardProps {
     pub(super) client: WorkerClient,
     /// The finding.
     pub(super) finding: Rc<Finding>,
+    /// Position of its device.
+    pub(super) position: u32,
     /// The name of its device, where there are several.
     pub(super) device: Option<AttrValue>,
     /// Something is to be seen in the timeline.
@@ -29,12 +31,12 @@ pub(super) struct FindingCardProps {
 /// A finding with its evidence, which one click shows in the timeline.
 #[component]
 pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
-    let FindingCardProps { client, finding, device, on_show, on_device } = props;
-    let evidence = use_evidence(client, finding, on_show);
-    let position = finding.device;
+    let FindingCardProps { client, finding, position, device, on_show, on_device } = props;
+    let evidence = use_evidence(client, finding, *position, on_show);
+    let position = *position;
     let onclick = on_device.reform(move |_: MouseEvent| position);
     html! {
-        <li class={classes!("finding", severity_class(finding.severity))} data-code={finding.code.clone()}>
+        <li class={classes!("finding", finding.severity.name())} data-code={finding.code.clone()}>
             <p class="finding-head">
                 <Icon name={icon(finding.severity)} />
                 <span class="finding-severity">{ severity_word(finding.severity) }</span>
@@ -48,13 +50,13 @@ pub(super) fn FindingCard(props: &FindingCardProps) -> Html {
             if evidence.count > 0 { { steps(&evidence) } }
             <details>
                 <summary>{ "How this was found" }</summary>
-                <p>{ sentence(&finding.shows) }</p>
+                <p>{ sentence(&finding.evidence.shows) }</p>
                 <p>{ confidence(finding.confidence) }</p>
             </details>
-            if !finding.stacks.is_empty() {
+            if !finding.evidence.stacks.is_empty() {
                 <details>
-                    <summary>{ format::counted(finding.stacks.len() as u64, "stack") }</summary>
-                    <ol class="finding-stacks">{ for finding.stacks.iter().map(|frames| stack(frames)) }</ol>
+                    <summary>{ format::counted(finding.evidence.stacks.len() as u64, "stack") }</summary>
+                    <ol class="finding-stacks">{ for finding.evidence.stacks.iter().map(|frames| stack(frames)) }</ol>
                 </details>
             }
         </li>
@@ -88,7 +90,7 @@ fn steps(evidence: &Evidence) -> Html {
     }
 }
 
-fn stack(frames: &[FrameText]) -> Html {
+fn stack(frames: &[Frame]) -> Html {
     html! { <StackRow heading={heading(frames)} frames={Rc::new(frames.to_vec())} /> }
 }
 

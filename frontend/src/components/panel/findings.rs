@@ -8,7 +8,8 @@ use crate::platform::WorkerClient;
 use crate::state::{ReadyFile, ThisCard};
 use crate::view::figures::device_name;
 use crate::view::findings::{Lead, lead};
-use crate::worker::{Finding, SheetOf};
+use crate::worker::SheetOf;
+use shared::report::Finding;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -34,16 +35,20 @@ pub(super) struct FindingListProps {
 pub(super) fn FindingList(props: &FindingListProps) -> Html {
     // Copied once: the cards of a hundred stacks are not to be made anew when something else changes.
     let rows = use_memo(props.file.findings.clone(), |findings| {
-        let rows = findings.iter().flat_map(|findings| &findings.rows);
+        let rows = findings.iter().flat_map(|diagnosis| &diagnosis.findings);
         rows.map(|finding| Rc::new(finding.clone())).collect::<Vec<_>>()
     });
-    let Some(findings) = &props.file.findings else {
+    let Some(diagnosis) = &props.file.findings else {
         return html! { <p class="panel-empty" role="status">{ "Looking for steps, growth and waste…" }</p> };
     };
-    let Lead { title, growth, looked_for } = lead(findings);
+    let Lead { title, growth, looked_for } = lead(diagnosis);
+    let summary = &props.file.summary;
+    let shown = summary.devices.get(props.file.device as usize).map(|device| device.index);
+    let run = diagnosis.runs.iter().find(|run| Some(run.device) == shown);
     let card = |(rank, finding): (usize, &Rc<Finding>)| {
         html! {
             <FindingCard key={rank} client={props.client.clone()} finding={finding.clone()}
+                position={summary.position_of(finding.device)}
                 device={name_of(&props.file, finding)} on_show={&props.on_show} on_device={&props.on_device} />
         }
     };
@@ -55,9 +60,11 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
                 if !looked_for.is_empty() { <p>{ looked_for }</p> }
             </div>
             <ol>{ for rows.iter().enumerate().map(card) }</ol>
-            if let Some(looked_at) = findings.looked_at.iter().find(|device| device.device == props.file.device) {
-                <GrowthTable looked_at={looked_at.clone()} />
-                <CardPicker recorded_bytes={looked_at.recorded_capacity_bytes} card={props.file.card}
+            if let Some(run) = run {
+                if let Some(growth) = diagnosis.growth_of(run.device) {
+                    <GrowthTable classes={growth.classes.clone()} />
+                }
+                <CardPicker recorded_bytes={run.recorded_capacity_bytes} card={props.file.card}
                     on_card={props.on_card.clone()} />
             }
             if !rows.is_empty() {
@@ -70,7 +77,5 @@ pub(super) fn FindingList(props: &FindingListProps) -> Html {
 
 /// The name of a finding's device, where there are several.
 fn name_of(file: &ReadyFile, finding: &Finding) -> Option<AttrValue> {
-    let devices = &file.summary.devices;
-    let device = devices.get(finding.device as usize).filter(|_| devices.len() > 1)?;
-    Some(device_name(device.index).into())
+    (file.summary.devices.len() > 1).then(|| device_name(finding.device).into())
 }

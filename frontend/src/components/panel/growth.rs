@@ -1,23 +1,22 @@
 //! What stays after steps and why, and the card that it has to fit.
 
 use crate::state::ThisCard;
-use crate::view::growth::{GrowthLine, card_options, growth_lines};
-use crate::worker::LookedAt;
+use crate::view::growth::{GrowthLine, card_options, growth_line};
+use shared::analysis::ClassTotal;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
 /// What the [`GrowthTable`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct GrowthTableProps {
-    /// What findings of the device are drawn from.
-    pub(super) looked_at: LookedAt,
+    /// Sums of what stays, by the reason why it stays.
+    pub(super) classes: Vec<ClassTotal>,
 }
 
 /// A row for each reason why memory stays; nothing without steps.
 #[component]
 pub(super) fn GrowthTable(props: &GrowthTableProps) -> Html {
-    let lines = growth_lines(&props.looked_at);
-    if lines.is_empty() {
+    if props.classes.is_empty() {
         return Html::default();
     }
     let row = |line: GrowthLine| {
@@ -42,7 +41,7 @@ pub(super) fn GrowthTable(props: &GrowthTableProps) -> Html {
                     <th scope="col">{ "In step" }</th>
                 </tr>
             </thead>
-            <tbody>{ for lines.into_iter().map(row) }</tbody>
+            <tbody>{ for props.classes.iter().map(growth_line).map(row) }</tbody>
         </table>
     }
 }

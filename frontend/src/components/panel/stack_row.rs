@@ -2,7 +2,8 @@
 
 use super::stack_view::StackView;
 use crate::view::top_stacks::Heading;
-use crate::worker::FrameText;
+
+use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -15,7 +16,7 @@ pub(super) struct StackRowProps {
     #[prop_or_default]
     pub(super) figures: Option<RowFigures>,
     /// The stack, innermost first.
-    pub(super) frames: Rc<Vec<FrameText>>,
+    pub(super) frames: Rc<Vec<Frame>>,
 }
 
 /// What a stack holds, in words.

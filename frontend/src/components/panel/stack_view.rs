@@ -2,8 +2,9 @@
 
 use crate::components::copy_button::CopyButton;
 use crate::view::stack::{StackLine, as_text, folded_count, frame_title, full_place, lines, short_place};
-use crate::worker::FrameText;
+
 use shared::base::format;
+use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -13,7 +14,7 @@ pub(in crate::components) struct StackViewProps {
     /// The heading.
     pub(in crate::components) title: AttrValue,
     /// The frames, innermost first.
-    pub(in crate::components) frames: Rc<Vec<FrameText>>,
+    pub(in crate::components) frames: Rc<Vec<Frame>>,
 }
 
 /// The frames of a stack, innermost first, and buttons to unfold and to copy them.
@@ -48,7 +49,7 @@ pub(in crate::components) fn StackView(props: &StackViewProps) -> Html {
     }
 }
 
-fn frame_line(frame: &FrameText, is_runtime: bool) -> Html {
+fn frame_line(frame: &Frame, is_runtime: bool) -> Html {
     let title = format!("{}\n{}", frame.name, full_place(frame));
     html! {
         <li class={classes!("frame", is_runtime.then_some("runtime"))} {title}>

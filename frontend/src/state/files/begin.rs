@@ -1,4 +1,4 @@
-//! How an open file begins.
+//! Data with which a file is opened.
 
 use super::FileId;
 use crate::state::card::ThisCard;
@@ -6,36 +6,34 @@ use crate::state::origin::Origin;
 use crate::state::view_state::ViewState;
 use std::rc::Rc;
 
-/// A file that was chosen.
+/// File that was chosen.
 #[derive(Clone, Debug, Default)]
 pub struct NewFile {
-    /// Its number.
     pub id: FileId,
-    /// What the history of the browser calls it.
+    /// Name in the browser's history.
     pub key: Rc<str>,
-    /// Its name without folders.
+    /// File name without folders.
     pub name: Rc<str>,
-    /// Its length, 0 where it is not known.
+    /// Size in bytes; 0 if unknown.
     pub size_bytes: u64,
-    /// Where it came from.
     pub origin: Origin,
-    /// Counts up with each choice of files: those that were opened together have the same.
+    /// Number that counts up with each choice of files; files opened together share it.
     pub batch: u32,
-    /// Whether its bytes are kept already.
+    /// True if a copy of its bytes is stored already.
     pub is_kept: bool,
-    /// The view to begin with, and what is to be said about it.
+    /// Initial view, with a notice about it.
     pub start: Start,
     /// Milliseconds on the page's clock.
     pub now_ms: f64,
 }
 
-/// How a file is shown first.
+/// Initial view of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Start {
-    /// The view; `None` for the whole of the first device.
+    /// View to show; `None` for the whole of the device that the file begins with.
     pub view: Option<ViewState>,
-    /// Why it is not the view that was asked for.
+    /// Reason why it is not the view that was asked for.
     pub notice: Option<Rc<str>>,
-    /// The card that it was recorded on, where that is known; one of the view counts more.
+    /// Card that it was recorded on, if known; a card in the view takes precedence.
     pub card: Option<ThisCard>,
 }

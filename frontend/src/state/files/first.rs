@@ -1,12 +1,13 @@
-//! Which of the files that were opened together is shown, until somebody chooses.
+//! Decides which of the files that were opened together is shown until the user chooses one.
 //!
-//! People open the files of all ranks to find the one that failed, so that one is shown as soon as it is known.
-//! A file that can't be read makes place for one that can.
+//! Users open the files of all ranks to find the one that ran out of memory, so that one is shown as soon as it is
+//! known. A file that can't be read is replaced by one that can.
 
 use super::{FileAction, FileId, FileStatus, Files, OpenFile, ReadyFile};
 
 impl FileAction {
-    /// Whether somebody did it to look at something; the rest comes from workers and from opening files.
+    /// Returns true for actions with which the user looks at something; the others come from workers and from opening
+    /// files.
     pub(super) fn is_of_person(&self) -> bool {
         !matches!(
             self,
@@ -17,7 +18,7 @@ impl FileAction {
                 | Self::PinStart { .. }
                 | Self::Keep { .. }
                 | Self::Await(_)
-                // A view sets what it begins with.
+                // Views also send these two for their initial choices.
                 | Self::Choose(_)
                 | Self::ChooseCard(_)
         )
@@ -25,7 +26,7 @@ impl FileAction {
 }
 
 impl Files {
-    /// Shows a better one of the files that were opened last, if nobody has looked at one yet.
+    /// Shows a better one of the files that were opened together, unless the user has looked at one already.
     pub(super) fn show_first(&mut self) {
         if let Some(better) = self.better().filter(|_| self.is_unattended) {
             self.shown = Some(better);
@@ -52,7 +53,7 @@ impl Files {
 }
 
 impl OpenFile {
-    /// Whether an out-of-memory error is known to be in it.
+    /// Returns true if the file is known to contain an out-of-memory error.
     pub fn is_out_of_memory(&self) -> bool {
         match &self.status {
             FileStatus::Ready(file) => (0..file.summary.devices.len()).any(|device| file.is_out_of_memory(device)),
@@ -62,14 +63,14 @@ impl OpenFile {
 }
 
 impl ReadyFile {
-    /// Whether a device, by position, is known to have run out of memory.
+    /// Returns true if a device, given by position, is known to have run out of memory.
     pub fn is_out_of_memory(&self, device: usize) -> bool {
         let has_oom = |(action, count): &(String, u64)| action == "oom" && *count > 0;
         self.summary.devices.get(device).is_some_and(|outline| outline.is_out_of_memory)
             || self.figures[device].as_ref().is_some_and(|figures| figures.actions.iter().any(has_oom))
     }
 
-    /// Whether there is nothing to see on a device, by position.
+    /// Returns true if a device, given by position, has nothing to show.
     pub fn is_unused(&self, device: usize) -> bool {
         let outline = &self.summary.devices[device];
         let is_flat = self.figures[device]
@@ -78,7 +79,7 @@ impl ReadyFile {
         (outline.events == 0 && outline.segments == 0) || is_flat
     }
 
-    /// The devices that are listed, by position: those that were used, and the shown one.
+    /// Returns the positions of the devices to list: those that were used, and the shown one.
     pub fn used_devices(&self) -> Vec<u32> {
         let is_listed = |&device: &u32| device == self.device || !self.is_unused(device as usize);
         (0..self.summary.devices.len() as u32).filter(is_listed).collect()
@@ -125,7 +126,7 @@ mod tests {
         let begun = || [add(1, 1), add(2, 1), add(3, 1), opened(3), opened(1)];
         check(begun(), 3);
         check(begun().into_iter().chain([out_of_memory(1)]), 1);
-        // The first one that is known stays.
+        // The first file that was known to have failed stays.
         check(begun().into_iter().chain([out_of_memory(3), out_of_memory(1)]), 3);
     }
 
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(listed(&files.after(FileAction::ChooseDevice(3))), [0, 1, 3]);
         let flat = DeviceFigures { device: 1, ..DeviceFigures::default() };
         assert_eq!(listed(&files.after(hear(1, Report::Figures(flat)))), [0]);
-        // Keys go from one to the next of those that are listed.
+        // Keys step through the listed devices only.
         let next = files.after(FileAction::StepDevice(1));
         let back = next.after(FileAction::StepDevice(1));
         assert_eq!([&next, &back].map(|files| files.all[0].clone().device()), [1, 0]);

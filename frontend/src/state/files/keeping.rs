@@ -1,10 +1,11 @@
-//! Which bytes are kept for a reload, and what would be lost by leaving the page.
+//! Decides which files' bytes are stored for a reload, and which files would be lost by leaving the page.
 
 use super::{FileStatus, Files, Keeping, OpenFile, ReadyFile};
 use crate::state::origin::Origin;
 
 impl Files {
-    /// The file to be kept next, one at a time and none while another is read: nobody waits for it.
+    /// Returns the next file to store: one at a time, and none while another is being read, because nobody waits for
+    /// it.
     pub fn next_to_keep(&self) -> Option<&OpenFile> {
         let is_busy = |file: &OpenFile| match file.status {
             FileStatus::Loading(_) => true,
@@ -19,22 +20,22 @@ impl Files {
 }
 
 impl OpenFile {
-    /// Whether it is from this machine: the site's own files are there again after a reload.
+    /// Returns true if the file is from this machine; files of the site are available again after a reload.
     pub fn is_local(&self) -> bool {
         self.origin == Origin::Local
     }
 
-    /// Whether leaving the page loses it.
+    /// Returns true if leaving the page would lose the file.
     pub fn is_at_risk(&self) -> bool {
         self.is_local() && self.keeping != Keeping::Kept && !self.is_failed()
     }
 
-    /// Whether it could not be read, so that there is nothing to lose.
+    /// Returns true if the file could not be read, so that there is nothing to lose.
     pub fn is_failed(&self) -> bool {
         matches!(self.status, FileStatus::Failed(_))
     }
 
-    /// Whether all has been told about it, and a reload could open it as it is.
+    /// Returns true if the worker has sent all reports about the file, and a reload could open it as it is.
     fn can_be_kept(&self) -> bool {
         let is_told = |file: &ReadyFile| file.findings.is_some() && !file.summary.is_part();
         self.is_local()
@@ -47,7 +48,8 @@ impl OpenFile {
 mod tests {
     use super::*;
     use crate::state::files::{FileAction, FileId, NewFile};
-    use crate::worker::{DeviceOutline, FileSummary, Findings, PartPlace, Report};
+    use crate::worker::{DeviceOutline, FileSummary, PartPlace, Report};
+    use shared::report::Diagnosis;
 
     fn add(id: FileId, origin: Origin) -> FileAction {
         FileAction::Add(Box::new(NewFile { id, origin, ..NewFile::default() }))
@@ -58,7 +60,7 @@ mod tests {
     }
 
     fn told(id: FileId) -> [FileAction; 2] {
-        [hear(id, Report::Opened(Box::default())), hear(id, Report::Findings(Findings::default()))]
+        [hear(id, Report::Opened(Box::default())), hear(id, Report::Findings(Diagnosis::default()))]
     }
 
     fn after(files: &Files, actions: impl IntoIterator<Item = FileAction>) -> Files {
@@ -93,7 +95,7 @@ mod tests {
         let part = Some(PartPlace { first_event: 5, total_events: 9 });
         let devices = vec![DeviceOutline { part, ..DeviceOutline::default() }];
         let summary = FileSummary { devices, ..FileSummary::default() };
-        let opened = [hear(1, Report::Opened(Box::new(summary))), hear(1, Report::Findings(Findings::default()))];
+        let opened = [hear(1, Report::Opened(Box::new(summary))), hear(1, Report::Findings(Diagnosis::default()))];
         let of_part = after(&Files::default(), [add(1, Origin::Local)].into_iter().chain(opened));
         check(&of_part, None, &[1]);
         let failed = Report::Failed { code: String::new(), message: String::new(), offset: None, hint: String::new() };

@@ -1,49 +1,49 @@
-//! A file whose model is there, and what is looked at in it.
+//! A file whose model is loaded, with the current view of it.
 
 use super::Start;
 use crate::draw::camera::View;
 use crate::state::card::ThisCard;
 use crate::state::choices::{Choice, Choices};
 use crate::state::view_state::{DockTab, PanelTab, PinKey, ViewState};
-use crate::worker::{AxisKind, ColorBy, DeviceFigures, FileSummary, Findings, Hit, Parts, WhatIfSetup};
+use crate::worker::{AxisKind, ColorBy, DeviceFigures, FileSummary, Hit, Parts, WhatIfSetup};
+use shared::report::Diagnosis;
 use std::rc::Rc;
 
-/// A file that can be looked at, and what is looked at.
+/// File whose model is loaded, with the current view of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadyFile {
-    /// What is in it.
     pub summary: Rc<FileSummary>,
-    /// The figures of each device, as far as they have come.
+    /// Figures of each device, as far as they have arrived.
     pub figures: Vec<Option<Rc<DeviceFigures>>>,
-    /// The steps and phases of each device, as far as they have come.
+    /// Steps and phases of each device, as far as they have arrived.
     pub parts: Vec<Option<Rc<Parts>>>,
-    /// What was found, once it has come.
-    pub findings: Option<Rc<Findings>>,
-    /// The shown device, by position.
+    /// Findings, once they have arrived.
+    pub findings: Option<Rc<Diagnosis>>,
+    /// Position of the shown device.
     pub device: u32,
-    /// What runs along x.
+    /// Quantity along the x axis.
     pub axis: AxisKind,
-    /// What was clicked on the shown device.
+    /// Pinned allocation of the shown device.
     pub pinned: Option<Rc<Hit>>,
-    /// What is to be pinned, once it is found.
+    /// Allocation to pin once it is found.
     pub start_pin: Option<PinKey>,
-    /// The part of the shown device and axis to begin with.
+    /// Initial part of the timeline, for the shown device and axis.
     pub start_range: Option<View>,
-    /// The chosen part of the panel.
+    /// Selected tab of the panel.
     pub tab: PanelTab,
-    /// What is open below the timeline.
+    /// View that is open below the timeline.
     pub dock: Option<DockTab>,
-    /// What the colours of the timeline tell apart.
+    /// Property that the colours of the timeline show.
     pub color: ColorBy,
-    /// What is chosen in the views below the timeline.
+    /// Choices in the views below the timeline.
     pub choices: Rc<Choices>,
-    /// The card, where it was chosen.
+    /// Card, if it was chosen or is known.
     pub card: Option<ThisCard>,
-    /// Whether the worker has told what is odd about the recording.
+    /// True once the worker has reported the recording's oddities.
     pub are_notices_known: bool,
-    /// What is to be said about the view.
+    /// Notice about the view.
     pub notice: Option<Rc<str>>,
-    /// Counts the views that were asked for while the page is open: each begins anew.
+    /// Number of views requested while the page was open; the timeline starts anew with each.
     pub arrivals: u32,
 }
 
@@ -51,7 +51,7 @@ impl ReadyFile {
     pub(super) fn new(summary: FileSummary, start: &Start) -> Self {
         let (figures, parts) = (vec![None; summary.devices.len()], vec![None; summary.devices.len()]);
         let of_index = |view: &ViewState| summary.devices.iter().position(|device| device.index == view.device);
-        // A view of a device that this file does not have is of another file.
+        // A view of a device that this file does not have belongs to another file.
         let view = start.view.as_ref().and_then(|view| Some((of_index(view)? as u32, view.clone())));
         let (device, view) = view.unwrap_or_else(|| (summary.first_device(), ViewState::default()));
         let ViewState { axis, range, pin, tab, dock, color, choices, card, .. } = view;
@@ -76,7 +76,7 @@ impl ReadyFile {
         }
     }
 
-    /// What is on the screen, where `range` is the part in view.
+    /// Returns the current view, where `range` is the part of the timeline in view.
     pub fn view_state(&self, range: Option<View>) -> ViewState {
         let device = self.summary.devices.get(self.device as usize).map_or(0, |device| device.index);
         let Self { axis, tab, dock, color, .. } = *self;
@@ -84,7 +84,7 @@ impl ReadyFile {
         ViewState { device, axis, range, pin: self.pin_key(), tab, dock, color, choices, card: self.card }
     }
 
-    /// What is pinned or to be pinned.
+    /// Returns the allocation that is pinned or to be pinned.
     fn pin_key(&self) -> Option<PinKey> {
         let pinned = self.pinned.as_ref().and_then(|hit| {
             let allocation = hit.allocation.as_ref()?.key();
@@ -93,12 +93,12 @@ impl ReadyFile {
         pinned.or(self.start_pin)
     }
 
-    /// The steps and phases of the shown device, once they have come.
+    /// Returns the steps and phases of the shown device, once they have arrived.
     pub fn shown_parts(&self) -> Option<&Rc<Parts>> {
         self.parts.get(self.device as usize)?.as_ref()
     }
 
-    /// The figures of the shown device, once they have come.
+    /// Returns the figures of the shown device, once they have arrived.
     pub fn shown_figures(&self) -> Option<&Rc<DeviceFigures>> {
         self.figures.get(self.device as usize)?.as_ref()
     }
@@ -107,13 +107,13 @@ impl ReadyFile {
         if let Some(place) = self.figures.get_mut(figures.device as usize) {
             *place = Some(Rc::new(figures));
         }
-        // Whether the device has times was not known before.
+        // Only the figures tell whether the device has times.
         if self.shown_figures().is_some_and(|figures| !figures.has_times) {
             self.choose_axis(AxisKind::Events);
         }
     }
 
-    /// A click explains what was clicked.
+    /// Pins what was clicked, and shows its details in the panel.
     pub(super) fn pin(&mut self, hit: Option<Hit>) {
         if hit.is_some() {
             self.tab = PanelTab::Allocation;
@@ -128,16 +128,16 @@ impl ReadyFile {
         self.start_pin = None;
     }
 
-    /// Whatever was clicked in the meantime stays, and so does the tab.
+    /// Pins the allocation of the initial view, unless the user has pinned another; the selected tab stays.
     pub(super) fn pin_start(&mut self, hit: Option<Hit>) {
         if self.start_pin.take().is_some() && self.pinned.is_none() {
             self.pinned = hit.map(Rc::new);
         }
     }
 
-    /// Shows another view of the file; one of a device that it does not have is of another file.
+    /// Shows another view of the file, or a notice if the view's device is not in this file.
     ///
-    /// The timeline begins anew, unless it shows the part of that view already.
+    /// The timeline starts anew, unless it shows that view's part already.
     pub(super) fn go_to(&mut self, start: Start, is_same_part: bool) {
         let Start { view, notice, .. } = start;
         let Some(view) = view else {
@@ -160,7 +160,7 @@ impl ReadyFile {
         self.arrivals += u32::from(!is_same_part);
     }
 
-    /// Takes what was chosen below the timeline; the card of a replay is that of the file.
+    /// Applies a choice made below the timeline; the card of a replay is also the file's card.
     pub(super) fn choose(&mut self, choice: Choice) {
         let choice = match choice {
             Choice::WhatIf(setup) => Choice::WhatIf(self.on_card(setup)),
@@ -169,7 +169,7 @@ impl ReadyFile {
         Rc::make_mut(&mut self.choices).take(choice);
     }
 
-    /// The replays of a device begin on the card of the file, where one is chosen; later choices choose the card, too.
+    /// Starts the first replay on the file's card, if there is one; the cards of later replays become the file's card.
     fn on_card(&mut self, setup: WhatIfSetup) -> WhatIfSetup {
         if self.choices.what_if.is_none() && self.card.is_some() {
             return ThisCard::put(self.card, setup);

@@ -1,4 +1,4 @@
-//! What happens to open files.
+//! Tests of actions on open files.
 
 use super::*;
 use crate::draw::camera::View;
@@ -6,9 +6,8 @@ use crate::draw::span::Span;
 use crate::state::ViewState;
 use crate::state::choices::Choices;
 use crate::state::view_state::PinKey;
-use crate::worker::{
-    AllocationKey, DeviceFigures, DeviceOutline, Findings, Parts, PreviewData, PreviewDevice, WhatIfSetup,
-};
+use crate::worker::{AllocationKey, DeviceFigures, DeviceOutline, Parts, PreviewData, PreviewDevice, WhatIfSetup};
+use shared::report::Diagnosis;
 
 fn add(id: FileId) -> FileAction {
     add_at(id, Start::default())
@@ -126,7 +125,7 @@ fn what_was_found_is_kept_by_device() {
     let files = after([add(1), hear(1, opened(&[5, 5])), hear(1, Report::Parts(parts.clone()))]);
     assert_eq!(ready(&files).shown_parts(), None);
     assert_eq!(ready(&files.after(FileAction::ChooseDevice(1))).shown_parts(), Some(&Rc::new(parts)));
-    let files = files.after(hear(1, Report::Findings(Findings::default())));
+    let files = files.after(hear(1, Report::Findings(Diagnosis::default())));
     assert_eq!(ready(&files).findings, Some(Rc::default()));
 }
 
@@ -161,14 +160,14 @@ fn the_card_of_a_recording_is_known() {
     };
     let files = opened_with(None);
     assert_eq!(ready(&files).card, Some(recorded));
-    // A link to a copy of it says which card that was.
+    // A link to a copy of the file names that card.
     let shared = ready(&files).view_state(None).to_text();
     assert_eq!(ViewState::from_text(&shared).unwrap().card, Some(recorded));
-    // Whoever chose another one comes back to that.
+    // A view with another card shows that card.
     let other = ThisCard::whole(80 << 30);
     let chosen = opened_with(Some(ViewState { card: Some(other), ..ViewState::default() }));
     assert_eq!(ready(&chosen).card, Some(other));
-    // Another view of the file is one on the same card.
+    // Another view of the file uses the same card.
     let elsewhere = FileAction::GoTo(Box::new(Start { view: Some(ViewState::default()), ..Start::default() }));
     assert_eq!(ready(&files.after(elsewhere)).card, Some(recorded));
 }
@@ -204,12 +203,12 @@ fn an_address_that_is_put_in_later_is_gone_to() {
     let files = before.after(go_to(Some(view(1))));
     let file = ready(&files);
     assert_eq!((file.view_state(file.start_range), file.arrivals), (view(1), 1));
-    // One of another file changes nothing but what is said.
+    // A view of another file changes only the notice.
     let other = before.after(go_to(Some(view(7))));
     assert!(ready(&other).notice.is_some());
     let said = ReadyFile { notice: None, ..ready(&other).clone() };
     assert_eq!(&said, ready(&before));
-    // While the file is read, it is how the file begins.
+    // While the file is being read, it becomes the initial view.
     let early = after([add(1), go_to(Some(view(1))), hear(1, opened(&[5, 5]))]);
     assert_eq!(ready(&early).view_state(ready(&early).start_range), view(1));
 }

@@ -7,9 +7,10 @@ pub use sites::{SiteColumn, SiteLine, SiteOrder, lines, mark, marked, shown};
 use super::stack::short_place;
 use crate::draw::flame_rows::{FlameBox, FlameKind, FlameLabel, FlameRows};
 use crate::draw::span::Span;
-use crate::worker::{FlameBoxData, FlameBoxKind, FlameBoxes, FlameTally, FrameText, NameMark, SiteText, WeightKind};
+use crate::worker::{FlameBoxData, FlameBoxKind, FlameBoxes, FlameTally, NameMark, SiteText, WeightKind};
 use shared::base::format;
 use shared::draw::flame;
+use shared::report::Frame;
 
 /// A box in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,7 +109,7 @@ pub fn site_name(site: &SiteText) -> String {
 /// Where a site is, with the last two folders of its path, or empty.
 pub fn site_place(site: &SiteText) -> String {
     let SiteText { name, filename, line, .. } = site;
-    short_place(&FrameText { name: name.clone(), filename: filename.clone(), line: *line, fx: None })
+    short_place(&Frame { name: name.clone(), filename: filename.clone(), line: *line, fx: None })
 }
 
 fn label(site: &SiteText) -> FlameLabel {

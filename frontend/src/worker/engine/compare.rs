@@ -3,11 +3,12 @@
 use super::{Ready, texts};
 use crate::view::stack;
 use crate::worker::{
-    AllocationKey, CompareAnswer, CompareQuestion, CompareSide, CurveData, DiffData, DiffRowData, FrameText, GroupData,
+    AllocationKey, CompareAnswer, CompareQuestion, CompareSide, CurveData, DiffData, DiffRowData, GroupData,
     ProfileData, RankData, StepData,
 };
 use shared::analysis::{AllocationId, Change, Diff, DiffRow, Profile, RankFigures, diff};
 use shared::base::frame_rules;
+use shared::report::Frame;
 
 /// The figures of the device beside other ranks.
 fn figures(ready: Ready<'_>) -> &RankFigures {
@@ -85,7 +86,7 @@ fn stack_row(ready: Ready<'_>, (before, after): (&Profile, &Profile), row: &Diff
     }
 }
 
-fn frames(profile: &Profile, row: usize) -> Vec<FrameText> {
+fn frames(profile: &Profile, row: usize) -> Vec<Frame> {
     profile.frames_of(row).map(|frame| texts::plain_frame(&frame.name, &frame.filename, frame.line)).collect()
 }
 

@@ -1,8 +1,9 @@
 //! Everything about one allocation.
 
-use super::{Ready, marks, texts};
+use super::{Ready, marks};
 use crate::worker::Details;
 use shared::analysis::{AllocationId, Origin, pool_of, stream_of};
+use shared::report::frames;
 use shared::trace::{Device, EventContext, PoolId, StackId, Trace};
 
 /// The details of an allocation, `None` if there is none at this position.
@@ -37,7 +38,7 @@ pub(super) fn details(ready: Ready<'_>, position: u32) -> Option<Details> {
         internal_metadata: context.map(|context| text(context.internal_metadata)).unwrap_or_default(),
         compile_context: context.map(|context| text(context.compile_context)).unwrap_or_default(),
         forward_frames: context.map(|context| lines(context.forward_frames)).unwrap_or_default(),
-        frames: texts::frames(trace, allocation.stack),
+        frames: frames(trace, allocation.stack),
         is_free_stack: matches!(allocation.origin, Origin::UnmatchedFree(_))
             && timeline.allocations.allocation_stack(AllocationId::from_index(position as usize), device)
                 == StackId::NONE,

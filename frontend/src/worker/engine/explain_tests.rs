@@ -1,7 +1,10 @@
 //! What the engine explains of small trainings: findings, steps and phases, categories.
 
 use super::*;
-use crate::worker::{Findings, GrowthKind, Marks, Part, Parts, PhaseName, PhasesBasis, Severity, StepsBasis};
+use crate::worker::{Marks, Part, Parts, PhaseName, PhasesBasis, StepsBasis};
+use shared::analysis::GrowthClass;
+use shared::base::Severity;
+use shared::report::Diagnosis;
 use shared::trace::text;
 use std::fmt::Write;
 
@@ -47,12 +50,12 @@ fn engine(source: &str) -> Engine {
 }
 
 /// All that the engine tells without being asked.
-fn told(source: &str) -> (Vec<Parts>, Findings) {
+fn told(source: &str) -> (Vec<Parts>, Diagnosis) {
     all_reports(engine(source))
 }
 
-fn all_reports(mut engine: Engine) -> (Vec<Parts>, Findings) {
-    let mut all = (Vec::new(), Findings::default());
+fn all_reports(mut engine: Engine) -> (Vec<Parts>, Diagnosis) {
+    let mut all = (Vec::new(), Diagnosis::default());
     while let Some(report) = engine.next_report() {
         match report {
             Report::Parts(parts) => all.0.push(parts),
@@ -63,19 +66,19 @@ fn all_reports(mut engine: Engine) -> (Vec<Parts>, Findings) {
     all
 }
 
-fn codes(findings: &Findings) -> Vec<(&str, Severity)> {
-    findings.rows.iter().map(|finding| (finding.code.as_str(), finding.severity)).collect()
+fn codes(findings: &Diagnosis) -> Vec<(&str, Severity)> {
+    findings.findings.iter().map(|finding| (finding.code.as_str(), finding.severity)).collect()
 }
 
 #[test]
 fn a_leak_is_found_with_its_stacks_and_events() {
     let (_, findings) = told(&training(true, true));
     assert_eq!(codes(&findings), [("graphs-kept", Severity::Error), ("peak", Severity::Info)]);
-    let leak = &findings.rows[0];
+    let leak = &findings.findings[0];
     assert_eq!((leak.bytes, leak.device), (LAYERS as u64 * (4 << 20), 0));
-    assert!(leak.stacks[0][0].name.starts_with("layer"), "{:?}", leak.stacks);
+    assert!(leak.evidence.stacks[0][0].name.starts_with("layer"), "{:?}", leak.evidence.stacks);
     let mut engine = engine(&training(true, true));
-    for &event in &leak.events {
+    for &event in &leak.evidence.events {
         let find = Question::Find { device: 0, key: AllocationKey::Event(event), moment: event + 1 };
         let Answer::Hit(hit) = engine.answer(&find) else { panic!("event {event} allocates") };
         assert_eq!(hit.allocation.map(|found| found.size_bytes), Some(4 << 20));
@@ -86,9 +89,9 @@ fn a_leak_is_found_with_its_stacks_and_events() {
 fn what_holds_the_peak_is_there_without_problems() {
     let (_, findings) = told(&training(false, false));
     assert_eq!(codes(&findings), [("peak", Severity::Info)]);
-    assert!(findings.rows[0].title.contains("72 % parameters"), "{}", findings.rows[0].title);
-    let looked_at: Vec<_> = findings.looked_at.iter().map(|device| (device.steps, device.growth_bytes)).collect();
-    assert_eq!(looked_at, [(5, 0)]);
+    assert!(findings.findings[0].title.contains("72 % parameters"), "{}", findings.findings[0].title);
+    let compared: Vec<_> = findings.growth.iter().map(|growth| (growth.steps, growth.bytes_per_step)).collect();
+    assert_eq!(compared, [(5, 0)]);
 }
 
 #[test]
@@ -98,12 +101,12 @@ fn findings_follow_the_card() {
         Answer::Findings(findings) => *findings,
         other => panic!("{other:?} are no findings"),
     };
-    assert!(!on(None).rows[0].advice.contains("At this rate"));
+    assert!(!on(None).findings[0].advice.contains("At this rate"));
     let on_card = on(Some(1 << 30));
-    assert!(on_card.rows[0].advice.contains("fills the card's 1.00 GiB"), "{}", on_card.rows[0].advice);
-    assert!(on(Some(100 << 20)).rows.iter().any(|row| row.code == "card-too-small"));
-    let growth = &on_card.looked_at[0].growth;
-    assert_eq!((growth[0].kind, growth[0].bytes_per_step), (GrowthKind::Leak, LAYERS as u64 * (4 << 20)));
+    assert!(on_card.findings[0].advice.contains("fills the card's 1.00 GiB"), "{}", on_card.findings[0].advice);
+    assert!(on(Some(100 << 20)).findings.iter().any(|row| row.code == "card-too-small"));
+    let growth = &on_card.growth[0].classes;
+    assert_eq!((growth[0].class, growth[0].bytes_per_step), (GrowthClass::Leak, LAYERS as u64 * (4 << 20)));
     // What is told without being asked is about the same card.
     on(Some(1 << 30));
     let (_, told) = all_reports(engine);
@@ -111,17 +114,20 @@ fn findings_follow_the_card() {
 }
 
 #[test]
-fn findings_name_their_device_by_position() {
+fn findings_name_their_device_by_its_cuda_index() {
     let idle = "segment s 1KiB\n";
     let (_, findings) = told(&format!("device 3\n{idle}device 7\n{}", training(true, true)));
-    assert!(findings.rows.iter().any(|finding| finding.code == "graphs-kept" && finding.device == 1), "{findings:?}");
+    assert!(
+        findings.findings.iter().any(|finding| finding.code == "graphs-kept" && finding.device == 7),
+        "{findings:?}"
+    );
 }
 
 #[test]
 fn a_file_without_devices_says_that_too_little_was_recorded() {
     let (parts, findings) = all_reports(Engine::new(Trace::default()));
     assert_eq!(parts, vec![]);
-    let codes: Vec<&str> = findings.rows.iter().map(|finding| finding.code.as_str()).collect();
+    let codes: Vec<&str> = findings.findings.iter().map(|finding| finding.code.as_str()).collect();
     assert_eq!(codes, ["too-little-recorded"]);
 }
 

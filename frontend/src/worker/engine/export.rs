@@ -13,12 +13,17 @@ use shared::trace::{Device, Trace};
 const NAMELESS: &str = "Snapshot";
 
 /// The bytes of an export that says everything; `None` where there is no such device or table.
-pub(super) fn export(order: &ExportOrder, trace: &Trace, timelines: &[&Timeline]) -> Option<Vec<u8>> {
-    write(order, &order.file, trace, timelines)
+pub(super) fn export(
+    order: &ExportOrder,
+    trace: &Trace,
+    timelines: &[&Timeline],
+    capacity_bytes: Option<u64>,
+) -> Option<Vec<u8>> {
+    write(order, (&order.file, capacity_bytes), trace, timelines)
 }
 
 /// The bytes of an export made from a clean copy: none can say more than the copy does.
-pub(super) fn clean_export(order: &ExportOrder, trace: &Trace) -> Option<Vec<u8>> {
+pub(super) fn clean_export(order: &ExportOrder, trace: &Trace, capacity_bytes: Option<u64>) -> Option<Vec<u8>> {
     if order.form == ExportForm::Pickle {
         return Some(super::copy::copy(trace, &CopyOptions::default(), |_| ()));
     }
@@ -27,7 +32,7 @@ pub(super) fn clean_export(order: &ExportOrder, trace: &Trace) -> Option<Vec<u8>
     sanitized.pickle(Style::Python, |piece| importer.push(piece).expect("an export can be read"), |_| ());
     let clean = importer.finish().expect("an export can be read");
     let timelines: Vec<_> = devices_of(&clean).map(|device| Timeline::new(&clean, device)).collect();
-    write(order, NAMELESS, &clean, &timelines.iter().collect::<Vec<_>>())
+    write(order, (NAMELESS, capacity_bytes), &clean, &timelines.iter().collect::<Vec<_>>())
 }
 
 /// The devices in the order of the page: host memory comes last.
@@ -35,10 +40,15 @@ fn devices_of(trace: &Trace) -> impl Iterator<Item = &Device> {
     trace.devices.iter().chain(&trace.host)
 }
 
-fn write(order: &ExportOrder, file: &str, trace: &Trace, timelines: &[&Timeline]) -> Option<Vec<u8>> {
+fn write(
+    order: &ExportOrder,
+    (file, capacity_bytes): (&str, Option<u64>),
+    trace: &Trace,
+    timelines: &[&Timeline],
+) -> Option<Vec<u8>> {
     let all: Vec<_> = devices_of(trace).zip(timelines.iter().copied()).collect();
     let shown = *all.get(order.device as usize)?;
-    let subject = Subject { file, trace, devices: &[shown], moment: order.moment };
+    let subject = Subject { file, trace, devices: &[shown], moment: order.moment, capacity_bytes };
     let every = Subject { devices: &all[..trace.devices.len()], moment: None, ..subject };
     let table = |position: u32| Table::ALL.get(position as usize).copied();
     let mut bytes = Vec::new();

@@ -29,7 +29,6 @@ use self::flame::{Flame, FlameCache};
 use super::categories_data::ColorBy;
 use super::copy::CopyOptions;
 use super::export_data::ExportOrder;
-use super::findings_data::Findings;
 use super::picture_data::PictureData;
 use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
 use super::sheet_data::SheetOrder;
@@ -39,6 +38,7 @@ use shared::analysis::{
     AllocationId, Axis, Category, Coloring, DistinctStacks, Origin, PictureRequest, RankFigures, SegmentHistory, Span,
     Studied, Study, Timeline, device_diagnostics, file_diagnostics, spans,
 };
+use shared::report::Diagnosis;
 use shared::trace::{Device, Trace};
 use std::cell::OnceCell;
 
@@ -235,7 +235,7 @@ impl Engine {
     }
 
     /// What is found on a card, which reports to come are about as well.
-    fn findings_on(&mut self, capacity_bytes: Option<u64>) -> Findings {
+    fn findings_on(&mut self, capacity_bytes: Option<u64>) -> Diagnosis {
         self.capacity_bytes = capacity_bytes;
         (0..self.timelines.len() as u32).for_each(|position| {
             self.ready(position);
@@ -260,13 +260,13 @@ impl Engine {
     /// The file in another form; `None` where an order names what is not there.
     pub fn export(&mut self, order: &ExportOrder) -> Option<Vec<u8>> {
         if order.is_clean {
-            return export::clean_export(order, &self.trace);
+            return export::clean_export(order, &self.trace, self.capacity_bytes);
         }
         for position in 0..self.timelines.len() {
             self.ready(position as u32)?;
         }
         let timelines: Vec<&Timeline> = self.timelines.iter().flatten().collect();
-        export::export(order, &self.trace, &timelines)
+        export::export(order, &self.trace, &timelines, self.capacity_bytes)
     }
 
     /// A table as it is on the screen, as a file.

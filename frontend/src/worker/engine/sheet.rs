@@ -57,7 +57,13 @@ pub(super) fn sheet(engine: &Engine, order: &SheetOrder) -> Result<Vec<u8>, Stri
             let gpus = engine.trace.devices.len() as u32;
             let all: Vec<_> = (0..gpus).filter_map(|position| engine.built(position)).collect();
             let devices: Vec<_> = all.iter().map(|ready| (ready.device, ready.timeline)).collect();
-            let subject = Subject { file: &order.file, trace: &engine.trace, devices: &devices, moment: None };
+            let subject = Subject {
+                file: &order.file,
+                trace: &engine.trace,
+                devices: &devices,
+                moment: None,
+                capacity_bytes: engine.capacity_bytes,
+            };
             let mut bytes = Vec::new();
             let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
             match order.is_json {
@@ -77,7 +83,8 @@ struct Out<'a> {
 impl Out<'_> {
     fn write(&self, sheet: Sheet<'_>, fill: impl FnOnce(&mut Rows<'_>)) -> Vec<u8> {
         let Ready { trace, device, timeline, .. } = self.ready;
-        let subject = Subject { file: &self.order.file, trace, devices: &[(device, timeline)], moment: None };
+        let devices = &[(device, timeline)];
+        let subject = Subject { file: &self.order.file, trace, devices, moment: None, capacity_bytes: None };
         let mut bytes = Vec::new();
         let sink = |piece: &[u8]| bytes.extend_from_slice(piece);
         match self.order.is_json {

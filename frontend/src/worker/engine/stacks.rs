@@ -1,8 +1,9 @@
 //! The stacks that hold the live bytes of a moment.
 
-use super::{Ready, texts};
+use super::Ready;
 use crate::worker::{StackRow, Stacks};
 use shared::analysis::{StackBytes, live_by_stack};
+use shared::report::frames;
 
 pub(super) fn stacks(ready: Ready<'_>, moment: u32, limit: u32) -> Stacks {
     let moment = moment.min(ready.timeline.events());
@@ -11,7 +12,7 @@ pub(super) fn stacks(ready: Ready<'_>, moment: u32, limit: u32) -> Stacks {
     let row = |stack: &StackBytes| StackRow {
         bytes: stack.bytes,
         count: stack.count,
-        frames: texts::frames(ready.trace, stack.stack),
+        frames: frames(ready.trace, stack.stack),
     };
     Stacks {
         moment,

@@ -1,8 +1,9 @@
 //! Parts of the model in words.
 
-use crate::worker::{FrameText, Notice, SettingText};
-use shared::base::{Diagnostic, StringId, frame_rules};
-use shared::trace::{Container, Encoding, Format, Frame, Setting, Settings, StackId, Trace};
+use crate::worker::{Notice, SettingText};
+use shared::base::{Diagnostic, frame_rules};
+use shared::report::{Frame, frame};
+use shared::trace::{Container, Encoding, Format, Setting, Settings, StackId, Trace};
 
 pub(super) fn format(format: Format) -> String {
     let encoding = match format.encoding {
@@ -45,32 +46,15 @@ pub(super) fn settings(settings: &Settings) -> Vec<SettingText> {
     settings.entries.iter().map(text).collect()
 }
 
-/// A stack in words, innermost frame first.
-pub(super) fn frames(trace: &Trace, stack: StackId) -> Vec<FrameText> {
-    trace.stacks.frames(stack).iter().map(|&id| frame(trace, trace.frames.get(id))).collect()
-}
-
 /// The frame that says best what a stack is about.
-pub(super) fn title_frame(trace: &Trace, stack: StackId) -> Option<FrameText> {
-    let mut frames = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id));
-    let names = frames.clone().map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
-    let position = frame_rules::title_position(names)?;
-    frames.nth(position).map(|found| frame(trace, found))
+pub(super) fn title_frame(trace: &Trace, stack: StackId) -> Option<Frame> {
+    let ids = trace.stacks.frames(stack);
+    let frames = ids.iter().map(|&id| trace.frames.get(id));
+    let names = frames.map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
+    ids.get(frame_rules::title_position(names)?).map(|&id| frame(trace, id))
 }
 
 /// A frame of which no more is known.
-pub(super) fn plain_frame(name: &str, filename: &str, line: u64) -> FrameText {
-    FrameText { name: name.to_owned(), filename: filename.to_owned(), line, fx: None }
-}
-
-fn frame(trace: &Trace, frame: &Frame) -> FrameText {
-    let text = |id: StringId| trace.strings.get(id);
-    let fx = frame.fx.map(|fx| {
-        let node = format!("{} {} ({})", text(fx.op), text(fx.name), text(fx.target));
-        match text(fx.original_trace) {
-            "" => node,
-            lines => format!("{node}\n{lines}"),
-        }
-    });
-    FrameText { name: text(frame.name).to_owned(), filename: text(frame.filename).to_owned(), line: frame.line, fx }
+pub(super) fn plain_frame(name: &str, filename: &str, line: u64) -> Frame {
+    Frame { name: name.to_owned(), filename: filename.to_owned(), line, fx: None }
 }

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use shared::analysis::{Finding, FindingsConfig, Study, findings_of, studies};
-use shared::api::{DiagnoseReport, EvidenceRow, FindingRow, LineRow, RunRow};
-use shared::base::{Severity, format};
+use shared::analysis::{FindingsConfig, place, studies};
+use shared::api::DiagnoseReport;
+use shared::base::{Severity, format, frame_rules};
+use shared::report::{Diagnosis, DiagnosisConfig, Finding, Frame, diagnosis};
 
-use super::open::Opened;
 use super::range::EventRange;
-use super::{peak, stacks, units};
+use super::units;
 use crate::Failure;
 
 mod growth;
@@ -44,7 +44,7 @@ pub struct DiagnoseArgs {
 
 /// What to print, and whether a script should stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnosis {
+pub struct DiagnoseOutput {
     /// The answer.
     pub text: String,
     /// Whether a finding is an error.
@@ -55,7 +55,7 @@ pub struct Diagnosis {
 
 impl DiagnoseArgs {
     /// Reads the files and returns what was found in them; one that cannot be read hides none of the others.
-    pub fn run(&self) -> Diagnosis {
+    pub fn run(&self) -> DiagnoseOutput {
         let mut report = DiagnoseReport::default();
         let mut page = String::new();
         let mut has_errors = false;
@@ -70,17 +70,14 @@ impl DiagnoseArgs {
             };
             let devices: Vec<_> = opened.devices().collect();
             let studies = studies(&opened.trace, &devices);
-            let found = findings_of(&opened.trace, &studies, &self.config());
-            has_errors |= found.iter().any(|finding| finding.severity == Severity::Error);
+            let diagnosis = diagnosis(&opened.trace, &studies, &self.config());
+            has_errors |= diagnosis.findings.iter().any(|finding| finding.severity == Severity::Error);
             if self.json {
-                report.runs.extend(studies.iter().map(|study| run_row(&opened, study)));
-                report.findings.extend(found.iter().map(|finding| row(&opened, finding)));
-                let with_steps = studies.iter().filter(|study| study.steps.is_some());
-                report.growth.extend(with_steps.map(|study| growth::report(&opened, study, self.capacity)));
+                report.add(&opened.file, diagnosis);
             } else {
                 let gap = if page.is_empty() { "" } else { "\n" };
-                let _ = write!(page, "{gap}{}", of_file(&opened, &studies, &found));
-                studies.iter().for_each(|study| page += &growth::table(study));
+                let _ = write!(page, "{gap}{}", of_file(&opened.file, &diagnosis));
+                diagnosis.growth.iter().for_each(|growth| page += &growth::table(growth));
             }
         }
         let text = match self.json {
@@ -88,53 +85,27 @@ impl DiagnoseArgs {
             true => serde_json::to_string_pretty(&report).expect("plain data can be written") + "\n",
             false => page,
         };
-        Diagnosis { text, has_errors, unread }
+        DiagnoseOutput { text, has_errors, unread }
     }
 
-    fn config(&self) -> FindingsConfig {
-        FindingsConfig {
+    fn config(&self) -> DiagnosisConfig {
+        let findings = FindingsConfig {
             capacity_bytes: self.capacity,
             max_peak_bytes: self.max_peak,
             max_growth_bytes: self.max_growth,
-        }
-    }
-}
-
-fn run_row(opened: &Opened, study: &Study<'_>) -> RunRow {
-    RunRow {
-        file: opened.file.clone(),
-        device: study.device.index,
-        kind: study.kind.name(),
-        steps: study.steps.as_ref().map_or(0, |steps| steps.steps.len() as u64),
-    }
-}
-
-fn row(opened: &Opened, finding: &Finding) -> FindingRow {
-    let Finding { code, severity, confidence, rank: _, device, bytes, title, line, evidence, advice } = finding.clone();
-    let stacks = evidence.stacks.iter().map(|&stack| peak::frame_rows(&opened.trace, stack)).collect();
-    FindingRow {
-        file: opened.file.clone(),
-        code,
-        severity: severity.name(),
-        confidence: confidence.name(),
-        device,
-        bytes,
-        title,
-        line: line.map(|line| LineRow { file: line.file, function: line.function, line: line.line }),
-        evidence: EvidenceRow { shows: evidence.shows, events: evidence.events, stacks },
-        advice,
+        };
+        DiagnosisConfig { findings, with_groups: self.json }
     }
 }
 
 /// The findings of one file for people.
-fn of_file(opened: &Opened, studies: &[Study<'_>], found: &[Finding]) -> String {
-    let mut page = format!("{}\n", opened.file);
-    for study in studies {
-        let steps = study.steps.as_ref().map(|steps| format::counted(steps.steps.len() as u64, "step"));
-        let steps = steps.map_or_else(String::new, |steps| format!(", {steps}"));
-        let _ = writeln!(page, "  GPU {}: {}{steps}", study.device.index, study.kind.words());
+fn of_file(file: &str, diagnosis: &Diagnosis) -> String {
+    let mut page = format!("{file}\n");
+    for run in &diagnosis.runs {
+        let steps = if run.steps > 0 { format!(", {}", format::counted(run.steps, "step")) } else { String::new() };
+        let _ = writeln!(page, "  GPU {}: {}{steps}", run.device, run.kind.words());
     }
-    for finding in found {
+    for finding in &diagnosis.findings {
         let Finding { severity, device, title, evidence, advice, .. } = finding;
         let _ = writeln!(page, "\n{} on GPU {device}: {title}", severity.name());
         for paragraph in [&evidence.shows, advice] {
@@ -142,8 +113,8 @@ fn of_file(opened: &Opened, studies: &[Study<'_>], found: &[Finding]) -> String 
                 let _ = writeln!(page, "  {line}");
             });
         }
-        for &stack in evidence.stacks.iter().take(3) {
-            let frames = stacks::program_frames(&opened.trace, stack);
+        for stack in evidence.stacks.iter().take(3) {
+            let frames = program_frames(stack);
             if let Some((first, callers)) = frames.split_first() {
                 let callers: String = callers.iter().take(2).map(|frame| format!(" < {frame}")).collect();
                 let _ = writeln!(page, "    {first}{callers}");
@@ -151,6 +122,12 @@ fn of_file(opened: &Opened, studies: &[Study<'_>], found: &[Finding]) -> String 
         }
     }
     page
+}
+
+/// The frames of the program, innermost first; those of the runtime under it are left out.
+fn program_frames(stack: &[Frame]) -> Vec<String> {
+    let of_program = stack.iter().filter(|frame| !frame_rules::is_runtime(&frame.filename));
+    of_program.map(|frame| place(&frame.name, &frame.filename, frame.line)).collect()
 }
 
 /// A paragraph in lines that fit a terminal.

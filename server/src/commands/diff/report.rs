@@ -1,7 +1,8 @@
 //! A difference as a document.
 
 use shared::analysis::{Change, Diff, DiffRow, Profile, ProfileFrame};
-use shared::api::{DiffChange, DiffGroup, DiffReport, DiffStackRow, FrameRow};
+use shared::api::{DiffChange, DiffGroup, DiffReport, DiffStackRow};
+use shared::report::Frame;
 
 use super::{Chosen, title, told};
 
@@ -24,10 +25,11 @@ pub(super) fn report((a, b): (&Chosen, &Chosen), found: &Diff, top: usize) -> Di
 }
 
 fn stack_row(a: &Profile, b: &Profile, row: &DiffRow) -> DiffStackRow {
-    let frame = |frame: &ProfileFrame| FrameRow {
+    let frame = |frame: &ProfileFrame| Frame {
         name: frame.name.clone(),
         filename: frame.filename.clone(),
         line: frame.line,
+        fx: None,
     };
     let frames = |profile: &Profile, position: usize| profile.frames_of(position).map(frame).collect();
     DiffStackRow {

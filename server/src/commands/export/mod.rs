@@ -17,6 +17,7 @@ use shared::pickle::Style;
 use shared::trace::{Device, Trace};
 
 use super::open::{Opened, import};
+use super::units;
 use crate::Failure;
 use picture::{AxisName, PictureName};
 use write::Sink;
@@ -42,6 +43,10 @@ pub struct ExportArgs {
     /// The table of a CSV or JSON file [default: stacks]
     #[arg(long, value_parser = tables())]
     table: Option<Table>,
+
+    /// The card, such as 80GiB or t4-16gb, that findings in tables and reports are measured against
+    #[arg(long, value_name = "SIZE", value_parser = units::capacity)]
+    capacity: Option<u64>,
 
     /// What a picture shows [default: timeline]
     #[arg(long, value_enum)]
@@ -214,7 +219,8 @@ impl ExportArgs {
         };
         let moment = self.at.map(|event| moment(event, &chosen)).transpose()?;
         let name = self.name();
-        let subject = Subject { file: &name, trace: &opened.trace, devices: &chosen, moment };
+        let capacity_bytes = self.capacity;
+        let subject = Subject { file: &name, trace: &opened.trace, devices: &chosen, moment, capacity_bytes };
         let table = self.table.unwrap_or(Table::Stacks);
         match self.to {
             Target::Svg | Target::Png => {

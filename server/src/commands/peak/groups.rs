@@ -3,9 +3,9 @@
 use shared::analysis::{
     Group, GroupBy, GroupKey, Groups, Label, Population, Timeline, Totals, Weigher, Weight, group, label, select, spans,
 };
-use shared::api::FrameRow;
 use shared::base::format::{bytes, count, percent};
-use shared::trace::{Device, FrameId, StackId, Trace};
+use shared::report::{Frame, frame, frames};
+use shared::trace::{Device, StackId, Trace};
 
 use super::Request;
 use crate::commands::open::Opened;
@@ -58,11 +58,11 @@ impl<'a> Chosen<'a> {
     }
 
     /// The frames that a group has in common, innermost first.
-    pub(super) fn frames(&self, group: &Group) -> Vec<FrameRow> {
+    pub(super) fn frames(&self, group: &Group) -> Vec<Frame> {
         match group.key {
-            GroupKey::Stack(stack) => frame_rows(self.trace, stack),
-            GroupKey::Frame(Some(frame)) => vec![frame_row(self.trace, frame)],
-            GroupKey::Function(Some(frame)) => vec![FrameRow { line: 0, ..frame_row(self.trace, frame) }],
+            GroupKey::Stack(stack) => frames(self.trace, stack),
+            GroupKey::Frame(Some(id)) => vec![frame(self.trace, id)],
+            GroupKey::Function(Some(id)) => vec![Frame { line: 0, ..frame(self.trace, id) }],
             _ => Vec::new(),
         }
     }
@@ -121,15 +121,4 @@ fn noun(by: GroupBy, n: usize) -> &'static str {
         GroupBy::SizeClass => ["group of sizes", "groups of sizes"],
     };
     if n == 1 { one } else { many }
-}
-
-/// The frames of a stack, innermost first.
-pub(in crate::commands) fn frame_rows(trace: &Trace, stack: StackId) -> Vec<FrameRow> {
-    trace.stacks.frames(stack).iter().map(|&id| frame_row(trace, id)).collect()
-}
-
-fn frame_row(trace: &Trace, id: FrameId) -> FrameRow {
-    let frame = trace.frames.get(id);
-    let text = |id| trace.strings.get(id).to_owned();
-    FrameRow { name: text(frame.name), filename: text(frame.filename), line: frame.line }
 }

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use shared::analysis::{Category, Filter, GroupBy, Part, Population, Scope, Study, TextFilter, Timeline, categories};
 use shared::trace::Device;
 
-pub(super) use self::groups::{Chosen, frame_rows, group_lines};
+pub(super) use self::groups::{Chosen, group_lines};
 use super::open::Opened;
 use super::range::EventRange;
 use crate::Failure;

@@ -30,9 +30,10 @@ use crate::trace::{Device, StackId, Trace};
 use std::cmp::Reverse;
 
 /// How sure a finding is of its cause; how much it matters is its severity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {
     /// Other causes would look the same.
+    #[default]
     Low,
     /// The shape of the trace tells it, but frames that would confirm it are missing.
     Medium,
@@ -40,16 +41,11 @@ pub enum Confidence {
     High,
 }
 
-impl Confidence {
-    /// The name used in JSON and in text.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-}
+crate::names!(Confidence {
+    Low => "low",
+    Medium => "medium",
+    High => "high",
+});
 
 /// What shows a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,7 +80,7 @@ pub enum Rank {
 }
 
 /// A line of a program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SourceLine {
     /// The file as the stack names it.
     pub file: String,

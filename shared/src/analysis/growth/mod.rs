@@ -46,18 +46,23 @@ pub enum GrowthClass {
     OneOff,
 }
 
-impl GrowthClass {
-    /// All of them, what matters most first.
-    pub const ALL: [Self; 5] = [Self::Leak, Self::OptimizerState, Self::WarmUp, Self::Cache, Self::OneOff];
+crate::names!(GrowthClass {
+    Leak => "leak",
+    OptimizerState => "optimizer-state",
+    WarmUp => "warm-up",
+    Cache => "cache",
+    OneOff => "one-off",
+});
 
-    /// The name used in JSON.
-    pub fn name(self) -> &'static str {
+impl GrowthClass {
+    /// Returns the class in two words at most, for the rows of tables.
+    pub fn words(self) -> &'static str {
         match self {
-            Self::Leak => "leak",
-            Self::OptimizerState => "optimizer-state",
-            Self::WarmUp => "warm-up",
+            Self::Leak => "grows",
+            Self::OptimizerState => "optimizer state",
+            Self::WarmUp => "first steps",
             Self::Cache => "cache",
-            Self::OneOff => "one-off",
+            Self::OneOff => "came once",
         }
     }
 }
@@ -115,7 +120,7 @@ pub struct Growth {
 }
 
 /// What all groups of a class hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ClassTotal {
     /// The class.
     pub class: GrowthClass,

@@ -10,7 +10,7 @@ fn document(trace: &Trace) -> Value {
     let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
     let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
     let mut bytes = Vec::new();
-    let subject = Subject { file: "run.pickle", trace, devices: &devices, moment: None };
+    let subject = Subject { file: "run.pickle", trace, devices: &devices, moment: None, capacity_bytes: None };
     perfetto(&subject, |piece| bytes.extend_from_slice(piece));
     serde_json::from_slice(&bytes).unwrap()
 }

@@ -1,7 +1,7 @@
 //! What was found, each with its evidence and what to do.
 
 use super::html::Html;
-use crate::analysis::{self, Finding, FindingsConfig};
+use crate::analysis::Finding;
 use crate::base::format;
 use crate::base::markup::escaped;
 use crate::export::subject::Subject;
@@ -10,7 +10,7 @@ use crate::export::subject::Subject;
 const MOST_STACKS: usize = 3;
 
 pub(super) fn findings(subject: &Subject<'_>, page: &mut Html) {
-    let found = analysis::findings(subject.trace, subject.devices, &FindingsConfig::default());
+    let found = subject.findings();
     page.section("Findings", |page| {
         if found.is_empty() {
             page.paragraph("muted", "Nothing to say: no memory was in use.");

@@ -7,7 +7,7 @@ use crate::trace::{Action, Event, Frame, Trace, text};
 fn page(trace: &Trace, file: &str) -> String {
     let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
     let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
-    report(&Subject { file, trace, devices: &devices, moment: None })
+    report(&Subject { file, trace, devices: &devices, moment: None, capacity_bytes: None })
 }
 
 /// Fails where tags are not closed in the order in which they were opened.

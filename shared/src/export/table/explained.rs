@@ -1,7 +1,7 @@
 //! Training steps and findings.
 
 use super::{Cell, Rows};
-use crate::analysis::{self, Axis, FindingsConfig};
+use crate::analysis::Axis;
 use crate::export::subject::{Subject, event_of};
 use crate::trace::StackId;
 
@@ -47,7 +47,7 @@ pub(super) const FINDINGS: &[&str] =
     &["code", "severity", "confidence", "device", "bytes", "title", "shows", "advice", "events", "stack", "frames"];
 
 pub(super) fn findings(subject: &Subject<'_>, row: &mut Rows<'_>) {
-    for finding in analysis::findings(subject.trace, subject.devices, &FindingsConfig::default()) {
+    for finding in subject.findings() {
         let stack = finding.evidence.stacks.first().copied().unwrap_or(StackId::NONE);
         row(&[
             Cell::text(finding.code),

@@ -9,9 +9,12 @@ fn export(trace: &Trace, write: impl Fn(&Subject<'_>, &mut dyn FnMut(&[u8]))) ->
     let timelines: Vec<_> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
     let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
     let mut bytes = Vec::new();
-    write(&Subject { file: "run.pickle", trace, devices: &devices, moment: None }, &mut |piece| {
-        bytes.extend_from_slice(piece);
-    });
+    write(
+        &Subject { file: "run.pickle", trace, devices: &devices, moment: None, capacity_bytes: None },
+        &mut |piece| {
+            bytes.extend_from_slice(piece);
+        },
+    );
     String::from_utf8(bytes).unwrap()
 }
 

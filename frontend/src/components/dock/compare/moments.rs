@@ -8,7 +8,8 @@ use crate::components::dock::DockProps;
 use crate::hooks::{Comparison, DeviceOf, Peer, SideOf, find_allocation, use_curve, use_diff, use_steps};
 use crate::state::{Against, Choice, CompareChoice, DifferencesChoice, TimelineCommand};
 use crate::view::compare::{default_sides, side_name};
-use crate::worker::{CompareSide, CurveData, DeviceFigures, FrameText, Hit, SheetOf};
+use crate::worker::{CompareSide, CurveData, DeviceFigures, Hit, SheetOf};
+use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -147,7 +148,7 @@ fn picked_stack(comparison: Option<&Rc<Comparison>>, picked: Option<usize>) -> O
     let stack = &profile.rows.get(row.other_row? as usize)?.frames;
     let frame = |&frame: &u32| {
         let (name, filename, line) = profile.frames.get(frame as usize)?.clone();
-        Some(FrameText { name, filename, line, fx: None })
+        Some(Frame { name, filename, line, fx: None })
     };
     Some(Shown { frames: Rc::new(stack.iter().filter_map(frame).collect()) })
 }

@@ -6,8 +6,9 @@ use crate::components::timeline::theme_of;
 use crate::hooks::Comparison;
 use crate::state::Scheme;
 use crate::view::compare::{curve, equal_text, place_of, sketch, total_text};
-use crate::worker::{CurveData, FrameText};
+use crate::worker::CurveData;
 use shared::base::format;
+use shared::report::Frame;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -15,7 +16,7 @@ use yew::prelude::*;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shown {
     /// Its frames, innermost first.
-    pub(super) frames: Rc<Vec<FrameText>>,
+    pub(super) frames: Rc<Vec<Frame>>,
 }
 
 /// What the [`Sum`] shows; this side comes first.

@@ -3,9 +3,9 @@
 use crate::view::compare::{GroupBy, Sort};
 use crate::view::flame::SiteOrder;
 use crate::worker::{
-    AllocationsAnswer, AllocationsQuestion, Answer, Column, CompareAnswer, CompareQuestion, CompareSide, Engine,
-    FilterData, FlameSource, GroupKind, Instant, PartKind, Question, Report, ScopeData, SelectionData, SheetOf,
-    SheetOrder, Sort as RowSort, TableRequest,
+    AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, Column, CompareAnswer, CompareQuestion, CompareSide,
+    Engine, ExportForm, ExportOrder, FilterData, FlameSource, GroupKind, Instant, PartKind, Question, Report,
+    ScopeData, SelectionData, SheetOf, SheetOrder, Sort as RowSort, TableRequest,
 };
 use shared::trace::{Frame, FrameTable, Trace, text};
 
@@ -180,5 +180,29 @@ fn findings_are_those_of_all_gpus() {
         }
     };
     let rows = records(&sheet(&mut engine, SheetOf::Findings, false));
-    assert_eq!(rows.len(), found.rows.len() + 1);
+    assert_eq!(rows.len(), found.findings.len() + 1);
+}
+
+#[test]
+fn findings_are_saved_as_they_are_for_the_chosen_card() {
+    let mut engine = engine("relu");
+    let codes = |engine: &mut Engine| sheet(engine, SheetOf::Findings, false).contains("card-too-small");
+    assert!(!codes(&mut engine));
+    let report = |engine: &mut Engine| {
+        let order = ExportOrder {
+            form: ExportForm::Report,
+            file: String::new(),
+            device: 0,
+            moment: None,
+            axis: AxisKind::Events,
+            range: None,
+            is_dark: false,
+            is_clean: false,
+        };
+        String::from_utf8(engine.export(&order).expect("a report")).expect("UTF-8")
+    };
+    let before = report(&mut engine);
+    engine.answer(&Question::Findings { capacity_bytes: Some(1 << 10) });
+    assert!(codes(&mut engine), "the table knows the card");
+    assert!(report(&mut engine).len() > before.len(), "the report knows the card");
 }
