@@ -1,4 +1,4 @@
-//! Compiles the shim against libtorch, and links the parts of it that tch does not.
+//! Compiles the shim against libtorch and links the libtorch libraries that tch does not link.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -39,23 +39,24 @@ fn main() {
         .flag(libtorch.join("include/torch/csrc/api/include").display().to_string())
         .flag("-isystem")
         .flag(cuda.display().to_string())
-        // As libtorch is built: its headers check less then, and some of its classes are smaller.
+        // libtorch is built with NDEBUG too: without it, its headers add checks and some of its classes are larger.
         .define("NDEBUG", None)
         .files(sources)
         .compile("snapscope_shim");
     println!("cargo:rustc-link-search=native={}", libtorch.join("lib").display());
-    // Nothing of ours names a symbol of libtorch_cuda that the linker would keep it for, and without it torch has no GPU.
-    // Tests run the binary and are linked without, so that they start with no library in reach.
+    // The linker would drop libtorch_cuda, because nothing here names one of its symbols, and torch would have no GPU.
+    // Only the binary is linked against these libraries: tests start it as a process and must run without libraries in
+    // reach.
     println!("cargo:rustc-link-arg-bins=-Wl,--no-as-needed");
     for library in ["torch_cuda", "torch_cpu", "torch", "c10_cuda", "c10"] {
         println!("cargo:rustc-link-arg-bins=-l{library}");
     }
     println!("cargo:rustc-link-arg-bins=-Wl,--as-needed");
-    // The CUDA libraries come with the machine, or from the virtual GPU.
+    // The CUDA libraries come from the machine or from the virtual GPU.
     println!("cargo:rustc-link-arg-bins=-Wl,--allow-shlib-undefined");
 }
 
-/// The folder that a variable names, in which a file has to be.
+/// Returns the folder that an environment variable names, after checking that it contains a file.
 fn folder(variable: &str, file: &str) -> PathBuf {
     println!("cargo:rerun-if-env-changed={variable}");
     let Some(folder) = env::var_os(variable) else { panic!("{variable} is not set: {HINT}") };

@@ -1,8 +1,8 @@
-//! Snapshots that others wrote are read in a process of their own, which may take so much memory and time and no more.
+//! Reads foreign snapshots in a separate process with limits on memory and time.
 //!
-//! The decoder bounds what it takes by what it has read; compressed, little can be read for a long time.
+//! The decoder limits its memory by the bytes it has read, but a small compressed file can unpack to a lot of input.
 //!
-//! Invariant: a server and a keeper see no byte of such a file, but what this process says of it.
+//! Invariant: the calling process learns of such a file only what the separate process reports.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -16,57 +16,57 @@ use walls::Walls;
 
 use crate::failure::Failure;
 
-/// The most of an answer that is read, in bytes: curves have some ten thousand.
+/// Maximum bytes read of an answer; curves take some ten thousand.
 const MOST_ANSWER_BYTES: u64 = 4 << 20;
 
-/// How often a process is asked whether it has ended.
+/// Interval between checks whether a process has ended.
 const MOMENT: Duration = Duration::from_millis(2);
 
-/// What a process that reads a snapshot may take.
+/// Resource limits of a process that reads a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
-    /// Address space.
+    /// Address space, in bytes.
     pub memory_bytes: u64,
-    /// Processor time.
+    /// Processor time, in seconds.
     pub seconds: u64,
 }
 
-/// Why nothing is known of a snapshot.
+/// Reason why a snapshot could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecodeError {
-    /// It is no snapshot: why, in a sentence without the full stop.
+    /// The file is not a snapshot; the text says why, without a full stop.
     NotASnapshot(String),
-    /// Reading it takes more than the process may.
+    /// Reading the snapshot exceeds the limits of the process.
     TooMuch,
-    /// The process cannot be run.
+    /// The process cannot be run, or its answer cannot be read.
     Failed(String),
 }
 
 impl Allowance {
-    /// Holds this process to it, and leaves it `file` to read and nothing else.
+    /// Applies the limits to this process and restricts its file access to reading `file`.
     pub(crate) fn hold(self, file: &Path) {
         let limit = |resource, most| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
-        // Where limits cannot be set, the parent's time still ends it.
+        // Where limits cannot be set, the parent's timeout still applies.
         let _ = limit(Resource::As, self.memory_bytes);
         let _ = limit(Resource::Cpu, self.seconds);
         let _ = limit(Resource::Core, 0);
-        // On an old kernel there are limits and no walls.
+        // Old kernels support the limits but not the sandbox.
         let _ = Walls { read: vec![file.to_owned()], ..Walls::default() }.raise();
     }
 }
 
-/// A process of this program that runs a command on a file and knows nothing else.
+/// Builds a command that runs this program on a file with an empty environment.
 pub(crate) fn command(program: &Path, name: &str, file: &Path) -> Command {
     let mut command = Command::new(program);
     command.arg(name).arg(file).env_clear().stdin(Stdio::null());
     command
 }
 
-/// What a process has found out.
+/// Parses the output of a process that has read a snapshot.
 ///
 /// # Errors
 ///
-/// It failed, or said nothing that can be read.
+/// Returns an error if the process failed or its output cannot be parsed.
 pub(crate) fn answer<T: DeserializeOwned>(output: &Output) -> Result<T, DecodeError> {
     if output.status.success() {
         return serde_json::from_slice(&output.stdout).map_err(|error| DecodeError::Failed(error.to_string()));
@@ -77,16 +77,16 @@ pub(crate) fn answer<T: DeserializeOwned>(output: &Output) -> Result<T, DecodeEr
             let message = said.lines().next().unwrap_or_default().trim_start_matches("error: ");
             Err(DecodeError::NotASnapshot(message.to_owned()))
         }
-        // Out of memory a Rust program aborts.
+        // A Rust program that runs out of memory aborts.
         _ => Err(DecodeError::TooMuch),
     }
 }
 
-/// Runs a process to its end, or ends it after a time, and returns what it has found out.
+/// Runs a process, kills it after `most`, and parses its output.
 ///
 /// # Errors
 ///
-/// As [`answer`]; or it cannot be started, or takes too long.
+/// Fails as [`answer`] does, and if the process cannot be started or takes too long.
 pub(crate) fn run<T: DeserializeOwned>(mut command: Command, most: Duration) -> Result<T, DecodeError> {
     let failed = |error: io::Error| DecodeError::Failed(error.to_string());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
@@ -100,12 +100,12 @@ pub(crate) fn run<T: DeserializeOwned>(mut command: Command, most: Duration) -> 
 
 fn start_of(source: impl Read) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What cannot be read is missing, and the answer is none.
+    // A read error leaves the answer incomplete, so parsing it fails.
     let _ = source.take(MOST_ANSWER_BYTES).read_to_end(&mut bytes);
     bytes
 }
 
-/// The status of a process; `None` for one that had to be ended.
+/// Waits for a process to end; `None` if it had to be killed.
 fn wait(child: &mut Child, most: Duration) -> io::Result<Option<std::process::ExitStatus>> {
     let deadline = Instant::now() + most;
     loop {

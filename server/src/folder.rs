@@ -1,14 +1,14 @@
-//! Folders that only their owner sees: others have accounts on the same machine.
+//! Makes folders that only their owner can read, because the machine may have other users.
 
 use std::fs::DirBuilder;
 use std::io;
 use std::path::Path;
 
-/// Makes a folder and those around it that are missing; one that is there keeps its permissions.
+/// Makes a folder and its missing parents; an existing folder keeps its permissions.
 ///
 /// # Errors
 ///
-/// It cannot be made.
+/// Returns an error if a folder cannot be made.
 pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]

@@ -1,6 +1,6 @@
-//! Bytes as people read them.
+//! Formats bytes as hexadecimal text.
 
-/// Two digits a byte, small letters.
+/// Formats bytes as two lower-case hexadecimal digits each.
 pub(crate) fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }

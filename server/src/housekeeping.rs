@@ -1,10 +1,10 @@
-//! Removes what nothing refers to: links that have ended, jobs that are old, snapshots that neither has any more.
+//! Removes expired links, old jobs, and snapshots that neither refers to any more.
 //!
-//! Rows go before objects, and an object's name never comes back: whatever stops in between leaves an object without a
-//! row, which is found in the store's list, and never a row without its object.
+//! Rows are deleted before objects, and object names are never reused. An interruption in between can therefore only
+//! leave an object without a row, which listing the store finds, and never a row without its object.
 //!
-//! What is found so is moved to the trash for some days, and only a few objects at a time: many that nobody knows are a
-//! sign that the database is an older one. After a clock has jumped nothing ends for a while, since it may jump back.
+//! Such objects are moved to the trash for some days, and only if they are few: many unknown objects suggest that the
+//! database is an old copy. After a clock jump nothing is removed for a while, because the clock may be corrected.
 
 use std::time::Duration;
 
@@ -17,72 +17,70 @@ use crate::database::{Database, now_ms};
 use crate::snapshots::SnapshotError;
 use crate::store::Store;
 
-/// How often it is looked for.
+/// Interval between rounds.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Each so many rounds the store's list is compared with the database.
+/// Number of rounds between two comparisons of the store's list with the database.
 const ROUNDS_PER_LIST: u32 = 30;
 
-/// How long something may have no reference: an upload stores first, and refers then.
+/// Time that an object may be without a reference, because an upload stores it first and refers to it afterwards.
 const GRACE: Duration = Duration::from_secs(3600);
 
-/// Snapshots of one round, so that a round ends.
+/// Maximum number of snapshots removed per round, so that each round ends.
 const MOST: i64 = 1000;
 
-/// How long objects without a row stay in the trash.
+/// Time that objects without a row stay in the trash.
 const TRASH: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// So many objects without a row are what broken uploads leave.
+/// Number of objects without a row that broken uploads may explain in any store.
 const FEW_UNKNOWN: usize = 10;
 
-/// The share of all objects that may be without a row: one in so many.
+/// Maximum number of objects without a row, as a fraction of all objects (1/10).
 const MOST_UNKNOWN: usize = 10;
 
-/// When more time than this lies between two rounds, the server was off or the clock has jumped.
+/// Gap between two rounds that indicates a clock jump or a server that was off.
 const JUMP: Duration = Duration::from_secs(24 * 3600);
 
-/// How long nothing ends then: time is set right within minutes after a machine has started.
+/// Pause after a clock jump; machines synchronize their time within minutes of their start.
 const AFTER_JUMP: Duration = Duration::from_secs(3600);
 
-/// What a round removed.
+/// Counts of what one round removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Links that had ended.
+    /// Expired links.
     pub shares: u64,
-    /// Jobs that were old.
+    /// Jobs past their retention time.
     pub jobs: u64,
     /// Snapshots without a reference.
     pub snapshots: u64,
-    /// Objects without a row, which went to the trash.
+    /// Objects without a row, which were moved to the trash.
     pub objects: u64,
-    /// Objects that were in the trash for long enough.
+    /// Objects deleted from the trash.
     pub trash: u64,
-    /// Objects that were never finished.
+    /// Remains of objects that were never written completely.
     pub unfinished: u64,
-    /// Tasks of the queue that are done.
+    /// Finished tasks of the queue.
     pub tasks: u64,
 }
 
-/// Keeps database and store.
+/// Removes unreferenced data from the database and the store.
 #[derive(Debug, Clone)]
 pub struct Housekeeper {
-    /// Jobs, snapshots and links.
     pub database: Database,
-    /// Snapshots themselves.
     pub store: Store,
-    /// How long jobs are kept after their end.
+    /// Time that jobs are kept after their end.
     pub keep_jobs: Duration,
-    /// How long something may have no reference.
+    /// Time that a snapshot or an object may be without a reference.
     pub grace: Duration,
 }
 
 impl Housekeeper {
-    /// The housekeeper of a server.
+    /// Makes a housekeeper with the default grace period.
     pub fn new(database: Database, store: Store, keep_jobs: Duration) -> Self {
         Self { database, store, keep_jobs, grace: GRACE }
     }
 
-    /// Removes round by round until `stop` changes.
+    /// Runs a round every minute until `stop` changes.
     pub async fn run(&self, mut stop: watch::Receiver<bool>) {
         let mut rests_until = None;
         for round in 0_u32.. {
@@ -100,7 +98,7 @@ impl Housekeeper {
         }
     }
 
-    /// Removes once, unless the clock has jumped: then nothing is removed for an hour.
+    /// Runs one round, unless the clock has jumped; then nothing is removed for an hour.
     async fn guarded_round(&self, lists: bool, rests_until: &mut Option<Instant>) -> Result<Removed, SnapshotError> {
         let rests = |until: &Option<Instant>| until.is_some_and(|until| Instant::now() < until);
         if rests_until.is_none() && self.database.kept_ms().await? < before(JUMP) {
@@ -108,7 +106,7 @@ impl Housekeeper {
             *rests_until = Some(Instant::now() + AFTER_JUMP);
         }
         if rests(rests_until) {
-            // The time of the last round stays, so that a start within this hour waits as well.
+            // The time of the last round is left unchanged, so that a restart within this hour waits as well.
             return Ok(Removed::default());
         }
         *rests_until = None;
@@ -116,11 +114,11 @@ impl Housekeeper {
         self.round(lists).await
     }
 
-    /// Removes once; with `lists` also objects that no row names, and what of objects was never finished.
+    /// Runs one round; `lists` includes objects without a row, the trash and unfinished objects.
     ///
     /// # Errors
     ///
-    /// Database or store fail; what was removed until then is.
+    /// Returns an error if the database or the store fails; removals before that remain in effect.
     pub async fn round(&self, lists: bool) -> Result<Removed, SnapshotError> {
         let shares = self.database.forget_expired().await?;
         let jobs = self.database.forget_jobs(before(self.keep_jobs)).await?;
@@ -141,7 +139,7 @@ impl Housekeeper {
         Ok(removed)
     }
 
-    /// Moves objects without a row to the trash, unless they are too many to be what broken uploads leave.
+    /// Moves objects without a row to the trash, unless there are more than broken uploads can explain.
     async fn discard_unknown(&self) -> Result<u64, SnapshotError> {
         let (mut all, mut unknown) = (0_usize, Vec::new());
         let mut list = self.store.list();
@@ -166,7 +164,7 @@ impl Housekeeper {
     }
 }
 
-/// A time ago, in milliseconds since 1970.
+/// Returns the time `time` ago, in milliseconds since 1970.
 fn before(time: Duration) -> i64 {
     now_ms().saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
 }
@@ -178,7 +176,7 @@ mod tests {
     use crate::store::StoreAddress;
     use shared::api::JobState;
 
-    /// An empty database and an empty store, in a folder with a file `source` of one byte to put there.
+    /// Makes an empty database and an empty store in a folder with a one-byte file `source`.
     async fn place() -> Result<(tempfile::TempDir, Database, Store), SnapshotError> {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::open(&format!("sqlite:{}", folder.path().join("a.sqlite").display())).await?;
@@ -199,7 +197,7 @@ mod tests {
         }
         share(&database, "aa").await?;
         let housekeeper = |grace| Housekeeper { grace, ..Housekeeper::new(database.clone(), store.clone(), GRACE) };
-        // What is young may be about to be referred to.
+        // Young objects may be about to get a reference.
         assert_eq!(housekeeper(GRACE).round(true).await?, Removed::default());
         tokio::time::sleep(Duration::from_millis(30)).await;
         let expected = Removed { snapshots: 1, objects: 1, ..Removed::default() };
@@ -273,7 +271,7 @@ mod tests {
             database.add_snapshot(hash, object, 1).await?;
             finish(&database, id, hash).await?;
         }
-        // A link that was made from it keeps the bytes.
+        // A link to the second snapshot keeps its bytes.
         share(&database, "bb").await?;
         tokio::time::sleep(Duration::from_millis(30)).await;
         let grace = Duration::from_millis(10);
@@ -282,7 +280,7 @@ mod tests {
         for id in ["1", "2"] {
             assert_eq!(database.delete_job(id).await?, Deletion::Deleted);
         }
-        // Until the next round a job that just found the same bytes in the store may still refer to them.
+        // The object stays until the next round, because a new job may just have found the same bytes in the store.
         assert!(store.read("aa/1").await.is_ok());
         assert_eq!(housekeeper.round(true).await?.snapshots, 1);
         assert!(store.read("aa/1").await.is_err());
@@ -290,7 +288,7 @@ mod tests {
         Ok(())
     }
 
-    /// A job that has finished with a snapshot.
+    /// Submits and finishes a job with a snapshot.
     async fn finish(database: &Database, id: &str, hash: &str) -> Result<(), DatabaseError> {
         let text = String::new;
         let job = NewJob {

@@ -1,7 +1,7 @@
-//! Whether database and store belong together.
+//! Checks whether the database and the store belong to the same installation.
 //!
-//! The housekeeper removes objects that the database does not know. Under a database of another installation, an empty
-//! one for example whose name was mistyped, that would be all of them, so that nothing starts before this is settled.
+//! The housekeeper removes objects that the database does not know. With the wrong database, such as an empty one under
+//! a mistyped name, it would remove all of them, so nothing starts before this check.
 
 use futures_util::TryStreamExt as _;
 
@@ -11,27 +11,27 @@ use crate::failure::Failure;
 use crate::snapshots::SnapshotError;
 use crate::store::{Store, StoreAddress};
 
-/// Objects that are looked at to see whether a database knows a store that nobody has named yet.
+/// Number of objects checked to see whether the database knows a store without an installation ID.
 const MOST_LOOKED_AT: usize = 100;
 
-/// What a store says of a database.
+/// Relation of a store to a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Belonging {
-    /// It is this database's.
+    /// The store belongs to this database.
     Own,
-    /// It has no name yet, and either nothing in it or something that the database knows.
+    /// The store has no installation ID, and either is empty or has an object that the database knows.
     New,
-    /// It has the name of another installation.
+    /// The store has the ID of another installation.
     Other,
-    /// It has no name, and nothing in it that the database knows.
+    /// The store has no installation ID, and the database knows none of the objects checked.
     Unknown,
 }
 
-/// Opens a database and a store, which have to belong together.
+/// Opens a database and a store and checks that they belong together.
 ///
 /// # Errors
 ///
-/// Either does not answer, or the store belongs to another database.
+/// Returns an error if either does not answer, or if the store belongs to another database.
 pub async fn open(at: &DatabaseAddress, store_at: &StoreAddress) -> Result<(Database, Store), Failure> {
     let database = Database::connect(at).await?;
     let store = Store::connect(store_at).await?;
@@ -41,18 +41,18 @@ pub async fn open(at: &DatabaseAddress, store_at: &StoreAddress) -> Result<(Data
     Ok((database, store))
 }
 
-/// Looks whether they belong together, and gives a store without a name that of the database.
+/// Checks whether they belong together, and writes the database's ID into a store without one.
 ///
 /// # Errors
 ///
-/// Database or store fail; the inner error says that they do not belong together.
+/// Returns an error if the database or the store fails; the inner error means that they do not belong together.
 pub async fn join(database: &Database, store: &Store) -> Result<Result<(), Belonging>, SnapshotError> {
     let belonging = belonging(database, store).await?;
     match belonging {
         Belonging::Own => Ok(Ok(())),
         Belonging::New => {
             store.set_installation(&database.installation().await?).await?;
-            // Of two that begin with one store at the same time, one has named it.
+            // Two installations may start with the same store at once; the ID that is read back decides.
             Ok(match self::belonging(database, store).await? {
                 Belonging::Own => Ok(()),
                 other => Err(other),
@@ -62,17 +62,17 @@ pub async fn join(database: &Database, store: &Store) -> Result<Result<(), Belon
     }
 }
 
-/// Whether a store is a database's.
+/// Determines the relation of a store to a database.
 ///
 /// # Errors
 ///
-/// Database or store fail.
+/// Returns an error if the database or the store fails.
 pub async fn belonging(database: &Database, store: &Store) -> Result<Belonging, SnapshotError> {
     let own = database.installation().await?;
     if let Some(name) = store.installation().await? {
         return Ok(if name == own { Belonging::Own } else { Belonging::Other });
     }
-    // Stores of earlier versions have no name.
+    // Stores of earlier versions have no ID.
     let mut list = store.list();
     let mut looked_at = 0;
     while let Some(listed) = list.try_next().await? {

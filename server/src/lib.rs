@@ -1,6 +1,6 @@
 //! The command line and the web server of Snapscope.
 //!
-//! A library beside the binary, so that the tests drive the same app that `snapscope serve` runs.
+//! It is a library next to the binary so that tests run the same app as `snapscope serve`.
 
 mod byte_axis;
 

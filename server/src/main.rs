@@ -124,14 +124,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints what the files that could be read came to, and why others could not be; any of those makes it a failure.
+/// Prints the result and the failures of files that could not be read; any such failure sets the exit status.
 fn partly(text: String, unread: &[Failure], status: u8) -> ExitCode {
     print(text);
     unread.iter().for_each(|failure| eprintln!("{}", printable(&failure.to_string())));
     ExitCode::from(if unread.is_empty() { status } else { Failure::EXIT_STATUS })
 }
 
-/// A reader that closes the pipe early, such as `head`, is no failure.
+/// Prints to standard output and ignores a closed pipe, because a reader such as `head` may stop early.
 fn print(text: String) {
     use std::io::Write as _;
     let _ = std::io::stdout().write_all(printable(&text).as_bytes());

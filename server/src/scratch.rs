@@ -1,6 +1,6 @@
-//! A folder for what is under way, for one process; what a process that was killed left behind goes at the next start.
+//! Provides a temporary folder per process and removes those that killed processes left behind.
 //!
-//! Which processes live is told by locks, which the system takes back whatever happens to their holder.
+//! Locks tell which processes are alive, because the operating system releases them however their holder ends.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,10 +10,10 @@ use tracing::warn;
 
 use crate::folder::make_private;
 
-/// The file in each folder that its process holds locked, and the one beside them that orders those who look.
+/// Name of the lock file, both in each folder and in their parent, where it serializes the cleanup.
 const LOCK: &str = "lock";
 
-/// A folder that goes with this value.
+/// A folder that is deleted when this value is dropped.
 #[derive(Debug)]
 pub struct Scratch {
     folder: PathBuf,
@@ -21,14 +21,14 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// A new folder below another, which is made if need be; those of processes that have died are removed.
+    /// Makes a new folder below `parent`, which is made if missing, and removes those of dead processes.
     ///
     /// # Errors
     ///
-    /// Nothing can be written there.
+    /// Returns an error if the folder is not writable.
     pub fn open(parent: &Path) -> io::Result<Self> {
         make_private(parent)?;
-        // A folder is there before its lock is held: nobody may look in between.
+        // A folder exists before its lock is held, so no other process may look in between.
         let turn = File::create(parent.join(LOCK))?;
         turn.lock()?;
         remove_abandoned(parent)?;
@@ -38,7 +38,6 @@ impl Scratch {
         Ok(Self { folder, _lock: lock })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.folder
     }
@@ -46,7 +45,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left is found at the next start.
+        // If this fails, the next start removes the rest.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -77,7 +76,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let held = Scratch::open(parent.path()).unwrap();
         fs::write(held.path().join("upload"), "x").unwrap();
-        // As a process leaves it that was killed.
+        // This is what a killed process leaves behind.
         let abandoned = parent.path().join("process-dead");
         fs::create_dir(&abandoned).unwrap();
         fs::write(abandoned.join(LOCK), "").unwrap();

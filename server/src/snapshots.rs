@@ -1,4 +1,4 @@
-//! Snapshots between the database, which says what there is, and the store, which holds it.
+//! Keeps snapshots consistent between the database, which lists them, and the store, which holds them.
 
 use std::fmt;
 use std::path::Path;
@@ -8,14 +8,12 @@ use uuid::Uuid;
 use crate::database::{Database, DatabaseError, SnapshotRow};
 use crate::store::{Store, StoreError};
 
-/// Why a snapshot could not be kept or removed.
+/// Reason why a snapshot could not be kept or removed.
 #[derive(Debug)]
 pub enum SnapshotError {
-    /// The database failed.
     Database(DatabaseError),
-    /// The store failed.
     Store(StoreError),
-    /// The quota has no room for it.
+    /// The snapshot exceeds the quota.
     Full,
 }
 
@@ -43,17 +41,18 @@ impl From<StoreError> for SnapshotError {
     }
 }
 
-/// Copies that are made until the store has one; a second one is needed next to never.
+/// Maximum number of copies until the store has one; a second one is hardly ever needed.
 const MOST_COPIES: usize = 3;
 
-/// Puts a file into the store and notes it in the database, unless the same bytes are there; `hash` is that of them.
+/// Puts a file into the store and adds its row, unless the same bytes are there; `hash` is their SHA-256.
 ///
-/// Bytes that the store has lost are put there again, for whatever refers to them. A housekeeper whose clock has jumped
-/// may take an object for a left-over until its row is there, so the object is looked for once more afterwards.
+/// Bytes that the store has lost are stored again for whatever refers to them. The housekeeper may remove a new object
+/// before its row is added if its clock has jumped, so the object is checked once more after the row is there.
 ///
 /// # Errors
 ///
-/// The quota has no room for it, or database or store fail; what is left over in the store then, the housekeeper finds.
+/// Returns an error if the quota is exhausted or if the database or the store fails. The housekeeper later removes any
+/// object left in the store.
 pub async fn keep(database: &Database, store: &Store, file: &Path, hash: &str) -> Result<(), SnapshotError> {
     for _ in 0..MOST_COPIES {
         let known = database.touch_snapshot(hash).await?;
@@ -70,7 +69,7 @@ pub async fn keep(database: &Database, store: &Store, file: &Path, hash: &str) -
     Err(SnapshotError::Store(StoreError::lost(hash)))
 }
 
-/// Copies a file into the store as a new object and notes that in the database; `lost` is the row of one that is gone.
+/// Copies a file into the store as a new object and records it; `lost` is the row whose object is missing.
 async fn copy(
     database: &Database,
     store: &Store,
@@ -80,7 +79,7 @@ async fn copy(
 ) -> Result<(), SnapshotError> {
     let object = Store::name(hash, &Uuid::now_v7().simple().to_string());
     let bytes = store.put(&object, file).await?;
-    // Somebody may have stored the same bytes meanwhile, or others that took the room.
+    // In the meantime, the same bytes may have been stored, or others may have used up the quota.
     let counts = match lost {
         Some(lost) => database.replace_object(hash, &lost.object, &object).await?,
         None => database.add_snapshot(hash, &object, bytes).await?,
@@ -88,6 +87,6 @@ async fn copy(
     if counts.as_ref().is_none_or(|counts| counts.object != object) {
         let _ = store.remove(&object).await;
     }
-    // A row that was forgotten meanwhile is added in the next round.
+    // If the row of a lost object was deleted in the meantime, the next iteration adds it again.
     if counts.is_some() || lost.is_some() { Ok(()) } else { Err(SnapshotError::Full) }
 }

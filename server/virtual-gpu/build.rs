@@ -1,8 +1,8 @@
-//! Gives the library the version nodes that PyTorch's libraries ask for.
+//! Gives the library the symbol version nodes that PyTorch's libraries refer to.
 //!
 //! The nodes in `versions.map` are empty: a symbol of the base version satisfies a reference to any version, but the
-//! node has to exist, or the loader warns or refuses. Only LLD keeps empty nodes beside the script that rustc passes
-//! itself, so another linker is refused here, where the message can say why.
+//! node has to exist, or the loader warns or refuses. Only LLD keeps empty nodes next to the version script that rustc
+//! passes itself, so other linkers are refused here, where the message can give the reason.
 
 use std::env;
 

@@ -1,10 +1,10 @@
-//! How many requests a second the allocator serves, on requests that look like training.
+//! Measures the allocator's requests per second, with requests similar to those of a training.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use shared::allocator::{Allocator, BlockId, PoolKey, Settings, TorchVersion, VirtualCard};
 use std::hint::black_box;
 
-/// Layers of the model, and tensors that a layer keeps from its forward for its backward pass.
+/// Number of layers, and of tensors that each layer keeps from its forward for its backward pass.
 const LAYERS: u64 = 48;
 const KEPT_PER_LAYER: u64 = 14;
 const STEPS: u64 = 50;
@@ -22,7 +22,7 @@ impl Training {
         Self { allocator: Allocator::new(settings, VirtualCard::new(80 * GIB, 79 * GIB)), random: 1, requests: 0 }
     }
 
-    /// A tensor of up to 16 MiB; most are small.
+    /// Allocates a tensor of up to 16 MiB; most are small.
     fn tensor(&mut self) -> BlockId {
         self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let size_bytes = ((self.random >> 40) % 512 + 1) << ((self.random >> 34) % 16);
@@ -36,7 +36,7 @@ impl Training {
         self.allocator.clear_events();
     }
 
-    /// Forward keeps tensors and makes temporaries; backward frees them in the opposite order.
+    /// Forward keeps tensors and allocates temporaries; backward frees the tensors in reverse order.
     fn step(&mut self) {
         let mut kept = Vec::new();
         for _ in 0..LAYERS * KEPT_PER_LAYER {

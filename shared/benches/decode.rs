@@ -1,4 +1,4 @@
-//! Decoding against the floor: a bare walk over the opcodes.
+//! Measures decoding against its lower bound, a bare walk over the opcodes.
 //!
 //! The snapshot is a real one of 27,358 events; `./dev bench` measures large ones.
 

@@ -1,5 +1,7 @@
-//! How long explanations take: steps, phases, growth, categories and findings; selections, groups, call trees and
-//! comparisons over all allocations.
+//! Measures explanations and views over all allocations.
+//!
+//! Explanations are steps, phases, growth, categories and findings; views are selections, groups, call trees and
+//! comparisons.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use shared::analysis::{

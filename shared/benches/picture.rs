@@ -1,16 +1,16 @@
-//! How long lifetimes, pictures and hits take on a trace that looks like training.
+//! Measures timelines, pictures and hits on a trace similar to that of a training.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use shared::analysis::{Axis, PictureRequest, Timeline, live_by_stack};
 use shared::trace::{Action, Device, Event, EventContext, Frame, StackId, Trace};
 use std::hint::black_box;
 
-/// Layers of the model, and tensors that a layer keeps from its forward for its backward pass.
+/// Number of layers, and of tensors that each layer keeps from its forward for its backward pass.
 const LAYERS: u64 = 48;
 const KEPT_PER_LAYER: u64 = 14;
 const STACKS: usize = 3000;
 
-/// Appends events and remembers where the next tensor goes.
+/// Records events and assigns addresses to tensors.
 struct Recorder {
     trace: Trace,
     device: Device,
@@ -69,7 +69,8 @@ impl Recorder {
         }
     }
 
-    /// One step of training: activations pile up, go away with the gradients coming, and the optimizer ends it.
+    /// Records a training step: forward keeps activations, backward frees them and allocates gradients, which are freed
+    /// last.
     fn step(&mut self) {
         let mut kept = Vec::new();
         for _ in 0..LAYERS * KEPT_PER_LAYER {
@@ -89,7 +90,7 @@ impl Recorder {
     }
 }
 
-/// A trace of at least this many events.
+/// Creates a trace of at least this many events.
 fn training(events: usize) -> Trace {
     let mut recorder = Recorder::new();
     for _ in 0..LAYERS * 6 {

@@ -1,4 +1,4 @@
-//! How long it takes to go through a trace's segments, and to any moment of it.
+//! Measures the history of a trace's segments, and the segments at any moment.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use shared::allocator::{Allocator, Event as Done, EventKind, PoolKey, Settings, TorchVersion, VirtualCard};
@@ -8,10 +8,10 @@ use shared::trace::{
 };
 use std::hint::black_box;
 
-/// How many blocks are alive about the middle of a step.
+/// Number of live blocks around which the program varies.
 const LIVE: usize = 12_000;
 
-/// Numbers that look random.
+/// Reproducible pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -29,7 +29,7 @@ fn push(trace: &mut Trace, done: &Done) {
     trace.devices[0].events.push(Event { action, addr, size_bytes, time_us: 0, stack: StackId::NONE, context });
 }
 
-/// Requests of all sizes that come and go, with the cache emptied now and then, up to so many events.
+/// Creates a trace of at least `events` events: random requests of all sizes, and an emptied cache now and then.
 fn trace_of(conf: &str, events: usize) -> Trace {
     let settings = Settings::parse(conf, TorchVersion::default()).expect("a setting of PyTorch");
     let mut allocator = Allocator::new(settings, VirtualCard::new(1 << 40, 1 << 40));

@@ -1,4 +1,4 @@
-//! The caching allocator against PyTorch's own answers, and its invariants under random requests.
+//! Compares the caching allocator with PyTorch's own answers, and checks its invariants under random requests.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,7 +11,7 @@ use shared::allocator::{
 
 const MIB: u64 = 1 << 20;
 
-/// Settings that take every path.
+/// Settings that cover every path.
 const CONFS: &[&str] = &[
     "",
     "max_split_size_mb:20",
@@ -25,7 +25,7 @@ const CONFS: &[&str] = &[
     "expandable_segments:True,garbage_collection_threshold:0.5,per_process_memory_fraction:0.6",
 ];
 
-/// The settings that `tests/oracle/allocator.py` runs programs under.
+/// Settings under which `tests/oracle/allocator.py` runs programs.
 const ORACLE: [&str; 13] = [
     "default",
     "split-20",
@@ -42,7 +42,7 @@ const ORACLE: [&str; 13] = [
     "expandable-collect",
 ];
 
-/// Options of private pools, and a release that orders equal blocks in another way; programs that tell them apart.
+/// Programs for options of private pools and for releases of torch that order equal blocks differently.
 const FURTHER: [&str; 7] = [
     "no-split",
     "no-split-expandable",
@@ -79,7 +79,7 @@ fn programs_that_pytorch_ran_come_out_equal() {
     }
 }
 
-/// Two free segments of one size: the one that came last has the lower address.
+/// Two free segments have the same size; the newer one has the lower address.
 #[test]
 fn equal_blocks_go_by_the_age_of_their_segments_from_2_13_on() {
     let first_reused = |version| {
@@ -101,7 +101,7 @@ fn equal_blocks_go_by_the_age_of_their_segments_from_2_13_on() {
     assert_eq!(first_reused(TorchVersion(2, 13)), "older");
 }
 
-/// Numbers that look random and are the same in each run.
+/// Reproducible pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -116,7 +116,7 @@ impl Random {
     }
 }
 
-/// A program that is made up as it goes.
+/// Random program of requests.
 struct Walk {
     allocator: Allocator<VirtualCard>,
     random: Random,
@@ -210,7 +210,7 @@ fn absurd_requests_run_out_of_memory() {
     }
 }
 
-/// A segment that was split before the limit was set has a rest that no limit would have left.
+/// The remainder of the segment is larger than the limit allows, because it was split before the limit was set.
 #[test]
 fn a_part_of_a_placed_segment_is_not_released() {
     let settings = Settings::parse("max_split_size_mb:32", TorchVersion::default()).unwrap();
@@ -227,7 +227,7 @@ fn a_part_of_a_placed_segment_is_not_released() {
         blocks: vec![used],
     };
     let blocks = allocator.place(&segment);
-    // The rest of 90 MiB is too large for this request, and the card is full.
+    // The remaining 90 MiB are too large for this request, and the card is full.
     assert!(allocator.allocate(64 * MIB, 0, PoolKey::DEFAULT).is_err());
     allocator.check();
     assert_eq!(allocator.segments()[0].size_bytes, 100 * MIB);

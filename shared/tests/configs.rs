@@ -1,4 +1,4 @@
-//! Configs that the fuzzer met, and those that are made to take memory and time.
+//! Tests configs that the fuzzer found, and configs designed to take much memory and time.
 
 #[path = "support/configs.rs"]
 mod configs;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use configs::{MOST_BYTES, hold, most_memory_bytes};
 use counting::peak_bytes;
 
-/// A debug build takes a fraction of it; what grows with the square of the bytes takes minutes.
+/// A debug build takes a fraction of it; quadratic time takes minutes.
 const MOST_TIME: Duration = Duration::from_secs(20);
 
 #[track_caller]
@@ -34,7 +34,7 @@ fn configs_that_the_fuzzer_met_keep_the_law() {
     }
 }
 
-/// A start, a unit over and over, and an end, half as long as a config may be.
+/// Checks a config of a start, a repeated unit and an end, half as long as a config may be.
 #[track_caller]
 fn check_storm(file: &str, start: &str, unit: impl Fn(usize) -> String, end: &str) {
     let mut input = format!("{file}\n{start}");

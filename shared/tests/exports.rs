@@ -1,4 +1,4 @@
-//! Every export of the snapshots that the fuzzer begins with, and of those that it met.
+//! Exports the snapshots of the fuzzer's corpora in every form.
 
 #[path = "support/exports.rs"]
 mod exports;

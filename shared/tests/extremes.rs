@@ -1,4 +1,4 @@
-//! Sizes, addresses and times that no machine has: every report is made, and its sums stay within their numbers.
+//! Checks that every report of a trace with impossible sizes, addresses and times is made, without overflow.
 
 #[path = "support/analyses.rs"]
 mod analyses;
@@ -12,7 +12,7 @@ use shared::trace::{Action, Block, BlockState, Event, Segment, Stage, Trace, tex
 use std::fs;
 use std::path::Path;
 
-/// The largest size that a file may claim.
+/// Largest size that a file may state.
 const MOST_BYTES: u64 = (1 << 60) - 1;
 
 #[test]
@@ -28,7 +28,7 @@ fn nine_of_the_largest_allocations_rise_and_fall() {
     analyse(&trace);
 }
 
-/// A segment in a file of torch 1.x, which does not say how much of it is in use.
+/// A segment in a file of torch 1.x, which does not state its allocated bytes.
 #[test]
 fn blocks_beyond_64_bits_are_no_more_than_those() {
     let block = format!("(dS'size'\nL{MOST_BYTES}L\nsS'state'\nS'active_allocated'\nsa").repeat(17);
@@ -57,12 +57,12 @@ impl Random {
 
 const SIZES: [u64; 8] = [0, 1, 512, 2 << 20, 20 << 20, 1 << 40, MOST_BYTES - 511, MOST_BYTES];
 
-/// Few, so that events meet.
+/// Only a few, so that events share addresses.
 const ADDRS: [u64; 8] = [0, 512, 2 << 20, 1 << 40, 1 << 63, u64::MAX - (1 << 60), u64::MAX - 511, u64::MAX];
 
 const TIMES_US: [i64; 6] = [i64::MIN, -1, 0, 1, 1_700_000_000_000_000, i64::MAX];
 
-/// A trace in which most things are as large as they may be.
+/// Creates a trace in which most values are as large as they may be.
 fn extreme(seed: u64) -> Trace {
     let mut random = Random(seed);
     let mut trace = text::parse("start step t=1\nalloc a 512 @forward<train@step t=2\nend step t=3").unwrap();

@@ -1,4 +1,4 @@
-//! Decoding takes at most so much memory and time for each byte, whatever the bytes share.
+//! Checks that decoding stays within its limits of memory and time per byte, whatever the bytes share.
 
 #[path = "support/bombs.rs"]
 mod bombs;
@@ -14,14 +14,14 @@ use counting::peak_bytes;
 use shared::import::{ImportError, Importer, import};
 use shared::pickle::{most_memory_bytes, value_from_slice};
 
-/// What a recorded snapshot takes for each byte, and beyond that.
+/// Limits for recorded snapshots: bytes of memory per byte, and in addition to that.
 const RECORDED_PER_BYTE: u64 = 2;
 const RECORDED_APART: u64 = 1 << 20;
 
-/// Quadratic time would be minutes.
+/// Quadratic time would take minutes.
 const MOST_TIME: Duration = Duration::from_secs(30);
 
-/// Reads bytes in every way, each within the law; returns what importing them came to.
+/// Reads bytes in every way within the limits, and returns the result of importing them.
 #[track_caller]
 fn check(name: &str, bytes: &[u8]) -> Result<(), ImportError> {
     let start = Instant::now();
@@ -93,7 +93,7 @@ fn what_no_recorder_shares_is_refused() {
         sharing,
         &format!("The blocks of \"segments\" are more than 17,307 in 52,845 bytes, {shared}"),
     );
-    // A longer one may be the first batch of a list, which is changed where it is.
+    // A longer list may be the first batch of a list, which is changed in place.
     let sharing = Sharing { len: 900, times: 1_000 };
     check_refused("expand", sharing, "Items of lists that are copied to be changed: more than 10913");
     check_refused("empty-traces", Sharing { len: 0, times: 1_025 }, "Devices of a snapshot: more than 1,024");
@@ -110,7 +110,7 @@ fn time_is_that_of_the_bytes() {
     }
 }
 
-/// A unit of opcodes over and over: a beginning, the unit, an end.
+/// Opcodes at the start, repeated opcodes, and opcodes at the end.
 type Storm = (&'static [u8], &'static [u8], &'static [u8]);
 
 const STORMS: &[Storm] = &[
@@ -132,7 +132,7 @@ const STORMS: &[Storm] = &[
     (b"[", b"[1],", b"0]"),
     (b"[", b"{},", b"0]"),
     (b"[", b"1,", b"0]"),
-    // Lists of one and the same event, frame or block.
+    // Lists of the same event, frame or block.
     (b"\x80\x04}(Vaction\nValloc\nu\x94(", b"(h\0l", b"l."),
     (b"\x80\x04}(Vname\nVa\nVfilename\nVb\nu\x94(", b"(h\0h\0l", b"l."),
     (b"\x80\x04}(Vsegments\n(}(Vtotal_size\nNVblocks\nNu\x94", b"h\x00", b"lu."),
@@ -150,7 +150,7 @@ const STORMS: &[Storm] = &[
 #[test]
 fn no_opcode_takes_more_than_its_share() {
     for (start, unit, end) in STORMS {
-        // Just beyond a power of two, where what doubles has doubled.
+        // Slightly longer than a power of two, so that buffers that double have just doubled.
         let bytes = [start, &*unit.repeat((1_060_000 / unit.len()).max(1)), end].concat();
         check(&format!("{} times {}", bytes.len(), unit.escape_ascii()), &bytes).ok();
     }

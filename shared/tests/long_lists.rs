@@ -1,9 +1,9 @@
-//! A list that is written in batches is whole wherever it is referred to.
+//! Checks that a list written in batches is complete wherever it is referred to.
 
 use shared::import::import;
 use shared::pickle::{MemoId, Style, Writer};
 
-/// Deeper than one batch of CPython, which is of 1,000 items.
+/// Longer than one batch of CPython, which has 1,000 items.
 const DEEP: usize = 2_500;
 
 fn text<S: FnMut(&[u8])>(writer: &mut Writer<S>, key: &str, text: &str) {
@@ -11,7 +11,7 @@ fn text<S: FnMut(&[u8])>(writer: &mut Writer<S>, key: &str, text: &str) {
     writer.key(text);
 }
 
-/// A snapshot of three events with one stack between them.
+/// Writes a snapshot of three events that share one stack.
 fn snapshot(style: Style) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(style, |piece: &[u8]| bytes.extend_from_slice(piece));

@@ -1,4 +1,4 @@
-//! Every stored snapshot replayed: what came of its requests is known.
+//! Replays every stored snapshot and compares the result with the recording.
 
 use std::fs;
 use std::io::Read as _;
@@ -12,15 +12,15 @@ use shared::import::import;
 use shared::pickle::Style;
 use shared::trace::{Action, Device, Setting, Settings as Recorded, Trace, text};
 
-/// Its events were edited after the recording: its blocks don't fill their segments.
+/// Its events were edited after the recording, so that its blocks don't fill their segments.
 const EDITED: &str = "torch2.8-synthetic-compile-context";
 
 const GIB: u64 = 1 << 30;
 
-/// A capacity that nothing exceeds.
+/// Capacity that nothing exceeds.
 const PLENTY: u64 = 1 << 50;
 
-/// The stored snapshots by their names.
+/// Returns the stored snapshots with their names.
 fn snapshots() -> Vec<(String, Trace)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/snapshots");
     let mut snapshots = Vec::new();
@@ -36,7 +36,7 @@ fn snapshots() -> Vec<(String, Trace)> {
     snapshots
 }
 
-/// Each device that has events.
+/// Iterates over the devices with events.
 fn devices(trace: &Trace) -> impl Iterator<Item = &Device> {
     trace.devices.iter().filter(|device| !device.events.is_empty())
 }
@@ -73,7 +73,7 @@ fn with_room_for_all_the_peaks_are_those_of_the_trace() {
     }
 }
 
-/// The stored snapshot with that name.
+/// Returns the stored snapshot whose name begins with `name`.
 fn snapshot(name: &str) -> Trace {
     snapshots().into_iter().find(|(file, _)| file.starts_with(name)).unwrap().1
 }
@@ -85,7 +85,7 @@ fn memory_runs_out_where_it_did() {
     let recorded = device.events.actions().iter().position(|action| action == Action::Oom).unwrap();
     let free_bytes = device.events.addrs().at(recorded);
     let reserved = Summary::of(device, &Timeline::new(&trace, device));
-    // The card as the snapshot shows it: what was reserved at the failure, and what was left.
+    // The capacity as the snapshot shows it: the bytes reserved at the failure plus those left.
     let at_failure = Timeline::new(&trace, device).reserved_at(recorded as u32);
     let capacity_bytes = at_failure + free_bytes;
     assert!(capacity_bytes >= reserved.peak_reserved_bytes);
@@ -108,7 +108,7 @@ fn other_settings_come_to_what_a_recording_under_them_shows() {
     assert_eq!(counters.live_bytes, fixed.live_bytes);
     assert!(counters.reserved_bytes.peak < fixed.reserved_bytes.peak);
     assert!(counters.maps > 0 && counters.segment_allocs == 0);
-    // The same program was recorded with expandable segments, too.
+    // The same program was also recorded with expandable segments.
     let recorded = snapshot("torch2.15-gpt2-3steps-expandable-py311");
     let device = &recorded.devices[0];
     let summary = Summary::of(device, &Timeline::new(&recorded, device));
@@ -138,7 +138,7 @@ fn absurd_traces_are_replayed_too() {
     }
 }
 
-/// The bytes of the stored snapshots that are small.
+/// Returns the unpacked bytes of the small gzip files among the stored snapshots.
 fn small_files() -> Vec<Vec<u8>> {
     const MOST_BYTES: usize = 400_000;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/snapshots");
@@ -170,7 +170,7 @@ fn damage_never_panics() {
     assert!(replays > 100, "only {replays} replays");
 }
 
-/// Replays a damaged trace, and says how often.
+/// Replays a damaged trace and returns the number of replays.
 fn survive(trace: &Trace) -> u64 {
     let mut replays = 0;
     for device in devices(trace) {
@@ -182,7 +182,7 @@ fn survive(trace: &Trace) -> u64 {
             assert!(report.counters.live_bytes.now <= report.counters.live_bytes.peak);
             replays += 1;
         }
-        // A setting may have been damaged, too.
+        // A setting may be damaged, too.
         let _ = verify(trace, device, Some(16 * GIB));
     }
     replays

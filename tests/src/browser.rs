@@ -1,6 +1,6 @@
-//! A headless Chromium that a test drives.
+//! Drives a headless Chromium in tests.
 //!
-//! Calls block: a journey reads from top to bottom, and needs no runtime of its own.
+//! Calls block, so a journey reads from top to bottom and needs no async runtime of its own.
 
 use std::fs;
 use std::future::Future;
@@ -20,13 +20,13 @@ use driver::{Driver, Own};
 
 mod driver;
 
-/// How long a journey waits for the page before it gives up.
+/// Timeout of [`Browser::wait_for`].
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Between two looks at the page.
+/// Interval at which the page is polled.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Chromium without a screen, a GPU or a network, as root in a container too.
+/// Flags that run Chromium without a screen, a GPU or a network, also as root in a container.
 const FLAGS: [&str; 12] = [
     "--headless=new",
     "--no-sandbox",
@@ -42,7 +42,7 @@ const FLAGS: [&str; 12] = [
     "--force-prefers-reduced-motion",
 ];
 
-/// One browser with one tab, closed when dropped.
+/// Browser with one tab, closed when dropped.
 pub struct Browser {
     runtime: Runtime,
     client: Client,
@@ -50,21 +50,21 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser of 1280 × 720 pixels at an address.
+    /// Opens a URL in a new browser of 1280 × 720 CSS pixels.
     ///
     /// # Panics
     ///
-    /// Chromium or chromedriver is missing or does not start.
+    /// Panics if Chromium or chromedriver is missing or does not start.
     #[track_caller]
     pub fn open(url: &str) -> Self {
         Self::open_sized(url, 1280, 720)
     }
 
-    /// Starts a browser whose page has a size in CSS pixels.
+    /// Opens a URL in a new browser whose page has the given size in CSS pixels.
     ///
     /// # Panics
     ///
-    /// Chromium or chromedriver is missing or does not start.
+    /// Panics if Chromium or chromedriver is missing or does not start.
     #[track_caller]
     pub fn open_sized(url: &str, width: u32, height: u32) -> Self {
         let driver = Driver::start();
@@ -80,7 +80,7 @@ impl Browser {
                 .connect(&driver.url),
         );
         let browser = Self { client: connected.expect("Chromium to start"), runtime, driver };
-        // A window has a frame, even without a screen: this is the size of the page itself.
+        // A window has a frame even when headless; this sets the size of the page itself.
         browser.devtools(
             "Emulation.setDeviceMetricsOverride",
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false }),
@@ -89,50 +89,50 @@ impl Browser {
         browser
     }
 
-    /// Opens another address in the tab.
+    /// Opens another URL in the tab.
     #[track_caller]
     pub fn goto(&self, url: &str) {
         self.wait(self.client.goto(url));
     }
 
-    /// The value of a JavaScript expression.
+    /// Evaluates a JavaScript expression.
     #[track_caller]
     pub fn value(&self, expression: &str) -> Value {
         self.run(&format!("return ({expression})"), Vec::new())
     }
 
-    /// The text of the elements that a selector finds, one a line, as a person sees it.
+    /// Returns the visible text of the elements that a selector finds, one per line.
     #[track_caller]
     pub fn text(&self, selector: &str) -> String {
         let texts = format!("[...document.querySelectorAll({selector:?})].map(e => e.innerText).join('\\n')");
         self.value(&texts).as_str().unwrap_or_default().to_owned()
     }
 
-    /// Runs statements with `arguments`, and returns what they return.
+    /// Runs statements with `arguments` and returns their result.
     #[track_caller]
     pub fn run(&self, script: &str, arguments: Vec<Value>) -> Value {
         self.wait(self.client.execute(script, arguments))
     }
 
-    /// As [`Self::run`], for a page that may be busy or may crash.
+    /// Runs statements like [`Self::run`], on a page that may be busy or may crash.
     ///
     /// # Errors
     ///
-    /// What the driver says: that the page does not answer in half a minute, or is no more.
+    /// Returns the driver's message if the page does not answer within 30 s or has crashed.
     pub fn try_run(&self, script: &str) -> Result<Value, String> {
         self.runtime.block_on(self.client.execute(script, Vec::new())).map_err(|error| error.to_string())
     }
 
-    /// The driver's process, from which those of this browser descend.
+    /// Returns the id of the driver's process, from which those of this browser descend.
     pub fn pid(&self) -> u32 {
         self.driver.pid()
     }
 
-    /// Waits until an expression is truthy, and returns its value.
+    /// Waits until an expression is truthy and returns its value.
     ///
     /// # Panics
     ///
-    /// It is not within half a minute; a screenshot then lies in `target/screenshots/`.
+    /// Panics if it is not truthy within 30 s; a screenshot is then left in `target/screenshots/`.
     #[track_caller]
     pub fn wait_for(&self, expression: &str) -> Value {
         let start = Instant::now();
@@ -150,15 +150,15 @@ impl Browser {
         }
     }
 
-    /// Gives files to the page's file input, as the file dialogue does.
+    /// Passes files to the page's file input, as the file dialog does.
     #[track_caller]
     pub fn attach(&self, files: &[&Path]) {
         self.choose(files);
-        // WebDriver focuses the input; the dialogue would have left the focus where it was.
+        // WebDriver focuses the input; the dialog would leave the focus where it was.
         self.run("document.activeElement.blur()", Vec::new());
     }
 
-    /// As [`Self::attach`], without a question to a page that may be busy by then.
+    /// Passes files like [`Self::attach`], but sends nothing else to the page, which may be busy by then.
     #[track_caller]
     pub fn choose(&self, files: &[&Path]) {
         let names = files.iter().map(|file| file.canonicalize().expect("the file to be there"));
@@ -169,7 +169,7 @@ impl Browser {
 
     /// Drops a file onto the middle of the page.
     ///
-    /// WebDriver has no drag from outside the page, so the events are made in the page.
+    /// WebDriver cannot drag from outside the page, so a script in the page dispatches the events.
     #[track_caller]
     pub fn drop_file(&self, name: &str, bytes: &[u8]) {
         let script = "
@@ -183,14 +183,13 @@ impl Browser {
         self.run(script, vec![json!(name), json!(bytes)]);
     }
 
-    /// Clicks the first element that a selector finds.
     #[track_caller]
     pub fn click(&self, selector: &str) {
         let element = self.wait(self.client.find(Locator::Css(selector)));
         self.wait(element.click());
     }
 
-    /// Clicks the first element of a kind that has this text.
+    /// Clicks the first `tag` element that contains a text.
     #[track_caller]
     pub fn click_text(&self, tag: &str, text: &str) {
         let path = format!("//{tag}[contains(normalize-space(.), '{text}')]");
@@ -198,14 +197,14 @@ impl Browser {
         self.wait(element.click());
     }
 
-    /// Types keys into whatever has the focus.
+    /// Types keys into the focused element.
     #[track_caller]
     pub fn press(&self, keys: &str) {
         let element = self.wait(self.client.active_element());
         self.wait(element.send_keys(keys));
     }
 
-    /// Turns the wheel over a point of an element; positive is towards the person.
+    /// Turns the wheel over a point of an element; a positive `delta_y` turns it towards the user.
     #[track_caller]
     pub fn wheel(&self, selector: &str, at: Spot, delta_y: i64) {
         let (x, y) = self.pixel(selector, at);
@@ -213,14 +212,13 @@ impl Browser {
         self.wait(self.client.perform_actions(WheelActions::new("wheel".to_owned()).then(scroll)));
     }
 
-    /// Moves the pointer over a point of an element.
     #[track_caller]
     pub fn hover(&self, selector: &str, at: Spot) {
         let action = self.move_to(selector, at);
         self.wait(self.client.perform_actions(MouseActions::new("mouse".to_owned()).then(action)));
     }
 
-    /// Presses, moves and releases the left button over an element.
+    /// Drags with the left button from one point of an element to another.
     #[track_caller]
     pub fn drag(&self, selector: &str, from: Spot, to: Spot) {
         let gesture = MouseActions::new("mouse".to_owned())
@@ -232,9 +230,9 @@ impl Browser {
         self.wait(self.client.perform_actions(gesture));
     }
 
-    /// What the page wrote to its console since the last call, violations of the security policy included.
+    /// Returns the console messages since the last call, including violations of the content security policy.
     ///
-    /// Left out: advice of the graphics driver on speed, which a screenshot provokes.
+    /// Performance messages of the graphics driver, which a screenshot provokes, are left out.
     #[track_caller]
     pub fn console(&self) -> Vec<String> {
         let entries = self.issue("se/log", json!({ "type": "browser" }));
@@ -247,13 +245,13 @@ impl Browser {
     ///
     /// # Panics
     ///
-    /// Something was written since the last call.
+    /// Panics if anything was written since the last call.
     #[track_caller]
     pub fn check_console(&self) {
         assert_eq!(self.console(), Vec::<String>::new(), "the page wrote to its console");
     }
 
-    /// Saves the page as it looks now, and says where.
+    /// Saves a screenshot in `target/screenshots/` and returns its path.
     #[track_caller]
     pub fn screenshot(&self, name: &str) -> PathBuf {
         let folder = root().join("target/screenshots");
@@ -263,7 +261,7 @@ impl Browser {
         file
     }
 
-    /// Sends a command of the developer tools' protocol.
+    /// Sends a command of the DevTools protocol.
     #[track_caller]
     pub fn devtools(&self, command: &str, parameters: Value) -> Value {
         self.issue("goog/cdp/execute", json!({ "cmd": command, "params": parameters }))
@@ -281,7 +279,7 @@ impl Browser {
         PointerAction::MoveTo { duration: None, x: x as f64, y: y as f64 }
     }
 
-    /// A spot of an element in CSS pixels of the window.
+    /// Converts a spot of an element to CSS pixels of the viewport.
     #[track_caller]
     fn pixel(&self, selector: &str, Spot(x, y): Spot) -> (i64, i64) {
         let script = "
@@ -294,7 +292,7 @@ impl Browser {
 
     #[track_caller]
     fn wait<T>(&self, command: impl Future<Output = Result<T, CmdError>>) -> T {
-        // Not `expect` in a closure: the panic has to name the line of the journey.
+        // No `expect` in a closure, because the panic has to name the line of the journey.
         match self.runtime.block_on(command) {
             Ok(value) => value,
             Err(error) => panic!("the browser refused: {error}"),
@@ -304,11 +302,11 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Closing is what ends Chromium; the driver alone would leave it behind.
+        // Closing the session ends Chromium; ending only the driver would leave it running.
         let _ = self.runtime.block_on(self.client.clone().close());
     }
 }
 
-/// A point of an element: fractions of its width from the left and of its height from the top.
+/// Point of an element, as fractions of its width from the left and of its height from the top.
 #[derive(Debug, Clone, Copy)]
 pub struct Spot(pub f64, pub f64);

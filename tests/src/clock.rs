@@ -1,4 +1,4 @@
-//! The time of day of other processes, which a test sets: libfaketime tells it to them.
+//! Sets the wall clock of other processes through libfaketime.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,41 +6,41 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// What the names of these begin with; the number of the process comes after it.
+/// Prefixes of libfaketime's files in `/dev/shm`; the process id follows.
 const KEPT: [&str; 2] = ["faketime_shm_", "sem.faketime_sem_"];
 
-/// A clock that jumps.
+/// Wall clock that tests can set.
 #[derive(Debug)]
 pub struct Clock(TempDir);
 
 impl Clock {
-    /// A clock with the real time.
+    /// Creates a clock that shows the real time.
     ///
     /// # Panics
     ///
-    /// There is no temporary folder.
+    /// Panics if no temporary folder can be made.
     pub fn new() -> Self {
         let clock = Self(tempfile::tempdir().expect("a folder"));
         clock.jump_to(0);
         clock
     }
 
-    /// Lets it jump to so many hours from the real time.
+    /// Sets the clock to the real time plus `hours`.
     ///
     /// # Panics
     ///
-    /// The disk is full.
+    /// Panics if the disk is full.
     pub fn jump_to(&self, hours: i64) {
-        // Whoever reads it in the middle of a write would see another time.
+        // A rename, because a process that reads the file during a write would see another time.
         fs::write(self.0.path().join("next"), format!("{hours:+}h\n")).expect("room");
         fs::rename(self.0.path().join("next"), self.0.path().join("time")).expect("to replace it");
     }
 
-    /// What a process needs in its environment to have this clock.
+    /// Returns the environment variables that give a process this clock.
     ///
     /// # Panics
     ///
-    /// libfaketime is not installed.
+    /// Panics if libfaketime is not installed.
     #[track_caller]
     pub fn variables(&self) -> [(String, OsString); 5] {
         let variable = |name: &str, value: &Path| (name.to_owned(), value.into());
@@ -48,7 +48,7 @@ impl Clock {
             variable("LD_PRELOAD", &library()),
             variable("FAKETIME_TIMESTAMP_FILE", &self.0.path().join("time")),
             variable("FAKETIME_NO_CACHE", Path::new("1")),
-            // Computers have a second clock, which does not jump.
+            // The monotonic clock does not jump, as on real machines.
             variable("FAKETIME_DONT_FAKE_MONOTONIC", Path::new("1")),
             variable("DONT_FAKE_MONOTONIC", Path::new("1")),
         ]
@@ -62,20 +62,20 @@ impl Default for Clock {
 }
 
 impl Drop for Clock {
-    /// Removes what the library keeps in shared memory for each process, which a process that is killed leaves there.
+    /// Removes what libfaketime keeps in shared memory for each process and a killed process leaves behind.
     fn drop(&mut self) {
         for entry in fs::read_dir("/dev/shm").into_iter().flatten().flatten() {
             let name = entry.file_name();
             let owner = name.to_str().and_then(|name| KEPT.iter().find_map(|kept| name.strip_prefix(kept)));
             if owner.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
-                // Another test may have removed it in this moment.
+                // Another test may remove it at the same time.
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
 }
 
-/// The library that changes the clock of a process.
+/// Returns the path of the libfaketime library.
 #[track_caller]
 fn library() -> PathBuf {
     let folders = ["/usr/lib/x86_64-linux-gnu/faketime", "/usr/lib64/faketime", "/usr/lib/faketime"];

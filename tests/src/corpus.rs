@@ -1,4 +1,4 @@
-//! The snapshots of `tests/data/snapshots`.
+//! Loads the snapshots of `tests/data/snapshots`.
 
 use flate2::read::GzDecoder;
 use shared::import::Importer;
@@ -6,22 +6,21 @@ use shared::trace::Trace;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// One stored snapshot.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// The name of the file.
+    /// File name.
     pub name: String,
-    /// Where it is.
     pub path: PathBuf,
-    /// What is in it.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 
 impl Sample {
-    /// The bytes without the gzip around them, if there is one.
+    /// Returns the bytes of the snapshot, decompressed if the file is a gzip file.
     ///
     /// # Panics
-    /// If the gzip is broken.
+    ///
+    /// Panics if the gzip stream is broken.
     pub fn unpacked(&self) -> Vec<u8> {
         if !self.name.ends_with(".gz") {
             return self.bytes.clone();
@@ -31,20 +30,22 @@ impl Sample {
         bytes
     }
 
-    /// The decoded trace, checked.
+    /// Decodes the snapshot and checks the trace.
     ///
     /// # Panics
-    /// If it can't be decoded or breaks an invariant of the model.
+    ///
+    /// Panics if it cannot be decoded or breaks an invariant of the model.
     #[track_caller]
     pub fn trace(&self) -> Trace {
         decode(&self.name, &self.bytes, self.bytes.len())
     }
 }
 
-/// All stored snapshots in the order of their names.
+/// Returns all stored snapshots, sorted by name.
 ///
 /// # Panics
-/// If the folder can't be read.
+///
+/// Panics if the folder cannot be read.
 pub fn samples() -> Vec<Sample> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/snapshots");
     let entries = std::fs::read_dir(&folder).expect("the folder of snapshots is there");
@@ -59,10 +60,11 @@ pub fn samples() -> Vec<Sample> {
     paths.into_iter().map(sample).collect()
 }
 
-/// Decodes a snapshot that arrives in chunks, and checks the trace.
+/// Decodes a snapshot in chunks of `chunk_bytes` and checks the trace.
 ///
 /// # Panics
-/// If it can't be decoded or breaks an invariant of the model.
+///
+/// Panics if it cannot be decoded or breaks an invariant of the model.
 #[track_caller]
 pub fn decode(name: &str, bytes: &[u8], chunk_bytes: usize) -> Trace {
     let mut importer = Importer::new();

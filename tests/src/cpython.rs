@@ -1,4 +1,4 @@
-//! CPython as an oracle: the scripts of `tests/python`.
+//! Runs the scripts of `tests/python`, with CPython as an oracle.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::process::Command;
 /// Runs a script of `tests/python` and returns the lines that it printed.
 ///
 /// # Panics
-/// If there is no `python3`, or with the script's standard error if it failed.
+///
+/// Panics if there is no `python3`, or with the script's standard error if it fails.
 #[track_caller]
 pub fn lines<A: AsRef<OsStr>>(script: &str, arguments: impl IntoIterator<Item = A>) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("python").join(script);

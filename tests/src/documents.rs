@@ -1,6 +1,6 @@
-//! Stored documents: the exact text that users and programs get, pinned so that no field is lost unnoticed.
+//! Compares documents that users and programs get with stored copies, so that no field is lost unnoticed.
 //!
-//! `UPDATE=1` writes them anew; a change in them is a change for users and belongs in the CHANGELOG.
+//! `UPDATE=1` rewrites the stored documents; a change in them is a change for users and belongs in the CHANGELOG.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ fn path(name: &str) -> PathBuf {
     root().join("tests/data/documents").join(name)
 }
 
-/// Compares a text with the stored document of that name, or stores it with `UPDATE=1`.
+/// Compares a text with the stored document `name`, or stores it with `UPDATE=1`.
 ///
 /// # Panics
 ///
-/// If the two differ: the message has the first line that does.
+/// Panics with the first line that differs.
 #[track_caller]
 pub fn check(name: &str, text: &str) {
     if std::env::var_os("UPDATE").is_some() {
@@ -27,7 +27,7 @@ pub fn check(name: &str, text: &str) {
     }
 }
 
-/// The first line in which two texts differ.
+/// Describes the first line in which two texts differ.
 fn first_difference(stored: &str, text: &str) -> String {
     let (mut before, mut after) = (stored.lines(), text.lines());
     let mut number = 0;
@@ -44,7 +44,7 @@ fn first_difference(stored: &str, text: &str) -> String {
     }
 }
 
-/// The 64-bit FNV-1a hash of some bytes in hexadecimal, for documents too large to be stored.
+/// Returns the 64-bit FNV-1a hash of `bytes` in hexadecimal, for documents that are too large to store.
 pub fn fingerprint(bytes: &[u8]) -> String {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))

@@ -1,12 +1,12 @@
-//! Equality of traces by content.
+//! Compares the content of traces.
 
 use shared::trace::Trace;
 
 pub use shared::trace::difference;
 
-/// Panics with the first difference unless both traces say the same.
+/// Panics with the first difference unless both traces have the same content.
 ///
-/// Format and diagnostics are not compared: they are about the file and not about what it says.
+/// Format and diagnostics are not compared, because they describe the file and not its content.
 #[track_caller]
 pub fn assert_same(a: &Trace, b: &Trace) {
     if let Some(difference) = difference(a, b) {

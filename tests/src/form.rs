@@ -1,32 +1,31 @@
-//! Forms with files as browsers send them, and as none does.
+//! Builds multipart forms with files, both as browsers send them and as none does.
 
 use serde_json::json;
 
-/// What stands between two parts, and in no part.
+/// Text between the parts, which occurs in no part.
 const BOUNDARY: &str = "a-boundary-that-is-in-no-part";
 
-/// A body of the type `multipart/form-data`.
+/// Body of type `multipart/form-data`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form(Vec<u8>);
 
 impl Form {
-    /// What [`Form::finish`] makes, as a header says it.
+    /// Returns the `Content-Type` header value of [`Form::finish`].
     pub fn content_type() -> String {
         format!("multipart/form-data; boundary={BOUNDARY}")
     }
 
-    /// An upload that becomes a link.
+    /// Returns an upload that creates a shared link.
     pub fn share(snapshot: &[u8]) -> Self {
         let view = json!({"title": "a run", "view_state": "v1;device=0", "days": 7}).to_string();
         Self::default().part("view", view.as_bytes()).file("snapshot", "run.pickle.gz", snapshot)
     }
 
-    /// Adds a part.
     pub fn part(self, name: &str, content: &[u8]) -> Self {
         self.with(format!("name=\"{name}\"").as_bytes(), content)
     }
 
-    /// Adds a file under a name that goes out as it is.
+    /// Adds a file; its name is sent without escaping.
     pub fn file(self, name: &str, file_name: impl AsRef<[u8]>, content: &[u8]) -> Self {
         let start = format!("name=\"{name}\"; filename=\"");
         self.with(&[start.as_bytes(), file_name.as_ref(), b"\""].concat(), content)
@@ -40,7 +39,7 @@ impl Form {
         self
     }
 
-    /// The whole body.
+    /// Returns the complete body.
     pub fn finish(self) -> Vec<u8> {
         [self.0, format!("--{BOUNDARY}--\r\n").into_bytes()].concat()
     }

@@ -1,31 +1,30 @@
-//! Requests that are written by hand, so that they may be wrong; and their answers as they came.
+//! Sends hand-written HTTP requests, which may be invalid, and returns the answers as they came.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// How long a request may take before a test gives up on it.
+/// Timeout of an answer.
 ///
-/// A store that does not answer is asked for half a minute before a request fails.
+/// The server retries a store that does not answer for 30 s before a request fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// An answer as it came over the wire: nothing is decompressed or followed.
+/// Answer as received, without decompression or redirects.
 #[derive(Debug)]
 pub struct Reply {
-    /// The status code.
     pub status: u16,
-    /// The headers in order, names in lower case.
+    /// Headers in order, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body as it was sent.
+    /// Body as it was sent.
     pub body: Vec<u8>,
 }
 
 impl Reply {
-    /// The value of a header that the answer has at most once.
+    /// Returns the value of a header that may occur at most once.
     ///
     /// # Panics
     ///
-    /// The header is there twice.
+    /// Panics if the header occurs twice.
     #[track_caller]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str());
@@ -34,54 +33,54 @@ impl Reply {
         value
     }
 
-    /// The body as JSON.
+    /// Parses the body as JSON.
     ///
     /// # Panics
     ///
-    /// The body is no JSON.
+    /// Panics if the body is not JSON.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     ///
     /// # Panics
     ///
-    /// The body is not UTF-8.
+    /// Panics if the body is not UTF-8.
     #[track_caller]
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("text")
     }
 }
 
-/// Sends one request over a connection of its own.
+/// Sends a request over a new connection.
 ///
 /// # Panics
 ///
-/// The server does not answer, or not in HTTP/1.1.
+/// Panics if the server does not answer in HTTP/1.1.
 #[track_caller]
 pub fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
     let stream = TcpStream::connect(address).expect("the server to listen");
     exchange(stream, address, method, path, headers, &[])
 }
 
-/// Sends one request with a body over a connection of its own.
+/// Sends a request with a body over a new connection.
 ///
 /// # Panics
 ///
-/// The server does not answer, or not in HTTP/1.1.
+/// Panics if the server does not answer in HTTP/1.1.
 #[track_caller]
 pub fn send_body(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
     let stream = TcpStream::connect(address).expect("the server to listen");
     send_body_over(stream, address, method, path, headers, body)
 }
 
-/// Sends one request with a body over a connection that is there, to whoever listens at an address.
+/// Sends a request with a body over an open connection to the server at `address`.
 ///
 /// # Panics
 ///
-/// The server does not answer, or not in HTTP/1.1.
+/// Panics if the server does not answer in HTTP/1.1.
 #[track_caller]
 pub fn send_body_over(
     stream: TcpStream,
@@ -112,16 +111,16 @@ fn exchange(
     };
     let request = format!("{method} {path} HTTP/1.1\r\n{host}Connection: close\r\n{extra}\r\n");
     stream.write_all(request.as_bytes()).expect("the request to go out");
-    // A server that has heard enough answers and closes before it has read all.
+    // A server that has read enough answers and closes before it has read the whole body.
     let _ = stream.write_all(body);
     answer(stream).expect("an answer")
 }
 
-/// Sends bytes that need not be a request, says that no more will come, and waits for what the server makes of them.
+/// Sends bytes that need not be a request, closes the sending side and waits for an answer.
 ///
 /// # Panics
 ///
-/// The server does not listen, or does not answer in HTTP/1.1.
+/// Panics if the server does not listen or does not answer in HTTP/1.1.
 #[track_caller]
 pub fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
     let mut stream = TcpStream::connect(address).expect("the server to listen");
@@ -130,11 +129,11 @@ pub fn raw(address: SocketAddr, bytes: &[u8]) -> Option<Reply> {
     answer(stream)
 }
 
-/// Everything that comes over a connection until its end; `None` where that is nothing.
+/// Reads an answer until the connection ends; `None` if nothing arrives.
 ///
 /// # Panics
 ///
-/// Nothing comes for a long time, or it is not HTTP/1.1.
+/// Panics after a timeout, or if the answer is not HTTP/1.1.
 #[track_caller]
 pub fn answer(mut stream: TcpStream) -> Option<Reply> {
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -145,7 +144,7 @@ pub fn answer(mut stream: TcpStream) -> Option<Reply> {
     (!answer.is_empty()).then(|| parse(&dechunked(answer)))
 }
 
-/// An answer whose body came in pieces, as one.
+/// Joins the body of a chunked answer.
 fn dechunked(answer: Vec<u8>) -> Vec<u8> {
     let Some(end) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return answer };
     let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
@@ -174,7 +173,7 @@ fn parse(answer: &[u8]) -> Reply {
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
     let mut reply = Reply { status: status.expect("a status line"), headers, body: answer[end + 4..].to_vec() };
-    // What comes after it is the answer to something else.
+    // Later bytes belong to the answer to another request.
     if let Some(length) = reply.header("content-length").and_then(|length| length.parse().ok()) {
         reply.body.truncate(length);
     }

@@ -1,7 +1,8 @@
-//! What findings say of recordings whose truth is known, beside that truth.
+//! Compares the findings about recordings with their known truth.
 //!
-//! A folder is judged by its `truth.json`, whose fields `tests/mistakes/README.md` describes, or by the table of a
-//! Markdown file in it whose rows begin with the names of files. Only the first two findings count: nobody reads on.
+//! The truth of a folder is its `truth.json`, whose fields `tests/mistakes/README.md` describes, or a table in a
+//! Markdown file whose rows begin with file names. Only the first two findings count as naming a mistake, because users
+//! rarely read further.
 
 use serde_json::Value;
 use shared::analysis::{Finding, FindingsConfig, Timeline, findings_of, studies};
@@ -11,54 +12,54 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// So many findings are read.
+/// Number of findings that can name a mistake.
 pub const READ: usize = 2;
 
-/// What is known of a recording.
+/// Known truth about a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
-    /// What it is, in a sentence.
+    /// Description in a sentence.
     pub text: String,
-    /// Whether something is wrong in it; `None` where nothing tells.
+    /// True for a recording with a mistake; `None` if unknown.
     pub is_mistake: Option<bool>,
-    /// Words one of which an answer needs, in lower case.
+    /// Words in lower case, one of which an answer must contain.
     pub words: Vec<String>,
-    /// Words that accuse it falsely, in lower case.
+    /// Words in lower case that would be a false accusation.
     pub never: Vec<String>,
-    /// Words that a warning may have all the same, in lower case.
+    /// Words in lower case that a warning may contain nonetheless.
     pub allowed: Vec<String>,
-    /// Whether a trace shows next to nothing of it, so that silence is right too.
+    /// True for a mistake that a trace hardly shows, so that silence is right, too.
     pub is_hidden: bool,
 }
 
-/// What is said of a recording.
+/// Findings about a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// The file, without its endings.
+    /// File name without its extensions.
     pub name: String,
-    /// What each device with memory did.
+    /// Kind of workload of each device with memory.
     pub kinds: Vec<&'static str>,
     /// Severity, title and advice of all findings.
     pub findings: Vec<(Severity, String, String)>,
 }
 
-/// How an answer compares with the truth.
+/// Result of comparing an answer with the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The mistake is named first or second.
+    /// The mistake is the first or second finding.
     Named,
-    /// It is not.
+    /// The mistake is neither the first nor the second finding.
     Missed,
-    /// A run that has no mistake is told that it has one.
+    /// A recording without a mistake is said to have one.
     Accused,
-    /// Nothing is wrong, and nothing is said to be.
+    /// Nothing is wrong and nothing is claimed, or a hidden mistake is not named.
     Fine,
-    /// Nothing tells what would be right.
+    /// The truth is unknown.
     Open,
 }
 
 impl Verdict {
-    /// The word for it.
+    /// Returns the word for the verdict in the table.
     pub fn word(self) -> &'static str {
         match self {
             Self::Named => "named",
@@ -70,10 +71,11 @@ impl Verdict {
     }
 }
 
-/// Reads a recording and says what is found in it.
+/// Reads a recording and returns its findings.
 ///
 /// # Errors
-/// What is wrong with the file, in a sentence.
+///
+/// Returns a sentence if the file cannot be read or decoded.
 pub fn ask(path: &Path) -> Result<Said, String> {
     let bytes = fs::read(path).map_err(|error| error.to_string())?;
     let trace = import(&bytes).map_err(|error| error.to_string())?;
@@ -102,7 +104,7 @@ pub fn judge(said: &Said, truth: &Truth) -> Verdict {
             let is_named = read().any(|(_, title, advice)| {
                 truth.words.is_empty() || has(title, &truth.words) || has(advice, &truth.words)
             });
-            // Without words any problem that is told counts.
+            // Without words, any reported problem counts.
             let is_told = !truth.words.is_empty() || read().any(|finding| is_problem(&finding));
             match is_named && is_told && !read().any(is_accusation) {
                 true => Verdict::Named,
@@ -121,20 +123,21 @@ pub fn judge(said: &Said, truth: &Truth) -> Verdict {
     }
 }
 
-/// The truths of a folder, by the names of its recordings.
+/// Truths of a folder by the names of its recordings.
 pub struct Truths(Source);
 
 enum Source {
     Json(Vec<Value>),
-    /// The first cell of each row, and the others.
+    /// First cell of each row, and the other cells.
     Table(Vec<(String, String)>),
 }
 
 impl Truths {
-    /// Reads `truth.json` or a table in Markdown.
+    /// Reads `truth.json` or a Markdown table.
     ///
     /// # Errors
-    /// If neither can be read.
+    ///
+    /// Returns an error if the file cannot be read or is not valid JSON.
     pub fn read(path: &Path) -> io::Result<Self> {
         let text = fs::read_to_string(path)?;
         if path.extension().is_some_and(|extension| extension == "json") {
@@ -149,7 +152,7 @@ impl Truths {
         Ok(Self(Source::Table(text.lines().filter_map(row).collect())))
     }
 
-    /// What is known of a recording.
+    /// Returns the truth about a recording.
     pub fn of(&self, name: &str) -> Truth {
         match &self.0 {
             Source::Json(cases) => {
@@ -182,7 +185,9 @@ fn truth_of_case(case: &Value) -> Truth {
     }
 }
 
-/// `01_name_bad` has a mistake; `01_name_good`, `H1_name` and `plain_name` have none; other names tell nothing.
+/// Guesses from a name whether the recording has a mistake.
+///
+/// `01_name_bad` has one; `01_name_good`, `H1_name` and `plain_name` have none; other names are unknown.
 fn is_mistake_by_name(name: &str) -> Option<bool> {
     let is_healthy = name.ends_with("_good") || name.starts_with("plain_") || {
         let mut letters = name.chars();
@@ -191,7 +196,7 @@ fn is_mistake_by_name(name: &str) -> Option<bool> {
     if name.ends_with("_bad") { Some(true) } else { is_healthy.then_some(false) }
 }
 
-/// Whether all parts of a pattern stand in a name in their order, the first one at its start.
+/// Returns true if all parts of a pattern occur in a name in their order, the first one at its start.
 fn is_match(name: &str, pattern: &str) -> bool {
     let mut rest = name;
     let parts = pattern.split(['…', ' ']).filter(|part| !part.is_empty());
@@ -206,10 +211,11 @@ fn is_match(name: &str, pattern: &str) -> bool {
     !is_first
 }
 
-/// The recordings of a folder, by name.
+/// Returns the recordings of a folder, sorted by name.
 ///
 /// # Errors
-/// If it can't be listed.
+///
+/// Returns an error if the folder cannot be listed.
 pub fn recordings(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
     files.retain(|path| {
@@ -226,10 +232,11 @@ fn stem(path: &Path) -> String {
     [".pickle", ".pkl", ".json", ".html"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned()
 }
 
-/// The table of a folder in Markdown, with sums below it.
+/// Writes the Markdown table of a folder, with totals below it.
 ///
 /// # Errors
-/// If the folder can't be listed.
+///
+/// Returns an error if the folder cannot be listed.
 pub fn table(folder: &Path, truths: &Truths) -> io::Result<String> {
     let mut text = "| recording | truth | kind | verdict | what is said |\n|---|---|---|---|---|\n".to_owned();
     let mut sums = [Verdict::Named, Verdict::Missed, Verdict::Accused, Verdict::Fine].map(|verdict| (verdict, 0));

@@ -1,4 +1,4 @@
-//! Laws that hold for every snapshot, whoever made it.
+//! Defines laws that hold for every snapshot from any source.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,9 @@ use shared::trace::{Action, BlockState, Device, Encoding, Trace};
 use crate::corpus::{Sample, decode};
 use crate::equal::difference;
 
-/// A law: it panics where a snapshot breaks it.
+/// Law, which panics for a snapshot that breaks it.
 pub type Law = fn(&Sample, &Trace);
 
-/// All of them.
 pub const LAWS: &[Law] = &[
     chunks_make_no_difference,
     an_export_decodes_to_the_same,
@@ -23,11 +22,11 @@ pub const LAWS: &[Law] = &[
     blocks_tile_their_segments,
 ];
 
-/// Checks a snapshot against all laws, and returns its trace.
+/// Checks a snapshot against all laws and returns its trace.
 ///
 /// # Panics
 ///
-/// It breaks one, or cannot be decoded.
+/// Panics if it breaks a law or cannot be decoded.
 #[track_caller]
 pub fn hold(sample: &Sample) -> Trace {
     let trace = sample.trace();
@@ -39,17 +38,17 @@ fn all_devices(trace: &Trace) -> impl Iterator<Item = &Device> {
     trace.devices.iter().chain(&trace.host)
 }
 
-/// The action that ends lifetimes in a trace.
+/// Returns the action that ends lifetimes in a trace.
 fn ending(device: &Device) -> Action {
     let completed = device.events.iter().any(|event| event.action == Action::FreeCompleted);
     if completed { Action::FreeCompleted } else { Action::FreeRequested }
 }
 
-/// The bytes may arrive in any pieces.
+/// Checks that the trace does not depend on the chunks in which the bytes arrive.
 ///
 /// # Panics
 ///
-/// They make a difference.
+/// Panics if it does.
 pub fn chunks_make_no_difference(sample: &Sample, whole: &Trace) {
     for chunk_bytes in [1, 7, 4096] {
         let chunked = decode(&sample.name, &sample.bytes, chunk_bytes);
@@ -59,11 +58,11 @@ pub fn chunks_make_no_difference(sample: &Sample, whole: &Trace) {
     }
 }
 
-/// What is exported is the same snapshot again.
+/// Checks that an exported snapshot decodes to the same trace.
 ///
 /// # Panics
 ///
-/// It is another.
+/// Panics if it decodes to another.
 pub fn an_export_decodes_to_the_same(sample: &Sample, trace: &Trace) {
     for style in [Style::Python, Style::Python5, Style::Torch] {
         let mut bytes = Vec::new();
@@ -74,11 +73,11 @@ pub fn an_export_decodes_to_the_same(sample: &Sample, trace: &Trace) {
     }
 }
 
-/// The timeline's peak is the one that a plain count of the events finds.
+/// Checks that the timeline's peak equals the peak of a plain count over the events.
 ///
 /// # Panics
 ///
-/// It is another.
+/// Panics if it differs.
 pub fn the_peak_is_that_of_a_counter(sample: &Sample, trace: &Trace) {
     for device in all_devices(trace) {
         let timeline = Timeline::new(trace, device);
@@ -100,11 +99,11 @@ pub fn the_peak_is_that_of_a_counter(sample: &Sample, trace: &Trace) {
     }
 }
 
-/// What was allocated and not freed is what lives at the end.
+/// Checks that live bytes at the end are those at the start plus allocated minus freed bytes.
 ///
 /// # Panics
 ///
-/// It is more or less.
+/// Panics if they differ.
 pub fn allocated_minus_freed_is_live_at_the_end(sample: &Sample, trace: &Trace) {
     for device in all_devices(trace) {
         let timeline = Timeline::new(trace, device);
@@ -117,18 +116,18 @@ pub fn allocated_minus_freed_is_live_at_the_end(sample: &Sample, trace: &Trace) 
     }
 }
 
-/// Live bytes after the last event are those of the final blocks.
+/// Checks that live bytes after the last event are those of the final blocks.
 ///
 /// # Panics
 ///
-/// They are not.
+/// Panics if they differ.
 pub fn live_blocks_are_live_at_the_end(sample: &Sample, trace: &Trace) {
     for device in all_devices(trace) {
         if device.segments.blocks.iter().any(|block| block.requested_bytes.is_none()) {
-            // Old layouts: only rounded sizes are known of blocks, and only requests of events.
+            // Old layouts have only rounded sizes of blocks and only requested sizes of events.
             continue;
         }
-        // Without free_completed events a pending free has already ended the lifetime.
+        // Without free_completed events, a pending free has already ended the lifetime.
         let is_live = |state| match state {
             BlockState::Allocated => true,
             BlockState::PendingFree => ending(device) == Action::FreeCompleted || device.events.is_empty(),
@@ -141,11 +140,11 @@ pub fn live_blocks_are_live_at_the_end(sample: &Sample, trace: &Trace) {
     }
 }
 
-/// Blocks lie without gaps in their segment, and add up to its figures.
+/// Checks that blocks fill their segment without gaps and add up to its totals.
 ///
 /// # Panics
 ///
-/// They do not.
+/// Panics if they do not.
 pub fn blocks_tile_their_segments(sample: &Sample, trace: &Trace) {
     for device in all_devices(trace) {
         for segment in &device.segments.segments {

@@ -1,4 +1,4 @@
-//! What the tests of Snapscope share.
+//! Shared support code of the tests: generators, servers, a browser driver and fault injection.
 
 pub mod bench;
 
@@ -46,6 +46,6 @@ pub mod storage;
 
 pub mod serving;
 
-/// The floor of decoding, which the benchmarks of `shared` measure too.
+/// Bare opcode scan, the lower bound of decoding, which the benchmarks of `shared` measure as well.
 #[path = "../../shared/benches/support/opcode_scan.rs"]
 mod opcode_scan;

@@ -1,4 +1,4 @@
-//! Snapshots of any size that are read at once: an empty trace beside bytes that nothing compresses.
+//! Makes snapshots of any size that decode at once: an empty trace beside incompressible bytes.
 
 use std::io::Write as _;
 
@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 
 use crate::generator::Random;
 
-/// A compressed snapshot of about so many bytes; another seed makes other bytes.
+/// Returns a compressed snapshot of about `bytes` bytes; another seed gives other bytes.
 pub fn padded(bytes: u32, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let padding: Vec<u8> = (0..bytes / 8).flat_map(|_| random.bits().to_le_bytes()).collect();

@@ -1,4 +1,4 @@
-//! A private PostgreSQL: a cluster in a temporary folder, reached through a socket there.
+//! Runs a private PostgreSQL cluster in a temporary folder, reached through a socket there.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,13 +10,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long it may take to start, on a machine that is busy.
+/// Timeout of the start on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the keeper of a cluster does: it starts the server, and when its input ends, stops it and removes the cluster.
+/// Shell script that keeps a cluster: it starts the server and, when its input ends, stops it and removes the cluster.
 ///
-/// The input ends with the test's process, in whichever way that ends, so nothing is left running. After the word
-/// `leave` the cluster stays for the next keeper.
+/// The input ends with the test's process, however that ends, so nothing is left running. After the word `leave` the
+/// cluster stays for the next keeper.
 const KEEPER: &str = r#"
 "$1/postgres" -D "$2/data" >>"$2/log" 2>&1 &
 echo $! >"$2/pid"
@@ -26,16 +26,16 @@ wait
 [ "$word" = leave ] || rm -rf "$2"
 "#;
 
-/// Whether what is committed has to survive a server that is killed.
+/// Durability of commits when the server is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// It does, as in operation.
+    /// Commits survive, as in operation.
     Full,
-    /// Nobody kills it: it need not wait for the disk.
+    /// For tests that do not kill the server, which then need not wait for the disk.
     None,
 }
 
-/// A cluster that runs until this is dropped, or its process ends.
+/// Cluster that runs until it is dropped or its process ends.
 #[derive(Debug)]
 pub struct Postgres {
     folder: PathBuf,
@@ -44,21 +44,23 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// The one cluster of a test binary, for tests that kill nothing: making one takes longer than most of them.
+    /// Returns the cluster that a test binary shares between tests that kill nothing.
+    ///
+    /// Creating a cluster takes longer than most of these tests.
     ///
     /// # Panics
     ///
-    /// As [`Self::start`].
+    /// Panics like [`Self::start`].
     pub fn shared() -> &'static Self {
         static CLUSTER: OnceLock<Postgres> = OnceLock::new();
         CLUSTER.get_or_init(|| Self::start(Durability::None))
     }
 
-    /// Makes a cluster and starts its server.
+    /// Creates a cluster and starts its server.
     ///
     /// # Panics
     ///
-    /// PostgreSQL is not installed, or does not start.
+    /// Panics if PostgreSQL is not installed or does not start.
     #[track_caller]
     pub fn start(durability: Durability) -> Self {
         let folder = tempfile::tempdir().expect("a folder").keep();
@@ -75,11 +77,11 @@ impl Postgres {
         Self { keeper: keep(&folder), databases: AtomicU32::new(0), folder }
     }
 
-    /// The address of a new database.
+    /// Creates a database and returns its URL.
     ///
     /// # Panics
     ///
-    /// It cannot be made.
+    /// Panics if it cannot be created.
     #[track_caller]
     pub fn database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
@@ -89,11 +91,11 @@ impl Postgres {
         format!("postgres://postgres@localhost/{name}?host={}", self.folder.display())
     }
 
-    /// Kills the server, as a machine does that runs out of memory.
+    /// Kills the server with SIGKILL, as the kernel does when memory runs out.
     ///
     /// # Panics
     ///
-    /// It does not run.
+    /// Panics if it is not running.
     pub fn kill(&mut self) {
         let pid = fs::read_to_string(self.folder.join("pid")).expect("a number");
         let killed = Command::new("kill").args(["-9", pid.trim()]).status();
@@ -105,13 +107,13 @@ impl Postgres {
     ///
     /// # Panics
     ///
-    /// It does not start.
+    /// Panics if it does not start.
     #[track_caller]
     pub fn restart(&mut self) {
         self.keeper = keep(&self.folder);
     }
 
-    /// What the server wrote down.
+    /// Returns the server's log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }
@@ -121,15 +123,15 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         drop(self.keeper.stdin.take());
         let _ = self.keeper.wait();
-        // A cluster that was killed, and that no keeper came back to.
+        // Removes a cluster that was killed and not restarted.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Ends a keeper, and lets its cluster be.
+/// Ends a keeper but leaves its cluster.
 fn leave(keeper: &mut Child) {
     if let Some(mut input) = keeper.stdin.take() {
-        // A keeper that has ended needs no word.
+        // A keeper that has already ended needs no word.
         let _ = input.write_all(b"leave\n");
     }
     let _ = keeper.wait();
@@ -148,12 +150,12 @@ fn configure(folder: &Path, durability: Durability) {
     file.write_all(settings.as_bytes()).expect("room");
 }
 
-/// Starts the server, and waits until it answers.
+/// Starts the server and waits until it answers.
 #[track_caller]
 fn keep(folder: &Path) -> Child {
     let start = Instant::now();
     loop {
-        // The number of a server before this one.
+        // The file may hold the process id of the previous server.
         let _ = fs::remove_file(folder.join("pid"));
         let mut keeper = as_user("sh")
             .args(["-c", KEEPER, "keeper"])
@@ -167,14 +169,14 @@ fn keep(folder: &Path) -> Child {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        // A server that was killed leaves processes behind that hold its memory for a moment.
+        // A killed server leaves child processes behind that hold its shared memory for a moment.
         leave(&mut keeper);
         let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
         assert!(start.elapsed() < PATIENCE, "PostgreSQL does not start:\n{log}");
     }
 }
 
-/// Whether the server's process is there, or about to be.
+/// Returns true if the server's process is running or about to start.
 fn is_there(folder: &Path) -> bool {
     let Ok(pid) = fs::read_to_string(folder.join("pid")) else { return true };
     pid.is_empty() || Path::new("/proc").join(pid.trim()).join("fd").exists()
@@ -185,12 +187,12 @@ fn answers(folder: &Path) -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// One of PostgreSQL's programs.
+/// Returns a command for one of PostgreSQL's programs.
 fn program(name: &str) -> Command {
     as_user(binaries().join(name).to_str().expect("a path in ASCII"))
 }
 
-/// A command that runs as somebody else where this process is root: PostgreSQL refuses root.
+/// Returns a command that runs as another user if this process is root, because PostgreSQL refuses root.
 fn as_user(program: &str) -> Command {
     let mut command = Command::new(program);
     command.current_dir("/");
@@ -200,7 +202,7 @@ fn as_user(program: &str) -> Command {
     command
 }
 
-/// The user and group `postgres` where this process is root.
+/// Returns the user and group `postgres` if this process is root.
 fn other_user() -> Option<(u32, u32)> {
     let is_root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
     let users = fs::read_to_string("/etc/passwd").expect("the list of users");
@@ -212,11 +214,11 @@ fn other_user() -> Option<(u32, u32)> {
     })
 }
 
-/// The folder of PostgreSQL's programs: Debian has one for each version, others have them in the path.
+/// Returns the folder of PostgreSQL's programs: Debian has one per version, others have them in `PATH`.
 ///
 /// # Panics
 ///
-/// PostgreSQL is not installed.
+/// Panics if PostgreSQL is not installed.
 #[track_caller]
 fn binaries() -> PathBuf {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path());

@@ -1,4 +1,4 @@
-//! Recordings under test: with a recorder that plays a script.
+//! Runs recordings with a simulated recorder that plays a script.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,25 +14,24 @@ use tempfile::TempDir;
 
 use crate::server::{built, root, snapscope};
 
-/// A recorder that plays a script of the shell, and the folder that it writes to.
+/// Recorder that plays a shell script, and the folder that it writes to.
 ///
 /// The script sees the output file as `$output`, the job as `$job`, and a small snapshot as `$sample`.
 pub struct Played {
     folder: TempDir,
-    /// What [`run`] is given; tests may change it.
+    /// Recorder configuration passed to [`run`]; tests may change it.
     pub config: RecorderConfig,
-    /// What [`run`] is given; tests may change it.
+    /// Limits passed to [`run`]; tests may change them.
     pub limits: Limits,
-    /// What was said, and when to stop.
     pub audience: Audience,
 }
 
 impl Played {
-    /// A recorder that does what `script` says.
+    /// Creates a recorder that runs `script`.
     ///
     /// # Panics
     ///
-    /// The temporary folder cannot be written.
+    /// Panics if the temporary folder cannot be written.
     pub fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let write = |name: &str, text: &str| {
@@ -57,14 +56,14 @@ impl Played {
         Self { folder, config, limits, audience: Audience::default() }
     }
 
-    /// The command `snapscope` in the folder, with this recorder for its own.
+    /// Returns the command `snapscope` in the folder, with this recorder.
     pub fn command(&self) -> Command {
         let mut command = Command::new(snapscope());
         command.current_dir(self.folder.path()).envs(self.variables());
         command
     }
 
-    /// What a process needs in its environment so that its recorder is this one.
+    /// Returns the environment variables that make a process use this recorder.
     pub fn variables(&self) -> [(String, OsString); 4] {
         let variable = |name: &str, path: &Path| (name.to_owned(), path.into());
         [
@@ -75,31 +74,31 @@ impl Played {
         ]
     }
 
-    /// A file in the folder.
+    /// Returns the path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Where the snapshot is to go.
+    /// Returns the output path of the snapshot.
     pub fn output(&self) -> PathBuf {
         self.path("out.pickle")
     }
 
-    /// Runs it to its end.
+    /// Runs the recording to its end.
     ///
     /// # Errors
     ///
-    /// As the script has it.
+    /// Returns the failure that the script causes.
     pub fn run(&mut self, job: &Job) -> Result<Recording, Box<RecordingFailure>> {
         let output = self.output();
         run(&self.config, job, &self.limits, &output, &mut self.audience)
     }
 
-    /// What lies where the snapshot is to go, hidden files included.
+    /// Lists the output folder, including hidden files.
     ///
     /// # Panics
     ///
-    /// The folder cannot be read.
+    /// Panics if the folder cannot be read.
     pub fn files(&self) -> Vec<OsString> {
         let entries = std::fs::read_dir(self.folder.path()).expect("the folder to be there");
         let mut names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
@@ -108,12 +107,12 @@ impl Played {
     }
 }
 
-/// Who follows a recording: writes down its lines, and may stop it.
+/// Watcher that collects the lines of a recording and may stop it.
 #[derive(Default)]
 pub struct Audience {
-    /// The lines, each as it was said.
+    /// Lines in the order received.
     pub lines: Vec<RecorderLine>,
-    /// When to stop the recording.
+    /// Time at which the recording is stopped.
     pub until: Option<Instant>,
 }
 
@@ -127,42 +126,41 @@ impl Watcher for Audience {
     }
 }
 
-/// A small job on virtual cards.
+/// Returns a small job on virtual cards.
 ///
 /// # Panics
 ///
-/// The card has no such name.
+/// Panics if there is no card of this name.
 #[track_caller]
 pub fn job(card: &str) -> Job {
     config(&format!("name = \"a small job\"\nmodel = \"mlp\"\nsteps = 2\ncard = \"{card}\"\n"))
 }
 
-/// A job from a config in TOML.
+/// Parses a job from a TOML config.
 ///
 /// # Panics
 ///
-/// It is no valid config.
+/// Panics if the config is not valid.
 #[track_caller]
 pub fn config(text: &str) -> Job {
     let raw = RawJob::from_toml(text).expect("a config");
     raw.resolve().expect("a valid config")
 }
 
-/// A small snapshot.
 fn sample() -> PathBuf {
     root().join("tests/data/snapshots/made-protocol2.pickle")
 }
 
-/// Where this machine's programs are.
+/// Returns the `PATH` of this process.
 fn search_path() -> OsString {
     std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into())
 }
 
-/// The recorder, built from the sources as they are, with the libraries that `./dev` laid down.
+/// Returns the configuration of the recorder, built from the current sources, with the libraries set up by `./dev`.
 ///
 /// # Panics
 ///
-/// The build fails, or the libraries are not there.
+/// Panics if the build fails or the libraries are missing.
 #[track_caller]
 pub fn built_recorder() -> &'static RecorderConfig {
     static CONFIG: OnceLock<RecorderConfig> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! A private store that speaks S3: a bucket over a temporary folder, on a free port of this machine.
+//! Runs a private S3 server: a bucket over a temporary folder, on a free local port.
 
 use std::convert::Infallible;
 use std::fs;
@@ -21,43 +21,43 @@ use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 
-/// The name of the bucket, and what the names of objects begin with.
+/// Name of the bucket, and the prefix of the object names.
 const BUCKET: &str = "snapshots";
 const PREFIX: &str = "test";
 
-/// Who may use it.
+/// Credentials of the bucket.
 const KEY: &str = "test-key";
 const SECRET: &str = "test-secret";
 
-/// How it answers.
+/// Behaviour of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mood {
-    /// As it should.
+    /// Answers normally.
     Fine,
-    /// With 500, whatever it is asked.
+    /// Answers every request with status 500.
     Fails,
-    /// Never.
+    /// Never answers.
     Hangs,
-    /// It closes the connection instead.
+    /// Closes the connection without an answer.
     Drops,
 }
 
-/// A bucket that is served until this is dropped.
+/// S3 server with one bucket, which stops when dropped.
 #[derive(Debug)]
 pub struct S3 {
     address: SocketAddr,
     folder: TempDir,
     mood: Arc<Mutex<Mood>>,
-    // The last field: it ends what serves the others.
+    // The last field, so that the runtime that serves requests is dropped last.
     _runtime: Runtime,
 }
 
 impl S3 {
-    /// Serves an empty bucket.
+    /// Starts a server with an empty bucket.
     ///
     /// # Panics
     ///
-    /// This machine has no folder, port or thread for it.
+    /// Panics if there is no folder, port or thread for it.
     pub fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join(BUCKET)).expect("room");
@@ -73,12 +73,12 @@ impl S3 {
         Self { address, folder, mood, _runtime: runtime }
     }
 
-    /// What the setting `store` is for it.
+    /// Returns the value of the setting `store` for the bucket.
     pub fn store(&self) -> String {
         format!("s3://{BUCKET}/{PREFIX}")
     }
 
-    /// The variables that a process needs beside.
+    /// Returns the environment variables that a process needs for the bucket.
     pub fn variables(&self) -> Vec<(String, String)> {
         let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         vec![
@@ -89,39 +89,39 @@ impl S3 {
         ]
     }
 
-    /// The same as [`Self::store`] and [`Self::variables`], for a store in this process.
+    /// Returns the same address as [`Self::store`] and [`Self::variables`], for a store in this process.
     ///
     /// # Panics
     ///
-    /// The address is none.
+    /// Panics if the address is not valid.
     pub fn address(&self) -> StoreAddress {
         let address = StoreAddress::parse(&self.store()).expect("an address");
         address.with_variables(BucketVariables::new(self.variables()))
     }
 
-    /// Changes how it answers, from the next request on.
+    /// Changes the behaviour from the next request on.
     pub fn set_mood(&self, mood: Mood) {
         *self.mood.lock().unwrap_or_else(PoisonError::into_inner) = mood;
     }
 
-    /// The folder that has an object as a file of the same path.
+    /// Returns the folder where an object is a file of the same path.
     pub fn objects(&self) -> &Path {
         self.folder.path()
     }
 }
 
-/// Takes connections until the runtime ends.
+/// Accepts connections until the runtime ends.
 async fn serve(listener: TcpListener, service: S3Service, mood: Arc<Mutex<Mood>>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(tokio::spawn(connection(stream, service.clone(), Arc::clone(&mood)))),
-            // No descriptor is free at this moment.
+            // No file descriptor is free at this moment.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
 }
 
-/// Answers one connection to its end; a client that goes away ends it, too.
+/// Serves one connection until it ends or the client closes it.
 async fn connection(stream: TcpStream, service: S3Service, mood: Arc<Mutex<Mood>>) {
     let answer = service_fn(|request: Request<Incoming>| {
         let (service, mood) = (service.clone(), Arc::clone(&mood));
@@ -130,7 +130,7 @@ async fn connection(stream: TcpStream, service: S3Service, mood: Arc<Mutex<Mood>
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
 }
 
-/// Answers as the mood is; an error closes the connection.
+/// Answers according to the mood; an error closes the connection.
 async fn answer(
     request: Request<Incoming>,
     service: S3Service,

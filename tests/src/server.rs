@@ -1,4 +1,4 @@
-//! The server under test, in this process; [`crate::serving`] has it as the binary.
+//! Runs the server under test in this process; [`crate::serving`] runs it as the binary.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::repro::built_recorder;
 pub use crate::serving::ServeProcess;
 use crate::storage::{Backend, Storage};
 
-/// The app on a free port of this machine, in a thread of this process, until it is dropped.
+/// Server on a free local port, in a thread of this process, which stops when dropped.
 pub struct Server {
     address: SocketAddr,
     handle: ServerHandle,
@@ -30,31 +30,31 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves a folder in the layout of `target/dist`.
+    /// Serves a folder with the layout of `target/dist`.
     ///
     /// # Panics
     ///
-    /// The folder cannot be served.
+    /// Panics if the server does not start.
     #[track_caller]
     pub fn start(dist: &Path) -> Self {
         Self::with(SettingsArgs { dist: Some(dist.to_owned()), jobs: Some(String::new()), ..SettingsArgs::default() })
     }
 
-    /// Serves with settings; the port, and a folder for its data where none is named, are its own.
+    /// Starts a server with settings, on a free port and with a temporary data folder if none is named.
     ///
     /// # Panics
     ///
-    /// It cannot be served.
+    /// Panics if the server does not start.
     #[track_caller]
     pub fn with(settings: SettingsArgs) -> Self {
         Self::on(Backend::Sqlite, settings)
     }
 
-    /// As [`Self::with`], on a backend of its own.
+    /// Starts a server like [`Self::with`], on a new backend.
     ///
     /// # Panics
     ///
-    /// It cannot be served.
+    /// Panics if the server does not start.
     #[track_caller]
     pub fn on(backend: Backend, settings: SettingsArgs) -> Self {
         let storage = Storage::new(backend);
@@ -63,7 +63,7 @@ impl Server {
             listen: Some("127.0.0.1:0".to_owned()),
             data: settings.data.clone().or_else(|| Some(data.path().to_owned())),
             grace: settings.grace.clone().or_else(|| Some("0s".to_owned())),
-            // Whoever else uses the machine of the tests has no say in what they see.
+            // Other users of the test machine do not matter, so no token is needed.
             no_token: settings.no_token.or((settings.token.is_none() && settings.private.is_none()).then_some(true)),
             database: settings.database.clone().or_else(|| storage.database()),
             ..settings
@@ -93,28 +93,28 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// The page is not built.
+    /// Panics if the page is not built.
     #[track_caller]
     pub fn with_page() -> Self {
         Self::start(&built_page())
     }
 
-    /// The full address of a path.
+    /// Returns the full URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// Asks for a path with further headers, and reads the whole answer.
+    /// Sends a GET request with additional headers and reads the whole answer.
     #[track_caller]
     pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> Reply {
         self.send("GET", path, headers)
     }
 
-    /// Sends a request without a body; path and headers go out exactly as given.
+    /// Sends a request without a body; path and headers are sent exactly as given.
     ///
     /// # Panics
     ///
-    /// The server does not answer.
+    /// Panics if the server does not answer.
     #[track_caller]
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
         send(self.address, method, path, headers)
@@ -124,13 +124,12 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// The server does not answer.
+    /// Panics if the server does not answer.
     #[track_caller]
     pub fn send_body(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         http::send_body(self.address, method, path, headers, body)
     }
 
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -147,30 +146,30 @@ impl Drop for Server {
     }
 }
 
-/// The binary `snapscope`, built from the sources as they are.
+/// Returns the binary `snapscope`, built from the current sources.
 ///
 /// # Panics
 ///
-/// The build fails.
+/// Panics if the build fails.
 #[track_caller]
 pub fn snapscope() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| built("snapscope"))
 }
 
-/// Builds a binary and returns where it is.
+/// Builds a binary and returns its path.
 ///
-/// Cargo builds binaries for the tests of their own package only; asking it here keeps every test from a stale one.
+/// Cargo builds binaries only for the tests of their own package; building here keeps tests from using a stale one.
 ///
 /// # Panics
 ///
-/// The build fails.
+/// Panics if the build fails.
 #[track_caller]
 pub fn built(binary: &str) -> PathBuf {
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--workspace", "--bin", binary]).current_dir(root());
-    // What cargo tells this test of its package: build scripts that watch it (ring's) would have half of the server
-    // built anew, and once more by the next cargo that is not run by a test.
+    // Cargo sets these variables for this test's package. Build scripts that watch them (ring's) would cause half of
+    // the server to be rebuilt, and once more by the next cargo that is not run by a test.
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for name in names.filter(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
         build.env_remove(name);
@@ -182,11 +181,11 @@ pub fn built(binary: &str) -> PathBuf {
     test.ancestors().nth(2).expect("a target folder").join(binary)
 }
 
-/// The page that `./dev` built.
+/// Returns the folder of the page that `./dev` built.
 ///
 /// # Panics
 ///
-/// There is none.
+/// Panics if the page is not built.
 #[track_caller]
 pub fn built_page() -> PathBuf {
     let dist = root().join("target/dist");
@@ -194,7 +193,7 @@ pub fn built_page() -> PathBuf {
     dist
 }
 
-/// The top folder of the sources.
+/// Returns the root folder of the sources.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }

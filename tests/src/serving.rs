@@ -1,4 +1,4 @@
-//! The binary `snapscope serve` in a process of its own.
+//! Runs the binary `snapscope serve` in a separate process.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,33 +13,33 @@ use crate::form::Form;
 use crate::http::{self, Reply};
 use crate::server::{built_page, snapscope};
 
-/// How a server is started; what is left out is as for a server of the test's own that records nothing.
+/// Options of a server process; by default it belongs to the test alone and records nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Launch {
-    /// Words before the program: another program that starts it.
+    /// Words before the program, for another program that starts it.
     pub before: Vec<OsString>,
-    /// The program, where it is not the one of the tests' own profile.
+    /// Program; by default the one built with the tests' own profile.
     pub program: Option<PathBuf>,
     /// Long options and their values.
     pub settings: Vec<(&'static str, OsString)>,
-    /// Variables of its environment.
+    /// Environment variables.
     pub environment: Vec<(String, OsString)>,
-    /// The folder of the page, where it is not the one that `./dev` built.
+    /// Folder of the page; by default the one that `./dev` built.
     pub dist: Option<PathBuf>,
-    /// The folder of its data, where it is to stay.
+    /// Folder of the data; by default a temporary one.
     pub data: Option<PathBuf>,
-    /// The file that takes its log, where it is not to be seen beside that of the test.
+    /// File for the log; by default it goes to the test's standard error.
     pub log: Option<PathBuf>,
 }
 
 impl Launch {
-    /// Adds an option, which counts more than what it is by default.
+    /// Adds an option, which takes precedence over the default.
     pub fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
         self.settings.push((name, value.into()));
         self
     }
 
-    /// Adds variables.
+    /// Adds environment variables.
     pub fn with_variables<V: Into<OsString>>(mut self, variables: impl IntoIterator<Item = (String, V)>) -> Self {
         self.environment.extend(variables.into_iter().map(|(name, value)| (name, value.into())));
         self
@@ -57,7 +57,7 @@ impl Launch {
         }
         let has_token = self.settings.iter().any(|(name, _)| ["--token", "--private"].contains(name));
         if !has_token && self.environment.iter().all(|(name, _)| name != "SNAPSCOPE_TOKEN") {
-            // Whoever else uses the machine of the tests has no say in what they see.
+            // Other users of the test machine do not matter, so no token is needed.
             command.arg("--no-token");
         }
         command.arg("--dist").arg(self.dist.clone().unwrap_or_else(built_page)).arg("--data").arg(data);
@@ -66,56 +66,56 @@ impl Launch {
         command
     }
 
-    /// Starts the process on a folder of data, without waiting for it.
+    /// Starts the process on a data folder without waiting for it.
     pub(crate) fn spawn(&self, data: &Path) -> Child {
         self.command(data).stdout(Stdio::piped()).spawn().expect("the binary to start")
     }
 }
 
-/// Appends what a command says of itself to a file.
+/// Appends the standard error of a command to a file.
 pub(crate) fn log_to(command: &mut Command, file: Option<&Path>) {
     let Some(file) = file else { return };
     command.stderr(File::options().create(true).append(true).open(file).expect("room for a log"));
 }
 
-/// A server that is killed when dropped.
+/// Server process, killed when dropped.
 #[derive(Debug)]
 pub struct ServeProcess {
     child: Child,
     data: PathBuf,
     _folder: Option<TempDir>,
-    /// Where it listens.
+    /// Address that it listens on.
     pub address: SocketAddr,
-    /// The path that logs in, where it made a token.
+    /// Path that logs in, if the server made a token.
     pub login: Option<String>,
 }
 
 impl ServeProcess {
-    /// Starts the binary with a page, and waits until it says where it listens.
+    /// Starts the binary with a page and waits until it reports its address.
     ///
     /// # Panics
     ///
-    /// It ends without listening.
+    /// Panics if it ends without listening.
     #[track_caller]
     pub fn start(dist: &Path) -> Self {
         Self::launch(&Launch { dist: Some(dist.to_owned()), ..Launch::default() })
     }
 
-    /// Starts the binary on a free port, and waits until it says where.
+    /// Starts the binary on a free port and waits until it reports its address.
     ///
     /// # Panics
     ///
-    /// It ends without listening.
+    /// Panics if it ends without listening.
     #[track_caller]
     pub fn launch(launch: &Launch) -> Self {
         Self::try_launch(launch).unwrap_or_else(|line| panic!("an address, not {line:?}"))
     }
 
-    /// As [`Self::launch`].
+    /// Starts the binary like [`Self::launch`].
     ///
     /// # Errors
     ///
-    /// It ends without listening: what it printed instead.
+    /// Returns what it printed if it does not listen.
     pub fn try_launch(launch: &Launch) -> Result<Self, String> {
         let folder = launch.data.is_none().then(|| tempfile::tempdir().expect("a folder"));
         let data = folder.as_ref().map(|folder| folder.path().to_owned()).or_else(|| launch.data.clone());
@@ -130,7 +130,7 @@ impl ServeProcess {
                 Ok(Self { child, data, _folder: folder, address, login: path.map(|path| format!("/{path}")) })
             }
             None => {
-                // It ends by itself; if not, nobody knows where to ask it.
+                // It ends by itself; if not, its address is unknown.
                 let _ = child.kill();
                 let _ = child.wait();
                 Err(line)
@@ -138,44 +138,42 @@ impl ServeProcess {
         }
     }
 
-    /// The number of the process.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Whether the process has ended, whoever ended it.
+    /// Returns true if the process has ended for any reason.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().is_ok_and(|status| status.is_some())
     }
 
-    /// The folder of its data.
+    /// Returns the data folder.
     pub fn data(&self) -> &Path {
         &self.data
     }
 
-    /// Asks for a path.
     #[track_caller]
     pub fn get(&self, path: &str) -> Reply {
         http::send(self.address, "GET", path, &[])
     }
 
-    /// Sends a body.
     #[track_caller]
     pub fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         http::send_body(self.address, "POST", path, headers, body)
     }
 
-    /// Shares what a form holds.
+    /// Uploads a form to the shares.
     #[track_caller]
     pub fn share(&self, form: Form) -> Reply {
         self.post("/api/v1/shares", &[("Content-Type", &Form::content_type())], &form.finish())
     }
 
-    /// Shares what a form holds, and returns where it is.
+    /// Uploads a form to the shares and returns the path of the link.
     ///
     /// # Panics
     ///
-    /// It is refused.
+    /// Panics if the upload is refused.
     #[track_caller]
     pub fn shared(&self, form: Form) -> String {
         let reply = self.share(form);
@@ -187,7 +185,7 @@ impl ServeProcess {
     ///
     /// # Panics
     ///
-    /// The process cannot be signalled.
+    /// Panics if the process cannot be signalled.
     #[track_caller]
     pub fn stop(mut self, signal: &str) -> Option<i32> {
         let kill = Command::new("kill").args([format!("-{signal}"), self.child.id().to_string()]).status();

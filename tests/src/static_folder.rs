@@ -1,4 +1,4 @@
-//! A server of plain files, as any host of static pages is one: it knows nothing of Snapscope.
+//! Serves plain files as a static web host does, without any knowledge of Snapscope.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Result, Write};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// A folder on a free port of this machine, below a path of its own, until it is dropped; files are read when asked for.
+/// HTTP server of a folder below a path prefix, which stops when dropped; files are read on request.
 pub struct StaticFolder {
     address: SocketAddr,
     prefix: &'static str,
@@ -17,11 +17,11 @@ pub struct StaticFolder {
 }
 
 impl StaticFolder {
-    /// Serves a folder below `prefix`, such as `/tools/snapscope/`; elsewhere there is nothing.
+    /// Serves a folder below `prefix`, such as `/tools/snapscope/`; other paths do not exist.
     ///
     /// # Panics
     ///
-    /// There is no free port.
+    /// Panics if there is no free port.
     pub fn serve(folder: &Path, prefix: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
@@ -33,14 +33,14 @@ impl StaticFolder {
                     return;
                 }
                 let folder = folder.clone();
-                // A browser opens connections that it never uses: none may keep the others waiting.
+                // Browsers open connections that they never use, and these must not block the others.
                 std::thread::spawn(move || stream.and_then(|stream| answer(stream, &folder, prefix)));
             }
         });
         Self { address, prefix, is_ended, thread: Some(thread) }
     }
 
-    /// The address of a path of the folder.
+    /// Returns the URL of a path in the folder.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{}{path}", self.address, self.prefix)
     }
@@ -49,7 +49,7 @@ impl StaticFolder {
 impl Drop for StaticFolder {
     fn drop(&mut self) {
         self.is_ended.store(true, Ordering::SeqCst);
-        // The thread waits for a connection.
+        // Wakes the thread that waits for a connection.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

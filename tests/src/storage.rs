@@ -1,20 +1,20 @@
-//! What a server under test keeps things in: SQLite and a folder, or PostgreSQL and a bucket.
+//! Provides the database and store of a server under test: SQLite and a folder, or PostgreSQL and a bucket.
 
 use server::store::StoreAddress;
 
 use crate::postgres::Postgres;
 use crate::s3::S3;
 
-/// A kind of database, with the kind of store that goes with it.
+/// Kind of database, with the kind of store that goes with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
-    /// SQLite, and a folder: the default.
+    /// SQLite and a folder, the default.
     Sqlite,
-    /// PostgreSQL, and a bucket: the large setting.
+    /// PostgreSQL and a bucket, the setup for large installations.
     Postgres,
 }
 
-/// A database and a store of a test's own.
+/// Database and store of one test.
 #[derive(Debug)]
 pub struct Storage {
     database: Option<String>,
@@ -22,11 +22,11 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// An empty database and an empty store.
+    /// Creates an empty database and an empty store.
     ///
     /// # Panics
     ///
-    /// PostgreSQL is not installed.
+    /// Panics if PostgreSQL is not installed.
     #[track_caller]
     pub fn new(backend: Backend) -> Self {
         match backend {
@@ -35,24 +35,25 @@ impl Storage {
         }
     }
 
-    /// The setting `database`, unless it is the default.
+    /// Returns the setting `database`, unless it is the default.
     pub fn database(&self) -> Option<String> {
         self.database.clone()
     }
 
-    /// Where the store is, unless it is the default.
+    /// Returns the address of the store, unless it is the default.
     pub fn store(&self) -> Option<StoreAddress> {
         self.bucket.as_ref().map(S3::address)
     }
 
-    /// The bucket, where there is one.
+    /// Returns the bucket, if there is one.
     pub fn bucket(&self) -> Option<&S3> {
         self.bucket.as_ref()
     }
 }
 
-/// Declares tests once for each backend: `both!(name, …)` makes `sqlite::name` and `postgres::name` of functions that
-/// take a [`Backend`].
+/// Declares tests once for each backend.
+///
+/// `both!(name, …)` makes the tests `sqlite::name` and `postgres::name` from functions that take a [`Backend`].
 #[macro_export]
 macro_rules! both {
     ($($name:ident),+ $(,)?) => {

@@ -1,4 +1,4 @@
-//! The benchmark, so that it measures when it is asked to: once over a small file, and over toy pages.
+//! Tests that the benchmark works, on a small file and on toy pages.
 
 use std::fs;
 use std::process::Command;
@@ -7,7 +7,9 @@ use testkit::bench::page::visit;
 use testkit::bench::viewer::Viewer;
 use testkit::server::snapscope;
 
-/// A page that shows a file's length as bars, a tenth of a second after it was chosen or dropped.
+/// Serves a toy page with a canvas and a script, as a viewer to measure.
+///
+/// With [`DRAW`], it shows the file 0.1 s after it was chosen or dropped.
 fn toy(script: &str) -> (tempfile::TempDir, Viewer) {
     let folder = tempfile::tempdir().expect("a folder");
     let page = format!("<!doctype html><body><canvas width=400 height=200></canvas><script>{script}</script>");

@@ -1,8 +1,8 @@
-//! A snapshot says the same whether its records are read as a whole or opcode by opcode.
+//! Checks that a pickle decodes to the same trace as whole records and opcode by opcode.
 //!
-//! Chunks of a byte are too short for the fast way (`pickle/runs.rs`), so that every opcode of theirs is a step; larger
-//! ones cut records wherever they end.
-//! What is compared is everything, down to the order in which strings and stacks were met, and errors to the byte.
+//! Chunks of one byte are too short for the fast path (`pickle/runs.rs`), so each opcode is a separate step; larger
+//! chunks cut records at arbitrary places. Everything is compared, including the order in which strings and stacks
+//! appear and the byte offsets of errors.
 
 use shared::import::{ImportError, Importer};
 use shared::trace::Trace;
@@ -30,7 +30,7 @@ fn at_once(bytes: &[u8]) -> Decoded {
     decode(bytes, || usize::MAX)
 }
 
-/// Panics unless both say the same, row by row.
+/// Panics unless both results are equal, row by row.
 #[track_caller]
 fn assert_same(name: &str, a: &Decoded, b: &Decoded) {
     let (a, b) = match (a, b) {
@@ -52,7 +52,7 @@ fn assert_same(name: &str, a: &Decoded, b: &Decoded) {
     assert_eq!((a.format, &a.diagnostics), (b.format, &b.diagnostics), "{name}");
 }
 
-/// The stored pickles, unpacked.
+/// Returns the stored pickles, decompressed.
 fn pickles() -> Vec<(String, Vec<u8>)> {
     let is_pickle = |sample: &Sample| sample.name.ends_with(".pickle") || sample.name.ends_with(".pickle.gz");
     let found: Vec<_> =
@@ -61,7 +61,7 @@ fn pickles() -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// Opcodes that a machine may meet anywhere, with what they need.
+/// Opcodes that may occur anywhere, with their arguments.
 const OPCODES: &[&[u8]] = &[
     b"}\x94(",
     b"]\x94(",
@@ -104,7 +104,7 @@ const OPCODES: &[&[u8]] = &[
     b".",
 ];
 
-/// Damages bytes in one of the ways that keep much of a pickle in order.
+/// Damages bytes in one of the ways that leave much of a pickle valid.
 fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     let place = random.below(bytes.len());
     let end = (place + 1 + random.below(80)).min(bytes.len());

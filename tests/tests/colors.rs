@@ -1,4 +1,4 @@
-//! The colours of the pages: readable on every ground in both schemes, and the same in pictures and in style sheets.
+//! Tests the colours: readable on every background in both schemes, and equal in pictures and style sheets.
 
 use shared::analysis::Category;
 use shared::draw::color::Color;
@@ -6,14 +6,14 @@ use shared::draw::theme::Theme;
 use std::collections::BTreeMap;
 use testkit::server::root;
 
-/// A colour in the light scheme and in the dark one.
+/// Colour in the light and in the dark scheme.
 type Pair = [Color; 2];
 
-/// All that texts and lines may stand on.
+/// Backgrounds of texts and lines.
 const GROUNDS: [&str; 9] =
     ["bg", "surface", "raised", "sunken", "hover", "accent-soft", "info-soft", "warning-soft", "error-soft"];
 
-/// The colours that a style sheet names, by their names without the dashes.
+/// Returns the colours of a style sheet by their names without the dashes.
 fn named(sheet: &str) -> BTreeMap<String, Pair> {
     let path = root().join("static").join(sheet);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -26,7 +26,7 @@ fn named(sheet: &str) -> BTreeMap<String, Pair> {
     pairs.collect()
 }
 
-/// Every one of `colors` has at least this contrast to every ground.
+/// Checks that each colour has at least the contrast `least` to every background.
 #[track_caller]
 fn check(colors: &[&str], grounds: &[&str], least: f64) {
     let named = named("tokens.css");
@@ -61,7 +61,7 @@ fn categories_have_the_same_colours_everywhere() {
     }
 }
 
-/// The colour as eyes without one kind of cones see it, by Machado, Oliveira and Fernandes (2009), severity 1.
+/// Returns the colour as seen without one kind of cones, by Machado, Oliveira and Fernandes (2009), severity 1.
 fn seen(color: Color, matrix: [[f64; 3]; 3]) -> [f64; 3] {
     let rgb = color.channels().map(|channel| {
         let value = f64::from(channel) / 255.0;
@@ -70,7 +70,7 @@ fn seen(color: Color, matrix: [[f64; 3]; 3]) -> [f64; 3] {
     lab(matrix.map(|row| row.iter().zip(rgb).map(|(part, channel)| part * channel).sum::<f64>().clamp(0.0, 1.0)))
 }
 
-/// Linear sRGB in OKLab, by Ottosson (2020).
+/// Converts linear sRGB to OKLab, by Ottosson (2020).
 fn lab([r, g, b]: [f64; 3]) -> [f64; 3] {
     let l = (0.412_221_470_8 * r + 0.536_332_536_3 * g + 0.051_445_992_9 * b).cbrt();
     let m = (0.211_903_498_2 * r + 0.680_699_545_1 * g + 0.107_396_956_6 * b).cbrt();

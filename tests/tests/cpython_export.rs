@@ -1,4 +1,4 @@
-//! Exported and generated snapshots, as CPython reads them.
+//! Checks exported and generated snapshots with CPython.
 
 use shared::export;
 use shared::pickle::Style;
@@ -9,7 +9,7 @@ use testkit::generator::{Config, generate_vec};
 
 const STYLES: [Style; 3] = [Style::Python, Style::Python5, Style::Torch];
 
-/// Writes files into a folder that lasts for a test.
+/// Temporary folder of a test's files.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -24,7 +24,7 @@ impl Folder {
     }
 }
 
-/// Exports every stored snapshot in a style; the originals beside the exports.
+/// Exports every stored snapshot in a style; returns the paths of the originals and the exports.
 fn exports(folder: &Folder, style: Style) -> Vec<(PathBuf, PathBuf)> {
     let export = |sample: testkit::corpus::Sample| {
         let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! `snapscope inspect --json` against plain Python over CPython's pickle.
+//! Compares `snapscope inspect --json` with plain Python over CPython's pickle.
 
 use clap::Parser;
 use serde_json::Value;
@@ -14,7 +14,7 @@ struct Inspect {
     args: InspectArgs,
 }
 
-/// What the command prints, without what the oracle has no opinion about.
+/// Returns what the command prints, without the fields that the oracle does not compute.
 fn document(path: &Path) -> Value {
     let inspect = Inspect::try_parse_from(["inspect".as_ref(), "--json".as_ref(), path.as_os_str()])
         .expect("a right command line");
@@ -25,7 +25,7 @@ fn document(path: &Path) -> Value {
     document
 }
 
-/// The first figures that differ, with the path to them.
+/// Returns the first difference, with the path to it.
 fn difference(ours: &Value, expected: &Value) -> Option<String> {
     let both = match (ours, expected) {
         (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => a.values().zip(b.values()).collect::<Vec<_>>(),

@@ -1,13 +1,13 @@
-//! The pickle reader against CPython, and against serde-pickle where nothing is shared.
+//! Compares the pickle reader with CPython, and with serde-pickle for pickles without shared objects.
 //!
-//! The canonical text of a value: `N`, `T`, `F`; `i` and decimal digits; `f` and the 64 bits in hexadecimal or `nan`;
-//! `s` and `b` with the bytes in hexadecimal; `[…]`, `(…)`, and `{key:value,…}` sorted by text.
+//! Values are compared by a canonical text: `N`, `T`, `F`; `i` and decimal digits; `f` and the 64 bits in hexadecimal
+//! or `nan`; `s` and `b` with the bytes in hexadecimal; `[…]`, `(…)`, and `{key:value,…}` sorted by text.
 
 use serde_pickle::{DeOptions, HashableValue, Value};
 use shared::pickle::value_from_slice;
 use testkit::cpython;
 
-/// One line of `random_values.py`.
+/// Line of `random_values.py`.
 struct Case {
     protocol: String,
     pickle: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Damaged files end in an error or in a model that holds together; never in a panic.
+//! Tests that damaged files end in an error or a consistent model, never in a panic.
 
 use shared::analysis::{Summary, Timeline};
 use shared::import::import;
@@ -6,7 +6,7 @@ use testkit::corpus::samples;
 use testkit::generator::Random;
 use testkit::server::root;
 
-/// Decodes damaged bytes, and checks the model if there is one.
+/// Decodes damaged bytes and checks the model if there is one; returns true if there is.
 fn survive(bytes: &[u8]) -> bool {
     let Ok(trace) = import(bytes) else { return false };
     trace.check();
@@ -34,7 +34,7 @@ fn flipped_bytes_never_panic() {
     const FLIPS_PER_FILE: usize = 100;
     let mut random = Random::new(1);
     let (mut read, mut refused) = (0, 0);
-    // Large files only make this slow: damage is local.
+    // Large files would only make this slow, because damage is local.
     for snapshot in samples().into_iter().filter(|snapshot| snapshot.unpacked().len() < 1_000_000) {
         let mut bytes = snapshot.unpacked();
         for _ in 0..FLIPS_PER_FILE {
@@ -103,7 +103,7 @@ fn errors_say_what_and_where() {
 
 #[test]
 fn a_claimed_length_reserves_nothing() {
-    // A text of 2^40 bytes, a memo index of 2^31 and a million marks, none of which is there.
+    // A text of 2^40 bytes, a memo index of 2^31 and a million marks, none of which is in the file.
     check(b"\x80\x04\x8d\x00\x00\x00\x00\x00\x01\x00\x00", "ends within", Some(2));
     check(b"\x80\x04Nr\xff\xff\xff\x7f0}.", "an empty dictionary", None);
     let marks = [b"\x80\x04".as_slice(), &[b'('; 1_000_000]].concat();

@@ -1,4 +1,4 @@
-//! What a server keeps: nothing of it goes because of a wrong database, and backups bring it back.
+//! Tests that a wrong database does not empty the store, that backups restore it, and that old data is served.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,7 +10,7 @@ use testkit::form::Form;
 use testkit::server::{ServeProcess, built_page, root, snapscope};
 use testkit::serving::Launch;
 
-/// A server on a folder that makes one link and stops; returns where the link is.
+/// Starts a server on a folder, makes one link and stops it; returns the path of the link.
 fn served_once(data: &Path) -> String {
     let server = ServeProcess::launch(&Launch { data: Some(data.to_owned()), ..Launch::default() });
     let link = server.shared(Form::share(&fs::read(root().join("static/sample.pickle.gz")).expect("the sample")));
@@ -33,7 +33,6 @@ fn check(output: &Output, status: i32, parts: &[&str]) {
     }
 }
 
-/// All files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -51,7 +50,7 @@ fn another_database_does_not_empty_the_store() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path();
     let link = served_once(data);
-    // What is young is left alone anyway.
+    // Housekeeping leaves recent files alone anyway.
     let old = SystemTime::now() - Duration::from_secs(2 * 3600);
     let before = files(&data.join("store"));
     for file in &before {
@@ -76,7 +75,7 @@ fn a_backup_serves_and_is_restored() {
     let at = |name: &str| folder.path().join(name);
     let link = served_once(&at("data"));
     check(&snapscope_data("check", None, &at("data"), &["--contents"]), 0, &["1 snapshot", "is what was stored"]);
-    // Others have accounts on the same machine.
+    // Other users of the machine have no access.
     let mode = fs::metadata(at("data")).expect("a folder").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
     check(&snapscope_data("backup", Some(&at("backup")), &at("data"), &[]), 0, &["1 of them new"]);
@@ -114,7 +113,7 @@ fn what_is_missing_or_changed_is_told() {
     check(&snapscope_data("check", None, data, &[]), 1, &["missing in the store: 1"]);
 }
 
-/// Data folders that earlier versions left, each with a finished job and a link, by its token.
+/// Data folders of earlier versions, each with a finished job and a link with this token.
 const EARLIER: [(&str, &str); 1] = [("2026-11", "r6kg967ew1r7eczvc1f3kj63rv0m2tw4p7jengr")];
 
 #[test]
@@ -132,10 +131,10 @@ fn what_earlier_versions_kept_is_served() {
         let server = ServeProcess::launch(&Launch { data: Some(folder.path().to_owned()), ..Launch::default() });
         let share = server.get(&format!("/api/v1/shares/{token}"));
         assert_eq!((share.status, &share.json()["title"]), (200, &"a run of long ago".into()), "{name}");
-        // It is older than jobs are kept, and stays while the clock may be wrong.
+        // The job is older than jobs are kept, but stays because the clock may be wrong.
         let job = server.get("/api/v1/jobs").json()["jobs"][0].clone();
         assert_eq!((&job["name"], &job["state"]), (&"long ago".into(), &"finished".into()), "{name}");
-        // They stand in its config alone.
+        // These fields are only in the job's config.
         assert_eq!((&job["card"], &job["steps"]), (&"a100-80gb".into(), &3.into()), "{name}");
         let id = job["id"].as_str().expect("an id");
         for path in [format!("/api/v1/shares/{token}/snapshot"), format!("/api/v1/jobs/{id}/snapshot")] {

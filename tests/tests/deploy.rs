@@ -1,11 +1,11 @@
-//! The compose file of the large setting speaks of settings and options that there are.
+//! Checks that the settings and options in the compose file for large installations exist.
 
 use clap::{CommandFactory as _, Parser};
 use saphyr::{LoadableYamlNode as _, Yaml};
 use server::config::SettingsArgs;
 use testkit::server::{built_page, root};
 
-/// The options of `snapscope serve` and `snapscope worker`.
+/// Options of `snapscope serve` and `snapscope worker`.
 #[derive(Parser)]
 struct Options {
     #[command(flatten)]
@@ -18,7 +18,7 @@ fn compose() -> Yaml<'static> {
     Yaml::load_from_str(text).expect("YAML").remove(0)
 }
 
-/// The entries of a mapping, those that `<<` brings in before its own.
+/// Returns the entries of a mapping; those merged by `<<` come in its place, so that later ones override them.
 fn entries<'a>(mapping: &'a Yaml<'static>) -> Vec<(&'a str, &'a Yaml<'static>)> {
     let own = mapping.as_mapping().into_iter().flatten();
     let named = own.map(|(key, value)| (key.as_str().expect("a word"), value));
@@ -29,7 +29,7 @@ fn get<'a>(mapping: &'a Yaml<'static>, key: &str) -> Option<&'a Yaml<'static>> {
     entries(mapping).into_iter().rev().find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
-/// A service that runs this program.
+/// Service that runs `snapscope`.
 struct Service {
     name: String,
     words: Vec<String>,
@@ -55,7 +55,7 @@ fn service(name: &str) -> Service {
     services().into_iter().find(|service| service.name == name).unwrap_or_else(|| panic!("no service {name}"))
 }
 
-/// A text in which what comes from outside has a value: what it is by default, or a word.
+/// Replaces the variables in a text by their defaults, or by a word.
 fn filled(text: &str) -> String {
     let Some((before, rest)) = text.split_once("${") else { return text.to_owned() };
     let (inner, after) = rest.split_once('}').expect("an end");
@@ -63,7 +63,7 @@ fn filled(text: &str) -> String {
     format!("{before}{value}{}", filled(after))
 }
 
-/// The settings of a service, as its process would have them.
+/// Returns the settings that a service's process would have.
 #[track_caller]
 fn settings(service: &Service) -> SettingsArgs {
     let options = Options::command();

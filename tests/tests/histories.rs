@@ -1,11 +1,11 @@
-//! Short random histories, of seeds that are known and of one that is new in each run; `./dev faults` has long ones.
+//! Runs short random histories from known seeds and a new one; `./dev faults` runs long ones.
 
 use testkit::histories::long::{self, seed};
 use testkit::histories::{Plan, Programs};
 use testkit::repro::built_recorder;
 use testkit::server::{root, snapscope};
 
-/// How many processes a short history kills.
+/// Number of processes that a short history kills.
 const KILLS: usize = 6;
 
 #[track_caller]

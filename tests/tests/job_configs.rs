@@ -1,5 +1,6 @@
-//! Training configs: all of `data/jobs` are jobs, each of `data/jobs/bad` says what is wrong, and no damage to any of
-//! them makes the reader panic or hang.
+//! Tests training configs: those of `data/jobs` are valid and those of `data/jobs/bad` have clear errors.
+//!
+//! No damage to any of them makes the reader panic or hang.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +15,7 @@ fn folder(name: &str) -> PathBuf {
     root().join("tests/data").join(name)
 }
 
-/// The texts of a folder by file name.
+/// Returns the texts of a folder by file name.
 fn texts(name: &str) -> BTreeMap<String, String> {
     let entries = fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.filter(|path| path.is_file());
@@ -49,7 +50,7 @@ fn every_config_is_a_job_that_survives_the_way_to_the_recorder() {
     assert!(count >= 9, "{count} configs");
 }
 
-/// `UPDATE=1` writes what is said.
+/// Compares the messages with stored ones, which `UPDATE=1` rewrites.
 #[test]
 fn every_bad_config_says_what_to_write() {
     let files = texts("jobs/bad");
@@ -68,7 +69,7 @@ fn every_bad_config_says_what_to_write() {
     assert!(count >= 9, "{count} bad configs");
 }
 
-/// What the importer says of a text that is no snapshot.
+/// Returns the importer's error code for a text that is not a snapshot.
 fn word_for(text: &str) -> &'static str {
     shared::import::import(text.as_bytes()).expect_err("a config is no snapshot").code
 }
@@ -78,7 +79,7 @@ fn configs_are_known_where_a_snapshot_was_expected() {
     for (name, text) in texts("jobs") {
         assert!(["training-config", "training-arguments"].contains(&word_for(&text)), "{name}: {}", word_for(&text));
     }
-    // Two keys of two are known only if both are.
+    // A text with two keys is recognized only if both are known.
     for pair in RawJob::KEYS.windows(2) {
         assert_eq!(word_for(&format!("{} = 1\n{} = 1\n", pair[0], pair[1])), "training-config", "{pair:?}");
     }
@@ -109,7 +110,7 @@ fn a_model_and_its_training_arguments_are_one_job() {
     assert_eq!(why("flash_mode"), Some("not known"));
 }
 
-/// Pieces that break readers.
+/// Fragments that break parsers.
 const PIECES: &[&str] = &[
     "{",
     "}",
@@ -179,7 +180,7 @@ fn damaged_configs_are_errors_or_jobs_that_survive() {
     assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
 }
 
-/// Cuts, repeats, overwrites or inserts somewhere in a text.
+/// Cuts, repeats, overwrites or inserts at a random place of a text.
 fn damage(text: &mut String, texts: &[String], random: &mut Random) {
     let mut boundary = || {
         let at = random.below(text.len() + 1);

@@ -1,4 +1,4 @@
-//! Laws that hold for every snapshot; a file added to `tests/data/snapshots` is a test added.
+//! Checks the laws that hold for every snapshot; each file added to `tests/data/snapshots` is checked as well.
 
 use shared::pickle::Style;
 use testkit::corpus::{Sample, decode, samples};
@@ -6,7 +6,7 @@ use testkit::equal::{assert_same, difference};
 use testkit::generator::{Config, generate_vec};
 use testkit::laws::{self, Law};
 
-/// Its sizes were edited after the recording: blocks don't fill their segments.
+/// Its sizes were edited after the recording, so blocks do not fill their segments.
 const EDITED: &str = "torch2.8-synthetic-compile-context.pickle.gz";
 
 /// Checks every stored snapshot and two generated ones.

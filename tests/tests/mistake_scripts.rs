@@ -1,7 +1,7 @@
-//! The training scripts of `tests/mistakes`, their truth and their recordings belong together.
+//! Checks that the training scripts of `tests/mistakes`, their truth and their recordings match.
 //!
-//! What is found in the recordings is judged elsewhere; here an edit of a script that moves a line, without a new
-//! recording, is noticed.
+//! The findings in the recordings are judged elsewhere; this notices an edit of a script that moves a line without a
+//! new recording.
 
 use serde_json::Value;
 use shared::trace::Trace;
@@ -48,13 +48,13 @@ fn recording(name: &str) -> PathBuf {
     folder("data/mistakes").join(format!("{name}.pickle.gz"))
 }
 
-/// Whether something can run at this line: it is neither empty nor a comment nor the head of a definition.
+/// Returns true for a line that can run: neither empty, nor a comment, nor the head of a definition.
 fn is_code(script: &str, line: u64) -> bool {
     let code = script.lines().nth(line as usize - 1).unwrap_or_default().trim();
     !code.is_empty() && !["#", "def ", "class ", "import "].iter().any(|head| code.starts_with(head))
 }
 
-/// Lines of the script that stand in a stack of the trace.
+/// Returns the lines of the script that occur in a stack of the trace.
 fn recorded_lines(trace: &Trace, script: &str) -> BTreeSet<u64> {
     let path = format!("/{script}.py");
     let of_script = trace.frames.iter().filter(|frame| trace.strings.get(frame.filename).ends_with(&path));

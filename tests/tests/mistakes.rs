@@ -1,4 +1,5 @@
-//! Findings on the recordings of `tests/data/mistakes`: each mistake is named, and no healthy run is accused.
+//! Checks the findings on the recordings of `tests/data/mistakes`: mistakes are named, and healthy runs are not
+//! accused.
 
 use std::path::Path;
 use testkit::judge::{Truths, Verdict, ask, judge, recordings};
@@ -41,6 +42,7 @@ fn kinds_of_runs_are_told() {
             false => wrong.push(format!("{name}: {:?} for {kinds:?}", said.kinds)),
         }
     }
-    // Gradients that are on by mistake make forward passes of an inference.
+    // An inference that leaves gradients on by mistake looks like training, so 1 wrong kind per 20 right ones is
+    // accepted.
     assert!(wrong.len() * 20 <= right, "{right} are right, and not: {}", wrong.join("; "));
 }

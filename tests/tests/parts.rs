@@ -1,4 +1,4 @@
-//! A part of a trace is the whole restricted to it, and a preview is the curve of what has been read.
+//! Tests that part of a trace equals the whole restricted to it, and a preview the curve so far.
 
 use shared::analysis::{Timeline, live_by_stack};
 use shared::import::{Importer, Overview, PartRequest};
@@ -23,7 +23,9 @@ fn part(bytes: &[u8], request: &PartRequest, chunk_bytes: usize) -> Trace {
     trace
 }
 
-/// A pickled snapshot in which most things happen, sensible or not; where `is_whole`, frees name their allocs' sizes.
+/// Generates a pickled snapshot of random events, also inconsistent ones.
+///
+/// If `is_whole`, frees have the sizes of their allocations.
 fn random_snapshot(seed: u64, is_whole: bool) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut source = String::new();
@@ -58,7 +60,7 @@ fn random_snapshot(seed: u64, is_whole: bool) -> Vec<u8> {
     bytes
 }
 
-/// Live bytes by stack in words: handles differ from trace to trace.
+/// Returns live bytes and counts by the text of the stack, because ids differ between traces.
 fn alive(trace: &Trace, device: &Device, timeline: &Timeline, moment: u32) -> Vec<(String, u64, u64)> {
     let words = |stack| {
         let frames = trace.stacks.frames(stack).iter().map(|&frame| trace.frames.get(frame));
@@ -70,7 +72,7 @@ fn alive(trace: &Trace, device: &Device, timeline: &Timeline, moment: u32) -> Ve
     rows
 }
 
-/// Checks the part of one device against the whole; `are_segments_told` unless the file's segments are made up.
+/// Checks the part of one device against the whole; `are_segments_told` is false if the file's segments are invented.
 #[track_caller]
 fn check(name: &str, whole: &Trace, part: &Trace, request: &PartRequest, are_segments_told: bool) {
     let (device, events) = (whole.device(request.device()).unwrap(), request.events());
@@ -100,7 +102,7 @@ fn check(name: &str, whole: &Trace, part: &Trace, request: &PartRequest, are_seg
     stacks(cut.events.len() as u32);
 }
 
-/// Some ranges of a trace with so many events.
+/// Returns some ranges of a trace with `total` events.
 fn ranges(total: u64, random: &mut Random) -> Vec<std::ops::Range<u64>> {
     let mut ranges = vec![0..total, total - 1..total, 0..1, total / 3..total, 0..total.div_ceil(2)];
     let mut below = |end: u64| random.below(end as usize) as u64;
@@ -145,7 +147,7 @@ fn parts_of_recordings_are_the_whole_restricted() {
 
 #[test]
 fn an_overview_has_the_peak_of_every_recording() {
-    // Those that were made by hand have events that contradict their blocks.
+    // The events of snapshots made by hand contradict their blocks.
     for sample in samples().into_iter().filter(|sample| !sample.name.starts_with("made-")) {
         let whole = sample.trace();
         let overview = overview(&sample.bytes, sample.bytes.len());

@@ -1,10 +1,10 @@
-//! Every stored snapshot's picture, at several zooms, covers exactly the area under its outline.
+//! Checks that each stored snapshot's picture covers exactly the area under its outline, at several zooms.
 
 use shared::analysis::{Axis, Band, BandOwner, CurveStep, Picture, PictureRequest, Timeline};
 use shared::trace::{Device, Trace};
 use testkit::corpus::samples;
 
-/// Parts of the axis and of the peak that are looked at.
+/// Views as fractions of the axis and of the peak.
 const VIEWS: [((f64, f64), (f64, f64)); 5] = [
     ((0.0, 1.0), (0.0, 1.1)),
     ((0.0, 1.0), (0.7, 0.72)),
@@ -19,7 +19,7 @@ fn request(timeline: &Timeline, axis: Axis, (x, y): ((f64, f64), (f64, f64))) ->
     PictureRequest { axis, x0, x1, y0, y1, width_px: 700, height_px: 300 }
 }
 
-/// How much of the view's height the bands fill from each outline step to the next.
+/// Returns the fraction of the view's height that the bands fill from an outline step to the next.
 fn filled(picture: &Picture, step: &CurveStep) -> f64 {
     let covers = |band: &&Band| band.x0 <= step.x && step.x < band.x1;
     picture.bands.iter().filter(covers).map(|band| f64::from(band.y1) - f64::from(band.y0)).sum()

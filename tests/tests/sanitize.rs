@@ -1,4 +1,4 @@
-//! Clean copies of real and generated snapshots: the same memory, and nobody's name.
+//! Tests sanitized copies of real and generated snapshots: the same memory, and no names of persons.
 
 use shared::analysis::{Timeline, recording_diagnostics};
 use shared::base::frame_rules;
@@ -10,7 +10,7 @@ use testkit::cpython;
 use testkit::equal::assert_same;
 use testkit::generator::{Config, generate_vec};
 
-/// People whose snapshots are stored.
+/// Names of persons in the stored snapshots.
 const PEOPLE: [&str; 2] = ["brian", "zidong"];
 
 fn clean(trace: &Trace, options: &SanitizeOptions, style: Style) -> Vec<u8> {
@@ -72,7 +72,7 @@ fn curves_and_findings_stay() {
     }
 }
 
-/// The frame that stands for a stack is the same one, and machinery is told from the program as before.
+/// Checks that the title frame of each stack is the same and that runtime frames are still recognized.
 #[test]
 fn stacks_are_read_as_before() {
     for sample in all_samples() {
@@ -86,7 +86,7 @@ fn stacks_are_read_as_before() {
     }
 }
 
-/// For each frame whether it is of the runtime, and which one is the title.
+/// Returns for each frame whether it belongs to the runtime, and the position of the title frame.
 fn kinds(trace: &Trace, stack: StackId) -> (Vec<bool>, Option<usize>) {
     let frames: Vec<&Frame> = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id)).collect();
     let texts = frames.iter().map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));

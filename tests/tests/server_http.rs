@@ -1,4 +1,4 @@
-//! What the server answers: headers, caching, compression, refusals.
+//! Tests the HTTP answers of the server: headers, caching, compression and refusals.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use testkit::server::{Reply, ServeProcess, Server, send, snapscope};
 
 const SCRIPT: &str = "export const moment = 0;\n";
 
-/// A page in the layout of `target/dist`, with a secret beside it that no request may read.
+/// Makes a page with the layout of `target/dist`, and a secret file beside it that no request may read.
 fn page() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let dist = folder.path().join("dist");
@@ -36,7 +36,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A brotli stream that stores its content: header, one uncompressed block, the empty last block (RFC 7932, 9.2).
+/// Encodes a brotli stream without compression: header, one uncompressed block, empty last block (RFC 7932, 9.2).
 fn brotli(bytes: &[u8]) -> Vec<u8> {
     // WBITS=16 (0), ISLAST=0, MNIBBLES=4 (00), MLEN-1 in 16 bits, ISUNCOMPRESSED=1; then ISLAST, ISLASTEMPTY.
     let length = u32::try_from(bytes.len() - 1).unwrap();
@@ -56,7 +56,7 @@ fn check_refusal(reply: &Reply, status: u16) {
     check_guarded(reply);
 }
 
-/// Every answer keeps foreign code and pages out, whatever it says.
+/// Checks that an answer has the headers that keep foreign code and pages out.
 #[track_caller]
 fn check_guarded(reply: &Reply) {
     let policy = reply.header("content-security-policy").expect("a policy");
@@ -231,7 +231,7 @@ fn the_binary_serves_and_stops_on_a_signal() {
     }
 }
 
-/// Runs `snapscope serve` to its end, which has to be a refusal.
+/// Runs `snapscope serve`, which has to end with a refusal.
 #[track_caller]
 fn check_start_fails(arguments: &[&str], expected: [&str; 2]) {
     let run = Command::new(snapscope()).arg("serve").args(arguments).output();
@@ -286,7 +286,7 @@ fn documents_say_that_a_server_sends_them() {
         }
         assert_eq!(String::from_utf8(text).unwrap(), "<!doctype html>\n<html data-server=\"\" lang=\"en\"><p>text");
     }
-    // A browser has to hear of a new build.
+    // A browser has to notice a new build.
     let script = server.get("/sw.js", &[]);
     assert_eq!(script.header("cache-control"), Some("no-cache"));
     assert_eq!(script.header("content-type"), Some("text/javascript; charset=utf-8"));

@@ -1,4 +1,4 @@
-//! Sweeps and the largest batch that fits, with a recorder that plays a script and with the real one.
+//! Tests sweeps and the search for the largest batch, with a scripted recorder and with the real one.
 
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use testkit::repro::Played;
 
-/// Runs out of memory above a batch of 6, and takes as many GiB as the batch has samples.
+/// Recorder script that needs 1 GiB per sample and runs out of memory above a batch of 6.
 const RECORDER: &str = r#"
 batch=$(echo "$job" | tr -d ' \n' | sed 's/.*"batch":\([0-9]*\).*/\1/')
 echo '{"type":"started","device":"Fake","memory_bytes":8589934592,"parameters":1234567,"steps":2}'
@@ -85,7 +85,7 @@ fn every_kind_of_output_is_written() {
     assert!(svg.contains("custom:8GiB · 8.00 GiB"), "{svg}");
 }
 
-/// The names of all elements, each of which is closed in its turn.
+/// Returns the names of all elements, and checks that they are closed in order.
 #[track_caller]
 fn tags(xml: &str) -> impl Iterator<Item = &str> {
     let (mut open, mut names) = (Vec::new(), Vec::new());
@@ -234,7 +234,7 @@ fn the_host_bounds_a_batch_too() {
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod recorded {
-    //! The real recorder on small virtual cards.
+    //! Tests with the real recorder on small virtual cards.
 
     use std::sync::Mutex;
 
@@ -243,7 +243,7 @@ mod recorded {
     use shared::job::{RawCheckpointing, RawJob};
     use testkit::repro::{Audience as Listener, built_recorder};
 
-    /// A card that a batch of a few samples fills.
+    /// Card that a batch of a few samples fills.
     const GPT2: &str = "card = 'custom:2GiB'\nsteps = 2\nsequence = 64\n\
         model = { preset = 'gpt2', layers = 4, hidden = 256, heads = 4 }\n";
 
@@ -278,7 +278,7 @@ mod recorded {
         let found = fit(built_recorder(), &raw, &Limits::default(), &Labels::default()).expect("an answer");
         let answer = found.tried.largest().expect("a batch that fits");
         assert!(answer > 4, "{answer} is too easy to find");
-        // Every batch up to the answer in steps, and all around it.
+        // Every ninth batch below the answer, and all around the answer.
         let linear = (1..answer).step_by(9).chain(answer - 2..=answer + 3);
         for batch in linear {
             let fits = record(&raw, batch).oom.is_none();

@@ -1,7 +1,7 @@
-//! What is in two neighbouring views of a timeline is the same in both: nothing pops and nothing jumps.
+//! Checks that what two neighbouring views of a timeline share is the same in both: nothing pops up or jumps.
 //!
-//! Every picture is compared with the stack that a look through all lifetimes gives, and with the picture of the view
-//! before it: zoomed in by a twentieth about a place that stays, or moved by a pixel.
+//! Every picture is compared with the stack computed from all lifetimes, and with the picture of the previous view,
+//! which is zoomed out by 5 % about a fixed place or moved by a pixel.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -12,31 +12,31 @@ use shared::trace::{Device, Trace};
 use testkit::corpus::{decode, samples};
 use testkit::generator::{Config, Random, generate_vec};
 
-/// Device pixels of a picture.
+/// Width and height of a picture in device pixels.
 const SIZE: (u32, u32) = (300, 200);
 
-/// An allocation of so many pixels or more is a band of its own.
+/// Height in pixels from which an allocation is a band of its own.
 const BAND_PX: f64 = 1.25;
 
-/// A step in.
+/// Factor of a zoom step.
 const CLOSER: f64 = 0.95;
 
-/// How many steps are taken from each of [`STARTS`].
+/// Number of zoom steps from each of [`STARTS`].
 const STEPS: usize = 14;
 
-/// The parts of the axis and of the peak that the steps begin with.
+/// Fractions of the axis and of the peak that the first view shows.
 const STARTS: [(f64, f64); 4] = [(1.0, 1.1), (0.2, 1.1), (0.02, 0.3), (0.001, 0.05)];
 
-/// How many columns of a picture are compared with lifetimes.
+/// Number of columns of a picture that are compared with lifetimes.
 const COLUMNS: usize = 6;
 
-/// Of so many slices one is compared with that of the view beside, band by band.
+/// Every 32nd slice is compared band by band with that of the neighbouring view.
 const BESIDE: u64 = 32;
 
-/// Allocations from their lower to their upper edge, in bytes.
+/// Lower and upper edges of allocations in bytes.
 type Places = BTreeMap<AllocationId, (f64, f64)>;
 
-/// A device with all its lifetimes.
+/// Device with all its lifetimes.
 struct Scene<'a> {
     name: &'a str,
     device: &'a Device,
@@ -45,7 +45,7 @@ struct Scene<'a> {
     lives: Vec<Life>,
 }
 
-/// One lifetime, as the table of allocations has it.
+/// Lifetime as in the table of allocations.
 struct Life {
     id: AllocationId,
     born: u32,
@@ -54,7 +54,7 @@ struct Life {
     is_initial: bool,
 }
 
-/// A picture and the view that it is of.
+/// Picture, and the view that it shows.
 struct View {
     request: PictureRequest,
     picture: Picture,
@@ -69,30 +69,30 @@ impl View {
         (self.request.y1 - self.request.y0) / f64::from(self.request.height_px)
     }
 
-    /// How much of the axis a slice is: the largest power of two that is no more than a pixel, and one at least.
+    /// Returns the length of a slice: the largest power of two up to one pixel, and at least 1.
     fn slice_len(&self) -> f64 {
         (self.units_per_px().max(1.0).log2() + 1e-6).floor().exp2()
     }
 
-    /// The slices that lie within the view and before `x_end`, by their numbers on the axis.
+    /// Returns the slices within the view and before `x_end`, by their numbers on the axis.
     fn slices(&self, x_end: f64) -> Range<u64> {
         let len = self.slice_len();
         let (start, end) = (self.request.x0.max(0.0), self.request.x1.min(x_end));
         (start / len).ceil() as u64..(end / len).floor() as u64
     }
 
-    /// Where a place of the axis is across the picture.
+    /// Converts a position on the axis to a fraction of the picture's width.
     fn share(&self, x: f64) -> f32 {
         ((x - self.request.x0) / (self.request.x1 - self.request.x0)) as f32
     }
 
-    /// The bands over a place of the axis.
+    /// Returns the bands at a position on the axis.
     fn bands_over(&self, x: f64) -> impl Iterator<Item = &Band> {
         let share = self.share(x);
         self.picture.bands.iter().filter(move |band| band.x0 <= share && share < band.x1)
     }
 
-    /// The single allocations over a place of the axis, from their lower to their upper edge in bytes.
+    /// Returns the single allocations at a position on the axis, with their lower and upper edges in bytes.
     fn singles_over(&self, x: f64) -> Places {
         let mut found = Places::new();
         for band in self.bands_over(x) {
@@ -105,23 +105,23 @@ impl View {
         found
     }
 
-    /// The bytes of an edge of a band.
+    /// Converts an edge of a band to bytes.
     fn bytes(&self, edge: f32) -> f64 {
         self.request.y0 + f64::from(edge) * (self.request.y1 - self.request.y0)
     }
 
-    /// By how much the edges of bands may differ from what they stand for: they are shares of the view in `f32`.
+    /// Returns the rounding error of edges of bands in bytes, because edges are fractions of the view in `f32`.
     fn tolerance(&self) -> f64 {
         (self.request.y1 - self.request.y0) * 3e-7
     }
 
-    /// The part of a range of bytes that is in view.
+    /// Returns the part of a range of bytes that is in view.
     fn clamped(&self, (low, high): (f64, f64)) -> (f64, f64) {
         (low.clamp(self.request.y0, self.request.y1), high.clamp(self.request.y0, self.request.y1))
     }
 }
 
-/// The same allocations in the same places.
+/// Checks that both have the same allocations in the same places.
 #[track_caller]
 fn assert_places(found: &Places, expected: &Places, tolerance: f64, context: &str) {
     assert!(found.keys().eq(expected.keys()), "{:?}, not {:?}: {context}", found.keys(), expected.keys());
@@ -131,10 +131,10 @@ fn assert_places(found: &Places, expected: &Places, tolerance: f64, context: &st
     }
 }
 
-/// The outlines of a picture.
+/// Getters of a picture's outlines.
 const OUTLINES: [fn(&Picture) -> &[CurveStep]; 2] = [|picture| &picture.live, |picture| &picture.reserved];
 
-/// The bytes of an outline at a share of the view.
+/// Returns the bytes of an outline at a fraction of the view's width.
 fn value_at(steps: &[CurveStep], share: f32) -> u64 {
     steps[steps.partition_point(|step| step.x <= share) - 1].bytes
 }
@@ -161,7 +161,7 @@ impl<'a> Scene<'a> {
         self.timeline.x_end(self.axis)
     }
 
-    /// Steps in about a place, and a pixel to either side after each.
+    /// Zooms in step by step about a fixed place, and moves by a pixel to either side after each step.
     fn check_from(&self, (x_share, y_share): (f64, f64), random: &mut Random) {
         let share = |random: &mut Random| random.below(1001) as f64 / 1000.0;
         let (x_end, y_end) = (self.x_end(), self.timeline.live_peak().1 as f64 + 1.0);
@@ -190,7 +190,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Compares columns of a view with the lifetimes.
+    /// Compares random columns of a view with the lifetimes.
     fn check_columns(&self, view: &View, random: &mut Random) {
         let slices = view.slices(self.x_end());
         if slices.is_empty() {
@@ -202,7 +202,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The outline is the sum of all that is alive, and what is large enough is drawn where it is in the stack.
+    /// Checks one column: the outline is the sum of all live bytes, and large allocations are drawn at their place.
     fn check_column(&self, view: &View, x: f64) {
         let moment = self.timeline.moment_shown_at(self.device, self.axis, x, view.units_per_px());
         let mut expected = Places::new();
@@ -226,7 +226,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// A pixel aside, slices have the same outlines and the same bands of single allocations.
+    /// Checks that slices of a view moved by a pixel have the same outlines and the same bands of single allocations.
     fn check_beside(&self, here: &View, there: &View) {
         let (of_here, of_there) = (here.slices(self.x_end()), there.slices(self.x_end()));
         for slice in of_here.start.max(of_there.start)..of_here.end.min(of_there.end) {
@@ -240,7 +240,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Closer by, an outline is as high as before, and what was a band of its own still is one.
+    /// Checks that after zooming in, outlines are as high as before and single bands are still single.
     fn check_closer(&self, far: &View, near: &View) {
         let context = || format!("{} from {:?} to {:?}", self.name, far.request, near.request);
         let (len, near_len) = (far.slice_len(), near.slice_len());

@@ -1,4 +1,4 @@
-//! No text of an address makes the reader of views panic, and a view is read as it was written.
+//! Checks that reading a view from any address never panics, and that a view is read as it was written.
 #![no_main]
 
 #[path = "../../../shared/tests/support/counting.rs"]
@@ -8,10 +8,10 @@ use counting::peak_bytes;
 use frontend::state::{Address, Links, Session, ViewState, cuts_text};
 use libfuzzer_sys::fuzz_target;
 
-/// The most bytes of memory for each byte of a text: a field of two letters is two texts in a tree.
+/// Maximum memory per byte of a text, in bytes; a field of two characters becomes two strings in a tree.
 const MOST_MEMORY_PER_BYTE: u64 = 200;
 
-/// The most bytes of memory beyond that.
+/// Maximum memory in addition to that, in bytes.
 const MOST_MEMORY_APART: u64 = 1 << 16;
 
 fuzz_target!(|text: &str| {
@@ -32,7 +32,7 @@ fn view(text: &str) {
     }
 }
 
-/// What a browser keeps of links and open files.
+/// Checks the links and open files that a browser stores.
 fn kept(text: &str) {
     if let Ok(links) = Links::from_text(text) {
         assert_eq!(Links::from_text(&links.to_text()), Ok(links));

@@ -1,4 +1,4 @@
-//! The pages that submit recordings and watch them.
+//! Pages that submit recording jobs and follow them.
 
 mod state;
 
@@ -17,7 +17,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Starts the page in the element `app`; `assets` is the address of the folder of its scripts.
 ///
 /// # Panics
-/// If the document has no such element.
+/// Panics if the document has no such element.
 #[wasm_bindgen]
 pub fn start(assets: &str) {
     let root = frontend::platform::start(assets);

@@ -1,4 +1,4 @@
-//! The JavaScript side of a module, written by wasm-bindgen.
+//! Generates the JavaScript bindings of a module with wasm-bindgen.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,11 +8,11 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::site::{Files, read_folder};
 
-/// Runs wasm-bindgen over a compiled module and returns the files it wrote, which have the module's name.
+/// Runs wasm-bindgen over a compiled module and returns the generated files, which bear the module's name.
 ///
 /// # Errors
 ///
-/// The module is missing, or was built with another version of wasm-bindgen.
+/// Returns an error if the module is missing or was built with another version of wasm-bindgen.
 pub(crate) fn generate(module: &Path) -> Result<Files> {
     let name = module.file_stem().and_then(OsStr::to_str).context("a module needs a name")?;
     let folder = tempfile::tempdir()?;
@@ -20,7 +20,7 @@ pub(crate) fn generate(module: &Path) -> Result<Files> {
         .input_path(module)
         .web(true)?
         .out_name(name)
-        // The generated script finds the module beside itself.
+        // The generated script looks for the module in its own folder.
         .omit_default_module_path(false)
         .typescript(false)
         .remove_name_section(true)

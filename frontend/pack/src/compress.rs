@@ -1,4 +1,4 @@
-//! Writes a site with its compressed copies.
+//! Writes the site to a folder together with compressed copies of its files.
 
 use std::fmt;
 use std::fs;
@@ -12,10 +12,10 @@ use flate2::write::GzEncoder;
 
 use crate::site::Files;
 
-/// Below this the headers of a response outweigh what compression saves.
+/// Minimum size of a file that is compressed, because for smaller ones a response's headers outweigh the saving.
 const SMALLEST_BYTES: usize = 256;
 
-/// What a first visit costs, in bytes.
+/// Total size of the files that are worth compressing, before and after Brotli.
 #[derive(Default)]
 pub(crate) struct Totals {
     plain_bytes: usize,
@@ -29,13 +29,13 @@ impl fmt::Display for Totals {
     }
 }
 
-/// Writes every file, and `.br` and `.gz` beside those that shrink, into an empty folder.
+/// Writes every file to an empty folder, with `.br` and `.gz` copies beside those that shrink.
 ///
-/// The totals leave out what is compressed already, as the samples are.
+/// The totals leave out files that are compressed already, such as the samples.
 ///
 /// # Errors
 ///
-/// The folder cannot be emptied or written.
+/// Returns an error if the folder cannot be emptied or written.
 pub(crate) fn write(site: &Files, folder: &Path) -> Result<Totals> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
@@ -55,7 +55,7 @@ pub(crate) fn write(site: &Files, folder: &Path) -> Result<Totals> {
     Ok(totals)
 }
 
-/// Writes the compressed copies that are worth it, and returns the bytes that a browser will load.
+/// Writes the compressed copies that are smaller than the file, and returns the size that a browser will load.
 fn write_siblings(target: &Path, bytes: &[u8]) -> Result<usize> {
     if bytes.len() < SMALLEST_BYTES {
         return Ok(bytes.len());

@@ -1,24 +1,27 @@
-//! Draws the icon in pixels, for those who install the page.
+//! Draws the PNG icons of the installed page from the SVG icon.
 //!
-//! The icon is rectangles with round corners, the first of which is its ground; each pixel is the mean of 16 samples.
+//! The SVG consists of rectangles with rounded corners, the first of which is the background. Each pixel is the mean of
+//! 16 samples.
 
 use anyhow::{Context, Result, bail};
 
 use crate::site::Files;
 
-/// The icon, of 32 units in both directions.
+/// Name of the SVG icon.
 const ICON: &str = "icon.svg";
 
-/// Units of the icon in both directions.
+/// Width and height of the icon, in its own units.
 const UNITS: f64 = 32.0;
 
-/// Samples of a pixel in both directions.
+/// Number of samples per pixel in each direction.
 const SAMPLES: u32 = 4;
 
-/// How large the drawing is in an icon that may be cut to any shape: those keep a circle of four fifths.
+/// Scale of the drawing in a maskable icon.
+///
+/// Such an icon may be cropped to any shape that keeps a circle of 4/5 of its width.
 const MASKABLE_SCALE: f64 = 0.74;
 
-/// A rectangle in units of the icon.
+/// Rectangle, in units of the icon.
 struct Rect {
     x: f64,
     y: f64,
@@ -28,11 +31,11 @@ struct Rect {
     color: [u8; 3],
 }
 
-/// The icons in pixels by their names.
+/// Draws the PNG icons, by their file names.
 ///
 /// # Errors
 ///
-/// The icon is missing, or is not made of rectangles.
+/// Returns an error if the SVG is missing or contains anything but rectangles.
 pub(crate) fn draw(statics: &Files) -> Result<Files> {
     let svg = statics.get(ICON).with_context(|| format!("static/{ICON} is missing"))?;
     let rects = rects(std::str::from_utf8(svg)?).with_context(|| format!("reading static/{ICON}"))?;
@@ -78,7 +81,8 @@ impl Rect {
     }
 }
 
-/// Red, green, blue and opacity of each pixel; a scale below 1 fills the whole square with the ground.
+/// Returns red, green, blue and opacity of each pixel; a scale below 1 fills the rest of the square with the
+/// background.
 fn pixels(rects: &[Rect], size: u32, scale: f64) -> Vec<u8> {
     let place = |pixel: u32, sample: u32| {
         let share = (f64::from(pixel) + (f64::from(sample) + 0.5) / f64::from(SAMPLES)) / f64::from(size);

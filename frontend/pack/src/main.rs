@@ -4,10 +4,10 @@
 //!
 //! 1. wasm-bindgen writes the JavaScript that loads each module.
 //! 2. Scripts, styles and modules go to `OUT/assets/HASH/`; only documents stay at the top of `OUT`.
-//! 3. The icon is drawn for those who install the page, and `sw.js` is told which files the viewer is made of.
-//! 4. Everything that shrinks gets a `.br` and a `.gz` beside it, so that the server never compresses.
+//! 3. The PNG icons of the installed page are drawn, and `sw.js` gets the list of the viewer's files.
+//! 4. Every file that shrinks gets a `.br` and a `.gz` beside it, so that the server never compresses.
 //!
-//! It does nothing when neither its input nor itself has changed since the last time.
+//! It does nothing if neither its input nor the program itself has changed since the last run.
 
 mod bindings;
 mod compress;
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-/// The paths of the command line.
+/// Paths given on the command line.
 struct Paths {
     statics: PathBuf,
     out: PathBuf,
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Packs the pages, and says in one line what came out.
+/// Packs the pages and returns a one-line summary.
 fn pack(paths: &Paths) -> Result<String> {
     let stamp = stamp::Stamp::of(paths)?;
     if stamp.is_current() {
@@ -61,7 +61,7 @@ fn pack(paths: &Paths) -> Result<String> {
     scripts.extend(icons::draw(&statics)?);
     let site = site::assemble(statics, scripts)?;
 
-    // A folder of its own that takes the place of the old one at the end: a running server never reads half a page.
+    // A new folder replaces the old one at the end, so that a running server never reads half a page.
     let fresh = paths.out.with_extension("new");
     let totals = compress::write(&site, &fresh)?;
     if paths.out.exists() {

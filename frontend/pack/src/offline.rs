@@ -1,19 +1,19 @@
-//! Tells the service worker what the viewer is made of.
+//! Tells the service worker which files the viewer consists of.
 
 use anyhow::{Context, Result};
 
 use crate::site::{Files, INDEX};
 
-/// What is kept beside the assets: the viewer, how it is installed, and the sample.
+/// Files outside the assets that are kept offline: the viewer's page, the manifest for installing it, and the sample.
 const KEPT: [&str; 3] = [INDEX, "snapscope.webmanifest", "sample.pickle.gz"];
 
-/// The script after a line that names the folder of assets and every file to keep.
+/// Prepends a line to the script that names the folder of assets and every file to keep offline.
 ///
-/// Any change of the page changes that line, which is how a browser learns of it.
+/// Any change of the page changes that line, which is how a browser notices a new version.
 ///
 /// # Errors
 ///
-/// A document is not UTF-8.
+/// Returns an error if a document is not UTF-8.
 pub(crate) fn with_build<'a>(
     script: &[u8],
     site: &Files,
@@ -25,7 +25,7 @@ pub(crate) fn with_build<'a>(
         let text = std::str::from_utf8(document).with_context(|| format!("static/{path} is not UTF-8"))?;
         if path == INDEX { &mut by_index } else { &mut by_others }.push_str(text);
     }
-    // The pages of jobs are nothing without the server.
+    // Assets that only the job pages use are left out, because those pages need the server.
     let is_of_others = |asset: &str| {
         let module = asset.strip_suffix("_bg.wasm").or(asset.strip_suffix(".js")).unwrap_or(asset);
         let names = [format!("/{asset}\""), format!("data-module=\"{module}\"")];

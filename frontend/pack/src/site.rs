@@ -1,4 +1,4 @@
-//! Which file is served under which path.
+//! Lays out the site: decides under which path each file is served.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -9,26 +9,28 @@ use sha2::{Digest, Sha256};
 
 use crate::offline;
 
-/// Files by their path, with `/` between folders.
+/// Contents of files by path, with `/` between folders.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// The document without which there is no site.
+/// Document that a site must have.
 pub(crate) const INDEX: &str = "index.html";
 
-/// What the names of documents end with: what people open, and what says how it is installed.
+/// Suffixes of documents: pages, and the manifest for installing the viewer.
 const DOCUMENTS: [&str; 2] = [".html", ".webmanifest"];
 
-/// The script that keeps the viewer for visits without a network; a browser looks for a newer one at the same place.
+/// Script that keeps the viewer for visits without a network.
+///
+/// It stays at the top, because a browser looks for a newer version at the same path.
 pub(crate) const SERVICE_WORKER: &str = "sw.js";
 
-/// What the browser may keep for ever; anything else stays at the top under its own name.
+/// Suffixes of files that the browser may cache for ever; the others stay at the top under their own names.
 const ASSETS: [&str; 6] = ["css", "js", "png", "svg", "wasm", "woff2"];
 
-/// Reads a folder and all folders in it.
+/// Reads all files of a folder, including its subfolders.
 ///
 /// # Errors
 ///
-/// The folder or a file in it cannot be read, or a name is not UTF-8.
+/// Returns an error if the folder or a file in it cannot be read, or a name is not UTF-8.
 pub(crate) fn read_folder(folder: &Path) -> Result<Files> {
     let mut files = Files::new();
     read_into(folder, "", &mut files).with_context(|| format!("reading {}", folder.display()))?;
@@ -50,14 +52,15 @@ fn read_into(folder: &Path, prefix: &str, files: &mut Files) -> Result<()> {
     Ok(())
 }
 
-/// Moves the assets into one folder named by their content, and lets the documents refer to it.
+/// Moves the assets into one folder named by a hash of their content, and updates the references in documents.
 ///
-/// One hash over all of them, and not one each: the references among them stay relative and as they were written,
-/// and a page never loads a script of one build with a module of another.
+/// There is one hash over all assets rather than one for each, so that the references among them stay relative and
+/// unchanged, and a page never loads a script of one build with a module of another.
 ///
 /// # Errors
 ///
-/// A name comes from both sides, or the index is missing, or a document names no asset, or one that is not there.
+/// Returns an error if a name occurs on both sides, the index is missing, or a document names no asset or a missing
+/// one.
 pub(crate) fn assemble(statics: Files, scripts: Files) -> Result<Files> {
     let mut all = statics;
     for (path, bytes) in scripts {
@@ -77,7 +80,7 @@ pub(crate) fn assemble(statics: Files, scripts: Files) -> Result<Files> {
         if linked == text {
             bail!("static/{path} names none of the assets in double quotes");
         }
-        // A list of names is for scripts, which know the folder.
+        // A space-separated list of names is read by scripts, which know the folder.
         let is_missing = |text: &str| match text.contains(' ') {
             true => text.split(' ').any(|name| is_asset(name) && !assets.contains_key(name)),
             false => is_asset(text) && !placed.contains_key(text),
@@ -103,19 +106,19 @@ fn is_asset(path: &str) -> bool {
         && Path::new(path).extension().and_then(OsStr::to_str).is_some_and(|extension| ASSETS.contains(&extension))
 }
 
-/// The texts between double quotes.
+/// Returns the texts between double quotes.
 fn quoted(document: &str) -> impl Iterator<Item = &str> {
     document.split('"').skip(1).step_by(2)
 }
 
-/// Replaces each quoted asset name in a document by its place in `folder`.
+/// Replaces each quoted asset name in a document by its path in `folder`.
 fn link_assets<'a>(document: &str, assets: impl Iterator<Item = &'a String>, folder: &str) -> String {
     assets.fold(document.to_owned(), |text, asset| {
         text.replace(&format!("\"{asset}\""), &format!("\"{folder}/{asset}\""))
     })
 }
 
-/// A short hash over names and contents, the same for the same files on every machine.
+/// Returns a short hash over names and contents, which is the same for the same files on every machine.
 fn content_hash(files: &Files) -> String {
     let mut hasher = Sha256::new();
     for (path, bytes) in files {
@@ -127,7 +130,7 @@ fn content_hash(files: &Files) -> String {
     hex(&hasher.finalize()[..8])
 }
 
-/// Bytes as lower-case hexadecimal digits.
+/// Formats bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Remembers what a packed folder was made from.
+//! Remembers the input that a packed folder was made from, so that an unchanged one is not packed again.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::Paths;
 use crate::site::{hex, read_folder};
 
-/// The hash of all input, this program included, and where the last one is kept.
+/// Hash of all input, including this program, and the folder that it belongs to.
 pub(crate) struct Stamp {
     hash: String,
     out: PathBuf,
@@ -21,10 +21,10 @@ impl Stamp {
     ///
     /// # Errors
     ///
-    /// A path cannot be read.
+    /// Returns an error if a path cannot be read.
     pub(crate) fn of(paths: &Paths) -> Result<Self> {
         let mut hasher = Sha256::new();
-        // Of this program the time is enough; it is many times larger than the page.
+        // The program is identified by its modification time, because it is many times larger than the page.
         let built = fs::metadata(std::env::current_exe()?)?.modified()?.duration_since(UNIX_EPOCH)?;
         hasher.update(built.as_nanos().to_le_bytes());
         for module in &paths.modules {
@@ -37,16 +37,16 @@ impl Stamp {
         Ok(Self { hash: hex(&hasher.finalize()), out: paths.out.clone() })
     }
 
-    /// Whether the folder is there and was made from this input.
+    /// Returns true if the folder exists and was made from this input.
     pub(crate) fn is_current(&self) -> bool {
         self.out.is_dir() && fs::read_to_string(self.path()).is_ok_and(|hash| hash == self.hash)
     }
 
-    /// Writes the stamp beside the folder: in it, it would be served.
+    /// Writes the stamp beside the folder, because inside it the stamp would be served.
     ///
     /// # Errors
     ///
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub(crate) fn save(&self) -> Result<()> {
         fs::write(self.path(), &self.hash).context("writing the stamp")
     }

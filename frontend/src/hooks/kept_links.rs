@@ -1,17 +1,17 @@
-//! The links that were made here, in the browser's storage.
+//! Share links that were created in this browser, in its local storage.
 //!
-//! Other tabs change them too, so that each change begins with what is kept at that moment.
+//! Other tabs change the list too, so each change starts from what is stored at that moment.
 
 use crate::platform::{store, stored};
 use crate::state::{Link, Links};
 
-/// Where they are kept.
+/// Storage key of the list.
 const NAME: &str = "snapscope-links";
 
-/// Where a list is put that this version can't read, so that what deletes its links is not lost.
+/// Storage key for a list that this version cannot read, so that its deletion tokens are not lost.
 const ASIDE: &str = "snapscope-links-unread";
 
-/// The links, and whether the browser's list of them could be read.
+/// Returns the links, and whether the stored list could be read.
 pub fn kept() -> (Links, bool) {
     match stored(NAME).as_deref().map(Links::from_text) {
         None => (Links::default(), true),
@@ -20,17 +20,17 @@ pub fn kept() -> (Links, bool) {
     }
 }
 
-/// Keeps a link; where storage is switched off, only the dialog that made it knows it.
+/// Stores a link; if storage is disabled, only the dialog that created the link knows it.
 pub(super) fn keep(link: Link) {
     change(|links| links.add(link));
 }
 
-/// Forgets a link.
+/// Removes a link from the list.
 pub fn forget(token: &str) {
     change(|links| links.remove(token));
 }
 
-/// Forgets links that have ended.
+/// Removes expired links from the list.
 pub fn forget_ended(now_ms: i64) {
     if kept().0.remove_ended(now_ms) > 0 {
         change(|links| {

@@ -1,4 +1,4 @@
-//! The page's state and its effects, for components.
+//! Hooks with the page's state and effects.
 
 pub mod kept_links;
 mod use_allocations;

@@ -1,4 +1,4 @@
-//! Tables of allocations, as they come.
+//! Hooks for tables of allocations.
 
 use super::use_answer::use_answer;
 use crate::platform::{AskError, WorkerClient};
@@ -8,16 +8,15 @@ use crate::worker::{
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// A page of a table, and what it is of.
+/// Page of a table with the request that it answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// What was asked for.
     pub request: TableRequest,
-    /// The rows, or what is wrong with the text that is looked for.
+    /// The rows, or an error message if the search text is invalid.
     pub rows: Result<Rc<TablePage>, String>,
 }
 
-/// Rows of a table; those of the last question stay until the new ones are there.
+/// Returns rows of a table; the previous ones stay until the new ones arrive.
 #[hook]
 pub fn use_rows(client: &WorkerClient, device: u32, request: TableRequest) -> Option<Rc<Page>> {
     use_answer((client.clone(), device, request), |(client, device, request)| async move {
@@ -30,7 +29,7 @@ pub fn use_rows(client: &WorkerClient, device: u32, request: TableRequest) -> Op
     })
 }
 
-/// What the allocations of a device can be filtered by.
+/// Returns the values that a device's allocations can be filtered by.
 #[hook]
 pub fn use_selection_facts(client: &WorkerClient, device: u32) -> Option<Rc<SelectionFacts>> {
     use_answer((client.clone(), device), |(client, device)| async move {
@@ -41,14 +40,14 @@ pub fn use_selection_facts(client: &WorkerClient, device: u32) -> Option<Rc<Sele
     })
 }
 
-/// The next or previous allocation of a selection.
+/// Returns the next or previous allocation of a selection.
 ///
 /// # Errors
-/// As [`AskError`] says.
+/// Returns an error if the worker gives no answer; see [`AskError`].
 pub async fn walk(client: &WorkerClient, device: u32, request: WalkRequest) -> Result<Option<Found>, AskError> {
     match client.allocations(device, AllocationsQuestion::Walk(request)).await? {
         AllocationsAnswer::Walk(found) => Ok(found),
-        // A text that can't be read finds nothing, and the table says why.
+        // An invalid search text matches nothing; the table shows the error.
         AllocationsAnswer::Mistyped(_) => Ok(None),
         other => Err(unexpected(&other)),
     }

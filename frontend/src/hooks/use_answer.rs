@@ -1,4 +1,4 @@
-//! Answers of a file's worker, as they come.
+//! Hooks for answers of a file's Web Worker.
 
 use crate::platform::{AskError, WorkerClient};
 use crate::worker::{CategoryBytes, Details, Stacks};
@@ -6,10 +6,10 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// How many stacks the table shows.
+/// Number of stacks in the table.
 const STACK_ROWS: u32 = 50;
 
-/// The details of an allocation; those of the last one stay until the new ones are there.
+/// Returns the details of an allocation; the previous ones stay until the new ones arrive.
 #[hook]
 pub fn use_details(client: &WorkerClient, device: u32, allocation: Option<u32>) -> Option<Rc<Details>> {
     let details = use_answer((client.clone(), device, allocation), |(client, device, allocation)| async move {
@@ -21,7 +21,7 @@ pub fn use_details(client: &WorkerClient, device: u32, allocation: Option<u32>) 
     details.and_then(|details| details.as_ref().clone())
 }
 
-/// The stacks that hold the memory of a moment.
+/// Returns the stacks that hold the most memory at a moment.
 #[hook]
 pub fn use_stacks(client: &WorkerClient, device: u32, moment: u32) -> Option<Rc<Stacks>> {
     use_answer((client.clone(), device, moment), |(client, device, moment)| async move {
@@ -29,7 +29,7 @@ pub fn use_stacks(client: &WorkerClient, device: u32, moment: u32) -> Option<Rc<
     })
 }
 
-/// What the live bytes of a moment are for; nothing is asked without a moment.
+/// Returns the live bytes of a moment by category; without a moment it asks nothing.
 #[hook]
 pub fn use_categories(client: &WorkerClient, device: u32, moment: Option<u32>) -> Option<Rc<CategoryBytes>> {
     let categories = use_answer((client.clone(), device, moment), |(client, device, moment)| async move {
@@ -41,7 +41,7 @@ pub fn use_categories(client: &WorkerClient, device: u32, moment: Option<u32>) -
     categories.and_then(|categories| categories.as_ref().clone())
 }
 
-/// Asks whenever `question` changes, and drops answers that come after it has changed again.
+/// Asks whenever `question` changes, and drops answers to earlier questions.
 #[hook]
 pub(super) fn use_answer<Q, A, F>(question: Q, ask: impl Fn(Q) -> F + 'static) -> Option<Rc<A>>
 where
@@ -55,7 +55,7 @@ where
         let is_current = Rc::new(std::cell::Cell::new(true));
         let (waiting, asked) = (is_current.clone(), ask(question.clone()));
         spawn_local(async move {
-            // An error means that the file was closed: then nobody looks at the answer.
+            // An error means that the file was closed, so nobody waits for the answer.
             if let Ok(answer) = asked.await
                 && waiting.get()
             {

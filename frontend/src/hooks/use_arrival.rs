@@ -1,4 +1,4 @@
-//! What the page's address asks for: a shared copy, recordings, the sample.
+//! Opens what the page's address names: a shared copy, recordings, or the sample.
 
 use super::use_files::{FilesHandle, Opening};
 use crate::platform::{ApiError, ApiRequest, api_url, day_text, fragment, page_path, search_params, site_url};
@@ -9,10 +9,12 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// The snapshot that `?sample` opens.
+/// Snapshot that `?sample` opens.
 const SAMPLE: &str = "sample.pickle.gz";
 
-/// What the viewer reads of a job; all of it would be a twentieth of the module.
+/// Part of a job that the viewer reads.
+///
+/// Parsing the whole resource would add a twentieth to the module's size.
 #[derive(Deserialize)]
 struct JobHead {
     name: String,
@@ -22,39 +24,38 @@ struct JobHead {
     capacity_bytes: Option<u64>,
 }
 
-/// How far it is.
+/// Progress of opening what the address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// Nothing was asked for, or all of it is open.
+    /// The address names nothing, or everything it names is open.
     Done,
-    /// The server is asked.
+    /// The server was asked and has not answered yet.
     Asking,
-    /// It came to nothing.
     Failed(ArrivalFailure),
 }
 
-/// Why an address leads to nothing.
+/// Explanation why nothing could be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrivalFailure {
-    /// What it is: a few words.
+    /// Title of a few words.
     pub title: &'static str,
-    /// What happened: a sentence.
+    /// Sentence that says what happened.
     pub message: String,
-    /// What to do: a sentence.
+    /// Sentence that says what to do.
     pub hint: String,
 }
 
-/// What the page's address asks for.
+/// Parses the page's address.
 fn address() -> Address {
     Address::of(&page_path(), search_params("job"), !search_params("sample").is_empty())
 }
 
-/// Whether the page's address asks for nothing: files are opened by hand.
+/// Returns true if the address names nothing, so that files are opened by hand.
 pub(super) fn is_plain_page() -> bool {
     address() == Address::Plain
 }
 
-/// Opens what the address asks for, once.
+/// Opens what the address names, once.
 #[hook]
 pub fn use_arrival(files: &FilesHandle) -> Arrival {
     let arrival = use_state_eq(|| Arrival::Done);
@@ -86,7 +87,7 @@ async fn open_link(files: &FilesHandle, token: &str) -> Result<(), ArrivalFailur
         expires: share.expires_ms.map(day_text),
         cuts: cuts_text(&share.view_state),
     };
-    // Whoever has moved on and reloads wants to be where they were.
+    // After a reload the address holds the latest view, which takes precedence over the link's.
     let start = fragment().is_none().then(|| start_of(&share.view_state));
     let opening = Opening { name: share.title, origin: Origin::Link(Rc::new(facts)), start, ..Opening::default() };
     files.open_url(opening, api_url(&format!("shares/{token}/snapshot")));
@@ -110,7 +111,7 @@ async fn open_jobs(files: &FilesHandle, jobs: Vec<String>) -> Result<(), Arrival
     Ok(())
 }
 
-/// The view of a text, or why there is none; an empty text asks for none.
+/// Parses a view, with a notice if the text is invalid; an empty text names no view.
 pub(super) fn start_of(text: &str) -> Start {
     if text.is_empty() {
         return Start::default();

@@ -1,4 +1,4 @@
-//! The card that a file is looked at on.
+//! Hook for the card on which a file's findings are based.
 
 use crate::platform::{WorkerClient, now_ms};
 use crate::state::{FileAction, FileId, ThisCard};
@@ -8,19 +8,19 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// Asks for what is found on a card once one is chosen, and tells it as the worker's own report of it.
+/// Requests the findings for the chosen card, and dispatches them like a report of the worker.
 #[hook]
 pub fn use_card(client: &WorkerClient, id: FileId, card: Option<ThisCard>, on_action: &Callback<FileAction>) {
     let asked = use_mut_ref(|| None::<ThisCard>);
     let on_action = on_action.clone();
     use_effect_with((client.clone(), id, card), move |(client, id, card)| {
         let is_current = Rc::new(Cell::new(true));
-        // What is found on an unknown card has come already.
+        // The findings without a known card have arrived with the file.
         if asked.replace(*card).is_some() || card.is_some() {
             let (client, id, capacity_bytes) = (client.clone(), *id, card.map(|card| card.capacity_bytes));
             let waiting = is_current.clone();
             spawn_local(async move {
-                // An error means that the file was closed, or another card chosen.
+                // An error means that the file was closed, or another card was chosen.
                 if let Ok(findings) = client.findings(capacity_bytes).await
                     && waiting.get()
                 {

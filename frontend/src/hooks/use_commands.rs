@@ -1,11 +1,11 @@
-//! Commands of the page to its timeline.
+//! Hook that sends commands of the page to its timeline.
 
 use crate::state::{Issued, TimelineCommand};
 use std::cell::Cell;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Issues commands, each with a number of its own.
+/// Issues commands, each with its own number.
 #[derive(Clone, PartialEq)]
 pub struct Commands {
     last: UseStateHandle<Option<Issued>>,
@@ -13,12 +13,12 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// The last command.
+    /// Returns the last command.
     pub fn last(&self) -> Option<Issued> {
         *self.last
     }
 
-    /// Tells the timeline to do something.
+    /// Sends a command to the timeline.
     pub fn issue(&self, command: TimelineCommand) {
         let number = self.count.get().wrapping_add(1);
         self.count.set(number);
@@ -26,7 +26,7 @@ impl Commands {
     }
 }
 
-/// The commands of the page to its timeline.
+/// Returns the channel for commands to the timeline.
 #[hook]
 pub fn use_commands() -> Commands {
     let last = use_state_eq(|| None);

@@ -1,4 +1,4 @@
-//! Answers about comparing, of one worker or of several.
+//! Hooks for comparisons, which ask one worker or several.
 
 use super::use_answer::use_answer;
 use crate::platform::{AskError, WorkerClient};
@@ -10,42 +10,39 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// How many maxima a curve is drawn from.
+/// Number of columns of a curve; each shows the maximum over its moments.
 const CURVE_COLUMNS: u32 = 320;
 
-/// The same for a strip of a rank.
+/// Number of columns of a rank's strip.
 const STRIP_COLUMNS: u32 = 160;
 
-/// A device of an open file.
+/// Device of an open file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceOf {
-    /// The worker of the file.
+    /// Worker of the file.
     pub client: WorkerClient,
-    /// The device, by position.
+    /// Position of the device in the file.
     pub device: u32,
 }
 
-/// A moment of a device of an open file.
+/// Moment of a device of an open file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SideOf {
-    /// The device.
     pub of: DeviceOf,
-    /// The moment.
     pub side: CompareSide,
 }
 
-/// A difference with the profile that it was made from.
+/// Difference with the profile that it was computed from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The devices of this side and of the other.
+    /// Devices of this side and of the other.
     pub of: [DeviceOf; 2],
-    /// The difference.
     pub diff: DiffData,
-    /// What the other side holds.
+    /// Profile of the other side.
     pub other: ProfileData,
 }
 
-/// The steps of a device; nothing while they are looked for.
+/// Returns the steps of a device; `None` until they are found.
 #[hook]
 pub fn use_steps(of: &DeviceOf) -> Option<Rc<Vec<StepData>>> {
     use_answer(of.clone(), |of| async move {
@@ -56,7 +53,7 @@ pub fn use_steps(of: &DeviceOf) -> Option<Rc<Vec<StepData>>> {
     })
 }
 
-/// The live bytes around a side: of its step, or of the whole trace.
+/// Returns the live bytes of a step, or of the whole trace without one.
 #[hook]
 pub fn use_curve(of: &DeviceOf, step: Option<u32>) -> Option<Rc<CurveData>> {
     use_answer((of.clone(), step), |(of, step)| async move {
@@ -68,7 +65,7 @@ pub fn use_curve(of: &DeviceOf, step: Option<u32>) -> Option<Rc<CurveData>> {
     })
 }
 
-/// What a side holds more or less than the other; the last one stays until the next one is there.
+/// Returns how the memory of two sides differs; the previous answer stays until the new one arrives.
 #[hook]
 pub fn use_diff(sides: Option<(SideOf, SideOf)>) -> Option<Rc<Comparison>> {
     let comparison = use_answer(sides, |sides| async move {
@@ -80,7 +77,7 @@ pub fn use_diff(sides: Option<(SideOf, SideOf)>) -> Option<Rc<Comparison>> {
     comparison.and_then(|comparison| comparison.as_ref().clone())
 }
 
-/// What is compared of each device, in the same order.
+/// Returns the data to compare of each device, in the same order.
 #[hook]
 pub fn use_ranks(devices: Vec<DeviceOf>) -> Option<Rc<Vec<RankData>>> {
     use_answer(devices, |devices| async move {
@@ -95,7 +92,7 @@ pub fn use_ranks(devices: Vec<DeviceOf>) -> Option<Rc<Vec<RankData>>> {
     })
 }
 
-/// Tells what a click on an allocation would have hit, once its worker has found it.
+/// Calls `on_found` with the allocation's hit once its worker has found it, as if it had been clicked.
 pub fn find_allocation(of: DeviceOf, key: AllocationKey, moment: u32, on_found: impl FnOnce(Hit) + 'static) {
     spawn_local(async move {
         // An error means that the file was closed in the meantime.

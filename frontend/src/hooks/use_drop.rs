@@ -1,9 +1,9 @@
-//! Files dropped anywhere on the page.
+//! Hook for files that are dropped anywhere on the page.
 
 use crate::platform::DropListener;
 use yew::prelude::*;
 
-/// Whether files hang over the page; `on_files` hears what was let go.
+/// Returns true while files are dragged over the page; `on_files` receives those that are dropped.
 #[hook]
 pub fn use_drop(on_files: Callback<Vec<web_sys::File>>) -> bool {
     let is_over = use_state_eq(|| false);

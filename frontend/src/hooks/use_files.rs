@@ -1,4 +1,4 @@
-//! The open files and their workers.
+//! Hook for the open files and their Web Workers.
 
 use super::use_arrival::start_of;
 use super::use_session::{LocalFiles, is_keeping_chosen};
@@ -16,10 +16,10 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// Starts the module as a worker.
+/// Script that starts the module as a Web Worker.
 const WORKER_SCRIPT: &str = "worker.js";
 
-/// [`Files`] as yew keeps it.
+/// [`Files`] as the state of a yew reducer.
 #[derive(Default, PartialEq)]
 struct Model(Files);
 
@@ -31,58 +31,53 @@ impl Reducible for Model {
     }
 }
 
-/// So many files are decoded at a time at most: a browser doesn't tell how much memory there is.
+/// Largest number of files that are decoded at a time, because a browser doesn't tell how much memory there is.
 const MOST_AT_A_TIME: usize = 8;
 
 struct Workers {
     clients: RefCell<HashMap<FileId, WorkerClient>>,
-    /// Where files come from, for their turn, another try or a part of them.
+    /// Source of each file, which is needed to start it later, to retry it, or to open a part of it.
     sources: RefCell<HashMap<FileId, Source>>,
-    /// What local files are called in the folder of copies.
+    /// Name of each local file in the folder of copies.
     keys: RefCell<HashMap<FileId, String>>,
     turns: RefCell<Turns>,
     last_id: Cell<FileId>,
-    /// Counts the choices of files.
+    /// Number of times that files were chosen.
     last_batch: Cell<u32>,
-    /// What the tab remembers of local files.
+    /// State of local files that the tab remembers.
     local: LocalFiles,
-    /// Whether the address is about the next file that is opened.
+    /// True if the page's address describes the next file that is opened.
     is_addressed: Cell<bool>,
 }
 
-/// An open file that can be looked at.
+/// Open file that is ready to be shown.
 #[derive(Clone, PartialEq)]
 pub struct Peer {
-    /// Its number.
     pub id: FileId,
-    /// Its name.
     pub name: Rc<str>,
-    /// Its worker.
+    /// Worker of the file.
     pub client: WorkerClient,
-    /// What is known of it.
     pub file: ReadyFile,
 }
 
-/// A file that is to be opened.
+/// File to open, with its initial view.
 #[derive(Clone, Debug, Default)]
 pub struct Opening {
-    /// Its name.
     pub name: String,
-    /// Where it comes from.
     pub origin: Origin,
-    /// How it is shown first; `None` for what the page's address says.
+    /// Initial view; `None` for the one in the page's address.
     pub start: Option<Start>,
-    /// The card that it was recorded on, where that is known.
+    /// Card that it was recorded on, if known.
     pub card: Option<ThisCard>,
-    /// What the history calls it; empty for the address that it comes from.
+    /// Name in the browser's history; empty if it follows from the file's URL.
     pub key: String,
-    /// Its length, 0 where it is not known.
+    /// Size in bytes; 0 if unknown.
     pub size_bytes: u64,
-    /// Whether a copy of it is kept already.
+    /// True if a copy of the file is stored already.
     pub is_kept: bool,
 }
 
-/// The open files, and what can be done with them.
+/// Open files with the operations on them.
 #[derive(Clone)]
 pub struct FilesHandle {
     model: UseReducerHandle<Model>,
@@ -96,12 +91,11 @@ impl PartialEq for FilesHandle {
 }
 
 impl FilesHandle {
-    /// The files as they are now.
     pub fn files(&self) -> &Files {
         &self.model.0
     }
 
-    /// Dispatches an action that starts and ends no worker.
+    /// Dispatches an action that neither starts nor ends a worker.
     pub fn dispatch(&self, action: FileAction) {
         let shown = match action {
             FileAction::Show(id) | FileAction::Return { id, .. } => Some(id),
@@ -114,18 +108,18 @@ impl FilesHandle {
         self.model.dispatch(action);
     }
 
-    /// Shows another view of the shown file, or of the next one where none is open.
+    /// Shows another view of the shown file, or of the next file if none is open.
     pub fn go_to(&self, start: Start) {
         self.workers.is_addressed.set(self.files().all.is_empty());
         self.model.dispatch(FileAction::GoTo(Box::new(start)));
     }
 
-    /// The worker of a file.
+    /// Returns the worker of a file.
     pub fn client(&self, id: FileId) -> Option<WorkerClient> {
         self.workers.clients.borrow().get(&id).cloned()
     }
 
-    /// The open files that can be looked at, in the order of their tabs.
+    /// Returns the files that are ready to be shown, in the order of their tabs.
     pub fn peers(&self) -> Vec<Peer> {
         let peer = |open: &OpenFile| match &open.status {
             FileStatus::Ready(file) => {
@@ -136,7 +130,7 @@ impl FilesHandle {
         self.files().all.iter().filter_map(peer).collect()
     }
 
-    /// Opens files, each with a worker of its own, as many at a time as there are processors.
+    /// Opens files, each with its own worker, with at most one per processor being decoded at a time.
     pub fn open(&self, files: Vec<web_sys::File>) {
         self.next_batch();
         for file in files {
@@ -148,11 +142,11 @@ impl FilesHandle {
             let opening = Opening { name, key, size_bytes, start, ..Opening::default() };
             self.open_source(opening, Source::File(file));
         }
-        // The last one is shown.
+        // The last file is the one that is shown.
         self.workers.turns.borrow_mut().prefer(self.workers.last_id.get());
     }
 
-    /// Opens local files again that were open in this tab, each with the bytes that were kept of it.
+    /// Reopens local files that were open in this tab, from their stored copies.
     pub(super) fn open_again(&self, files: Vec<(SessionFile, web_sys::File)>) -> Vec<FileId> {
         self.next_batch();
         let open = |(known, file): (SessionFile, web_sys::File)| {
@@ -164,13 +158,13 @@ impl FilesHandle {
         files.into_iter().map(open).collect()
     }
 
-    /// The view of a file that was open before: that of the address, if it is about the file.
+    /// Returns the view of a file that was open before: that of the address if the address names the file.
     fn start_again(&self, known: &SessionFile) -> Start {
         let is_addressed = entry_name().as_deref() == Some(&known.key);
         start_of(&fragment().filter(|_| is_addressed).unwrap_or_else(|| known.view.clone()))
     }
 
-    /// What the tab remembers of local files.
+    /// Returns the state of local files that the tab remembers.
     pub(super) fn local(&self) -> &LocalFiles {
         &self.workers.local
     }
@@ -185,21 +179,21 @@ impl FilesHandle {
         self.open_source(Opening { key, ..opening }, Source::Url(url));
     }
 
-    /// Looks for what the view to begin with has pinned.
+    /// Looks up the allocation that is pinned in the initial view.
     pub(super) fn pin_start(&self, id: FileId, device: u32, pin: PinKey) {
         let (Some(client), dispatcher) = (self.client(id), self.model.dispatcher()) else { return };
         spawn_local(async move {
-            // It is not there where the address is of another file.
+            // The allocation does not exist if the address belongs to another file.
             let hit = client.find(device, pin.allocation, pin.moment).await.ok();
             dispatcher.dispatch(FileAction::PinStart { id, hit });
         });
     }
 
-    /// Lets the events of a file be chosen that are to be opened.
+    /// Lets the user choose which events of a file to open.
     pub fn choose_part(&self, id: FileId) {
         let is_ready = |file: &OpenFile| file.id == id && matches!(file.status, FileStatus::Ready(_));
         if !self.files().all.iter().any(is_ready) {
-            // What a worker has read of the file so far would stay in its memory, which never shrinks.
+            // Data that the worker has read so far would stay in its WebAssembly memory, which never shrinks.
             let client = self.workers.clients.borrow_mut().remove(&id);
             client.inspect(WorkerClient::close);
             self.workers.turns.borrow_mut().take(id);
@@ -216,11 +210,11 @@ impl FilesHandle {
     fn reload(&self, id: FileId, is_survey: bool, order: impl FnOnce(&WorkerClient) -> Result<(), AskError>) {
         let Some(client) = self.client(id) else { return };
         self.model.dispatch(FileAction::Reload { id, is_survey, now_ms: now_ms() });
-        // A worker that is gone has said so already.
+        // A worker that has ended has reported so already.
         let _ = order(&client);
     }
 
-    /// Closes a file, or cancels it while it is being read: its worker ends at once.
+    /// Closes a file, or cancels reading it; its worker ends at once.
     pub fn close(&self, id: FileId) {
         self.workers.sources.borrow_mut().remove(&id);
         let client = self.workers.clients.borrow_mut().remove(&id);
@@ -232,19 +226,19 @@ impl FilesHandle {
         self.model.dispatch(FileAction::Close(id));
     }
 
-    /// Removes what is kept of a file.
+    /// Deletes the stored copy of a file.
     fn forget_copy(&self, id: FileId) {
         let key = self.workers.keys.borrow().get(&id).cloned();
         key.inspect(|key| self.local().forget(key));
     }
 
-    /// Reads a file again that could not be read, in a new worker.
+    /// Reads a file again after a failure, in a new worker.
     pub fn retry(&self, id: FileId) {
         self.model.dispatch(FileAction::Retry { id, now_ms: now_ms() });
         self.begin_in_turn(id);
     }
 
-    /// Opens the page of new jobs with a config that was taken for a snapshot.
+    /// Opens the page for new jobs with a config that was opened as a snapshot.
     pub fn take_to_jobs(&self, id: FileId) {
         let Some(Source::File(file)) = self.workers.sources.borrow().get(&id).cloned() else { return };
         spawn_local(async move { bring_to_jobs(&file).await });
@@ -266,22 +260,22 @@ impl FilesHandle {
         id
     }
 
-    /// The view of the address, if it is about a file.
+    /// Returns the view in the address if it belongs to the file.
     ///
-    /// It is about the first file of a visit, unless it names another one; later it follows what is shown, until another
-    /// is put in.
+    /// The address describes the first file of a visit unless it names another one. Later it follows what is shown,
+    /// until the user enters another address.
     fn addressed_start(&self, id: FileId, key: &str) -> Start {
         let is_first = self.workers.is_addressed.take() || id == 1;
         let is_meant = match entry_name() {
             Some(name) if name == NO_FILE => false,
-            // Of a visit that this tab has forgotten.
+            // The name is from a visit that this tab no longer remembers.
             Some(name) => name == key || (is_first && !name.starts_with("site:") && !self.local().knows(&name)),
             None => is_first,
         };
         if is_meant { start_of(&fragment().unwrap_or_default()) } else { Start::default() }
     }
 
-    /// Begins to read a file, now or when it is its turn.
+    /// Starts to read a file, now or when it is its turn.
     fn begin_in_turn(&self, id: FileId) {
         let may_begin = self.workers.turns.borrow_mut().ask(id);
         if may_begin {
@@ -291,7 +285,7 @@ impl FilesHandle {
         }
     }
 
-    /// Begins with the next file, if there is one, once a file is decoded, has failed or is closed.
+    /// Ends the turn of a file that was decoded, has failed or was closed, and starts the next one.
     fn end_turn(&self, id: FileId) {
         let next = self.workers.turns.borrow_mut().end(id);
         if let Some(next) = next {
@@ -307,7 +301,7 @@ impl FilesHandle {
             let is_opened = matches!(report, Report::Opened(_));
             let is_read = report.is_read();
             if matches!(report, Report::Kept(true)) && !is_keeping_chosen() {
-                // It was written when somebody said no.
+                // The copy was written while the user turned the storing of copies off.
                 handle.forget_copy(id);
             }
             handle.model.dispatch(FileAction::Hear { id, report: Box::new(report), now_ms: now_ms() });
@@ -330,7 +324,7 @@ impl FilesHandle {
     }
 }
 
-/// The open files.
+/// Returns the open files.
 #[hook]
 pub fn use_files() -> FilesHandle {
     let model = use_reducer_eq(Model::default);

@@ -1,4 +1,4 @@
-//! Flame graphs and tables of sites, as the worker answers them.
+//! Hooks for flame graphs and tables of call sites.
 
 use super::use_answer::use_answer;
 use crate::platform::{AskError, WorkerClient};
@@ -6,12 +6,12 @@ use crate::worker::{FlameAnswer, FlameBoxes, FlameQuestion, FlameSites, FlameSou
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// An answer, or what is wrong with the text of the filter.
+/// Answer, or an error message if the filter's text is invalid.
 pub type Readable<T> = Rc<Result<Rc<T>, String>>;
 
-/// The boxes of a tree in a range, with the tree that they are of; or what is wrong with the text of the filter.
+/// Returns the boxes of a tree within a range, together with the tree.
 ///
-/// Those of the last question stay until the new ones are there.
+/// The previous answer stays until the new one arrives.
 #[hook]
 pub fn use_flame_boxes(
     client: &WorkerClient,
@@ -31,9 +31,9 @@ pub fn use_flame_boxes(
     })
 }
 
-/// All sites of some stacks, or what is wrong with the text of the filter.
+/// Returns all call sites of some stacks.
 ///
-/// Those of the last question stay until the new ones are there.
+/// The previous answer stays until the new one arrives.
 #[hook]
 pub fn use_flame_sites(client: &WorkerClient, device: u32, source: &FlameSource) -> Option<Readable<FlameSites>> {
     use_answer((client.clone(), device, source.clone()), |(client, device, source)| async move {

@@ -1,4 +1,4 @@
-//! Back, forward, and addresses that somebody puts into an open page.
+//! Hook for Back, Forward, and addresses that are entered while the page is open.
 
 use super::use_files::FilesHandle;
 use super::use_view_link::ViewLink;
@@ -6,10 +6,10 @@ use crate::platform::{HistoryListener, entry_name, fragment, put_entry};
 use crate::state::{FileAction, FileStatus, NO_FILE, OpenFile, Place, Start, ViewState};
 use yew::prelude::*;
 
-/// Shows what the entry of the history is about, when another one comes up.
+/// Shows the file and view of the browser's history entry whenever another entry becomes current.
 #[hook]
 pub(super) fn use_history(files: &FilesHandle, link: &ViewLink) {
-    // The listener lives as long as the page, and files change.
+    // The listener lives as long as the page, but the files change.
     let now = use_mut_ref(|| files.clone());
     *now.borrow_mut() = files.clone();
     let link = link.clone();
@@ -26,9 +26,9 @@ fn arrive(files: &FilesHandle, link: &ViewLink) {
     let text = fragment();
     match (entry_name(), text) {
         (Some(name), text) if name != NO_FILE => return_to(files, link, &name, text.as_deref()),
-        // An address without a view that nobody named is the one that the page was opened by.
+        // An entry without a file and without a view is the address with which the page was opened.
         (_, None) => {
-            // It has a name from now on: a reload shows the same.
+            // The entry is named now, so that a reload shows the same.
             put_entry(false, NO_FILE, None);
             link.return_to(Place::default());
             files.dispatch(FileAction::ShowNone);
@@ -37,11 +37,11 @@ fn arrive(files: &FilesHandle, link: &ViewLink) {
     }
 }
 
-/// An entry of this page: it names the file.
+/// Goes to an entry that this page has made, which names the file.
 fn return_to(files: &FilesHandle, link: &ViewLink, name: &str, text: Option<&str>) {
     let all = &files.files().all;
     let Some(file) = all.iter().find(|file| *file.key == *name) else {
-        // It was closed: what is shown stays, and the address tells of that.
+        // The file was closed: the page shows what it did before, and the address follows that.
         link.return_to(Place { file: Some(name.into()), view: None });
         return;
     };
@@ -55,7 +55,7 @@ fn return_to(files: &FilesHandle, link: &ViewLink, name: &str, text: Option<&str
     files.dispatch(FileAction::Return { id: file.id, start, is_same_part });
 }
 
-/// Whether the timeline of a file shows the part of a view already, and is on the screen.
+/// Returns true if the timeline of a file, now on the screen, already shows the part that a view names.
 fn is_same_part(link: &ViewLink, file: &OpenFile, view: &ViewState) -> bool {
     let FileStatus::Ready(ready) = &file.status else { return false };
     let device = ready.summary.devices.get(ready.device as usize);
@@ -64,12 +64,12 @@ fn is_same_part(link: &ViewLink, file: &OpenFile, view: &ViewState) -> bool {
         && link.range(file.id, ready) == view.range
 }
 
-/// An address that somebody put in: it is about the shown file.
+/// Applies an address that the user has entered to the shown file.
 fn go_to(files: &FilesHandle, link: &ViewLink, text: &str) {
     if link.view().is_some_and(|view| view.to_text() == text) {
         return;
     }
-    // The address has an entry of its own already.
+    // The entered address already has its own history entry.
     let file = files.files().shown_file().map(|file| file.key.clone());
     link.return_to(Place { file, view: None });
     let start = match ViewState::from_text(text) {

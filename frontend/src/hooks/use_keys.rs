@@ -1,4 +1,4 @@
-//! The keyboard of the whole page.
+//! Hook for the keyboard of the whole page.
 
 use crate::platform::KeyListener;
 use crate::state::{KeyAction, action_of};
@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Calls `on_action` for every key that does something, and keeps such keys from the browser.
+/// Calls `on_action` for every key that has an action, and keeps such keys from the browser.
 ///
 /// The callback may change with every render; the listener stays.
 #[hook]
@@ -18,7 +18,7 @@ pub fn use_keys(on_action: Callback<KeyAction>) {
             let Some(action) = action_of(&press) else { return false };
             let on_action = Rc::clone(&newest).borrow().clone();
             on_action.emit(action);
-            // Esc also closes dialogs, which is the browser's business.
+            // Esc also closes dialogs, which the browser has to handle.
             action != KeyAction::Unpin
         });
         move || drop(listener)

@@ -1,10 +1,10 @@
-//! Light or dark.
+//! Hook for the colour scheme, light or dark.
 
 use crate::platform::{SystemScheme, apply_scheme, remembered_scheme, system_scheme};
 use crate::state::{Scheme, SchemeChoice};
 use yew::prelude::*;
 
-/// The chosen and the resulting colours.
+/// Chosen and effective colour scheme.
 #[derive(Clone, PartialEq)]
 pub struct SchemeHandle {
     choice: UseStateHandle<SchemeChoice>,
@@ -12,24 +12,24 @@ pub struct SchemeHandle {
 }
 
 impl SchemeHandle {
-    /// What the user chose.
+    /// Returns the user's choice.
     pub fn choice(&self) -> SchemeChoice {
         *self.choice
     }
 
-    /// What is shown.
+    /// Returns the effective scheme.
     pub fn scheme(&self) -> Scheme {
         self.choice.resolve(*self.system)
     }
 
-    /// Chooses, for this visit and the next.
+    /// Changes the choice, for this visit and later ones.
     pub fn choose(&self, choice: SchemeChoice) {
         apply_scheme(choice);
         self.choice.set(choice);
     }
 }
 
-/// The colours of the page, which follow the system unless the user chose.
+/// Returns the page's colour scheme, which follows the system's unless the user has chosen one.
 #[hook]
 pub fn use_scheme() -> SchemeHandle {
     let choice = use_state_eq(remembered_scheme);

@@ -1,4 +1,4 @@
-//! The segments of a moment that somebody moves.
+//! Hook for the segments at a moment that the user moves.
 
 use crate::platform::WorkerClient;
 use crate::worker::{Instant, SegmentsData};
@@ -6,10 +6,10 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// The segments of the last answered moment of a device, `None` before the first answer.
+/// Returns the segments of the last answered moment of a device; `None` before the first answer.
 ///
-/// While a slider is dragged answers come later than new questions: each is shown as it comes, and the worker skips
-/// questions that have been overtaken.
+/// While a slider is dragged, answers arrive after newer questions were sent. Each answer is shown when it arrives, and
+/// the worker skips questions that are out of date.
 #[hook]
 pub fn use_segments(client: &WorkerClient, device: u32, instant: Instant) -> Option<Rc<SegmentsData>> {
     let shown = use_state(|| None::<(WorkerClient, u32, Rc<SegmentsData>)>);
@@ -17,7 +17,7 @@ pub fn use_segments(client: &WorkerClient, device: u32, instant: Instant) -> Opt
     use_effect_with((client.clone(), device, instant), move |(client, device, instant)| {
         let (client, device, instant) = (client.clone(), *device, *instant);
         spawn_local(async move {
-            // An error means that a newer question came, or that the file was closed.
+            // An error means that a newer question was sent, or that the file was closed.
             if let Ok(segments) = client.segments(device, instant).await {
                 setter.set(Some((client, device, Rc::new(segments))));
             }

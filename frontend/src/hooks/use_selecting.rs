@@ -1,4 +1,4 @@
-//! What is chosen in the views below the timeline, shared by them.
+//! Hook for the selection that the views below the timeline share.
 
 use super::Seen;
 use crate::platform::WorkerClient;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// What is chosen, and how to choose something else.
+/// Selection, with a callback that changes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectingHandle {
     selecting: Rc<Selecting>,
@@ -16,17 +16,16 @@ pub struct SelectingHandle {
 }
 
 impl SelectingHandle {
-    /// What is chosen.
     pub fn selecting(&self) -> &Selecting {
         &self.selecting
     }
 
-    /// Chooses something else.
+    /// Changes the selection.
     pub fn choose(&self, selecting: Selecting) {
         self.on_change.emit(selecting);
     }
 
-    /// A callback that chooses what comes of its value.
+    /// Returns a callback that applies `change` with its argument to the selection.
     pub fn choosing<T: 'static>(&self, change: impl Fn(&mut Selecting, T) + 'static) -> Callback<T> {
         let handle = self.clone();
         Callback::from(move |value| {
@@ -36,7 +35,7 @@ impl SelectingHandle {
         })
     }
 
-    /// The selection that was chosen, for the shown device.
+    /// Resolves the selection for the shown device.
     pub fn data(&self, device: &DeviceFigures, pinned: Option<&Hit>, seen: Option<&Seen>) -> SelectionData {
         let seen = seen.filter(|seen| seen.device == device.device);
         let view = seen.and_then(|seen| seen.range.map(|range| (seen.axis, range.x.start, range.x.end)));
@@ -45,13 +44,13 @@ impl SelectingHandle {
 }
 
 impl SelectingHandle {
-    /// What is chosen in a file, and what hears of another choice.
+    /// Creates a handle from a file's choices and the callback that receives a changed selection.
     pub fn new(choices: &Choices, on_choose: &Callback<Choice>) -> Self {
         Self { selecting: Rc::new(choices.selecting.clone()), on_change: on_choose.reform(Choice::Selecting) }
     }
 }
 
-/// Looks the group up that an address names by its mark; where there is no such one, all are meant.
+/// Looks up the group that an address names by its mark; if there is none, all groups are selected.
 #[hook]
 pub fn use_awaited_group(handle: &SelectingHandle, client: &WorkerClient, device: u32) {
     let awaited = handle.selecting().awaited_group();
@@ -71,10 +70,10 @@ pub fn use_awaited_group(handle: &SelectingHandle, client: &WorkerClient, device
     });
 }
 
-/// What is chosen in the views below the timeline.
+/// Returns the selection of the views below the timeline.
 ///
 /// # Panics
-/// Outside of the dock, which provides it.
+/// Panics outside of the dock, which provides the selection.
 #[hook]
 pub fn use_selecting() -> SelectingHandle {
     use_context().expect("the dock provides what is chosen")

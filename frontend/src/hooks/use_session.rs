@@ -1,4 +1,6 @@
-//! Local files survive a reload and Back: the tab remembers them, and the browser keeps their bytes for a day.
+//! Hook that reopens local files after a reload or Back.
+//!
+//! The tab remembers the files, and the browser stores their bytes for a day.
 
 use super::use_arrival::is_plain_page;
 use super::use_files::FilesHandle;
@@ -12,25 +14,25 @@ use std::cell::{Cell, RefCell};
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// Where the browser remembers whether bytes are to be kept.
+/// Storage key of the choice whether bytes are stored.
 const CHOICE: &str = "snapscope-keep";
 
-/// What stands there where they are not.
+/// Stored value of a choice against it.
 const NO: &str = "no";
 
-/// Whether the bytes of local files may be kept: yes, until somebody says no.
+/// Returns true if the bytes of local files may be stored, which is the default.
 pub(super) fn is_keeping_chosen() -> bool {
     stored(CHOICE).as_deref() != Some(NO)
 }
 
-/// What the tab remembers of local files; those that are open now are in [`Files`].
+/// State of local files that the tab remembers; those that are open are in [`Files`].
 pub(super) struct LocalFiles {
     session: RefCell<Session>,
-    /// Files that are to be dropped again.
+    /// Files without a stored copy, which the user has to drop again.
     awaited: RefCell<Vec<SessionFile>>,
-    /// The keys of all files that the tab remembered when the page was opened.
+    /// Keys of all files that the tab remembered when the page was opened.
     known: Vec<String>,
-    /// Whether those of this page are open again, or awaited.
+    /// True once the files of this page are open again or awaited.
     is_restored: Cell<bool>,
 }
 
@@ -42,17 +44,17 @@ impl LocalFiles {
         Self { session: RefCell::new(session), awaited: RefCell::default(), known, is_restored: Cell::new(false) }
     }
 
-    /// A name for a file that was not open in this tab before.
+    /// Creates a key for a file that was not open in this tab before.
     pub(super) fn new_key(&self) -> String {
         self.session.borrow_mut().new_key()
     }
 
-    /// Whether the tab remembered a file of this name when the page was opened.
+    /// Returns true if the tab remembered a file with this key when the page was opened.
     pub(super) fn knows(&self, key: &str) -> bool {
         self.known.iter().any(|known| known == key)
     }
 
-    /// The awaited file that a dropped one is, which is awaited no longer.
+    /// Finds the awaited file that matches a dropped one, and stops awaiting it.
     pub(super) fn claim(&self, name: &str, size_bytes: u64) -> Option<SessionFile> {
         let mut awaited = self.awaited.borrow_mut();
         let found = take_awaited(&awaited, name, size_bytes)?;
@@ -60,7 +62,7 @@ impl LocalFiles {
         Some(found)
     }
 
-    /// Removes what is kept of a file.
+    /// Deletes the stored copy of a file.
     pub(super) fn forget(&self, key: &str) {
         let (id, key) = (self.session.borrow().id.clone(), key.to_owned());
         if can_keep() {
@@ -68,7 +70,7 @@ impl LocalFiles {
         }
     }
 
-    /// Has the tab remember what is open.
+    /// Stores the list of open and awaited local files in the tab's session.
     fn save(&self, files: &Files, link: &ViewLink) {
         if !self.is_restored.get() {
             return;
@@ -94,25 +96,25 @@ fn remembered(file: &OpenFile, are_ranks: bool, link: &ViewLink) -> SessionFile 
     }
 }
 
-/// What becomes of local files when the page is left.
+/// Handling of local files when the page is left.
 #[derive(Clone, PartialEq)]
 pub struct SessionHandle {
-    /// Whether files of before a reload are still looked for.
+    /// True while the files of the previous visit are being looked up.
     pub is_restoring: bool,
-    /// Whether bytes are kept.
+    /// True if bytes are stored.
     pub is_keeping: bool,
-    /// Chooses whether they are.
+    /// Called with the choice whether bytes are stored.
     pub on_keep: Callback<bool>,
-    /// No file is awaited any more.
+    /// Called when the user gives up all awaited files.
     pub on_forget: Callback<()>,
 }
 
-/// Opens the local files of this tab again, keeps their bytes, and asks before work is lost.
+/// Reopens the local files of this tab, stores their bytes, and asks before unsaved work is lost.
 #[hook]
 pub fn use_session(files: &FilesHandle, link: &ViewLink) -> SessionHandle {
     let is_restoring = use_state_eq(|| session_text().is_some());
     let is_keeping = use_state_eq(is_keeping_chosen);
-    // Listeners live as long as the page, and files change.
+    // Listeners live as long as the page, but the files change.
     let now = use_mut_ref(|| files.clone());
     *now.borrow_mut() = files.clone();
     use_effect_with((), {
@@ -163,7 +165,7 @@ pub fn use_session(files: &FilesHandle, link: &ViewLink) -> SessionHandle {
     }
 }
 
-/// Opens the local files of this page that are kept, and names the others.
+/// Reopens the local files of this page that have a stored copy, and lists the others as awaited.
 async fn restore(files: &FilesHandle) {
     let local = files.local();
     let here = local.session.borrow_mut().take_for(&page_address(), is_plain_page());
@@ -188,14 +190,14 @@ async fn restore(files: &FilesHandle) {
         files.dispatch(match id_of(entry.clone()) {
             Some(id) => FileAction::Show(id),
             None if entry.as_deref() == Some(NO_FILE) => FileAction::ShowNone,
-            // The page's own file is the first one.
+            // The file that the page's address names is the first one.
             None if !is_plain_page() => FileAction::ShowNth(0),
             None => id_of(shown).or(ids.last().copied()).map_or(FileAction::ShowNone, FileAction::Show),
         });
     }
 }
 
-/// Has one file kept at a time, when no other is being read.
+/// Requests to store the next file; one file is stored at a time, and only while none is being read.
 fn keep_next(files: &FilesHandle) {
     let Some(OpenFile { id, key, .. }) = files.files().next_to_keep() else { return };
     let Some(client) = files.client(*id) else { return };
@@ -208,7 +210,7 @@ fn keep_next(files: &FilesHandle) {
 fn choose(files: &FilesHandle, setter: UseStateSetter<bool>) -> Callback<bool> {
     let files = files.clone();
     Callback::from(move |is_keeping: bool| {
-        // Where nothing can be remembered, the choice is that of the visit.
+        // If the browser stores nothing, the choice holds for this visit only.
         store(CHOICE, if is_keeping { "yes" } else { NO });
         setter.set(is_keeping);
         for file in files.files().all.iter().filter(|file| file.is_local()) {

@@ -1,4 +1,4 @@
-//! The view of the timeline, once it rests.
+//! Hook for the view of the timeline once it has stopped moving.
 
 use super::Seen;
 use gloo_timers::callback::Timeout;
@@ -6,10 +6,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What depends on the view is computed anew when it has rested for so long.
+/// Time without movement after which values that depend on the view are recomputed, in milliseconds.
 const REST_MS: u32 = 150;
 
-/// The last view that rested, and what is told of every view.
+/// Returns the last view that came to rest, and the callback that receives every view.
 #[hook]
 pub fn use_settled() -> (UseStateHandle<Option<Seen>>, Callback<Seen>) {
     let settled = use_state_eq(|| None);

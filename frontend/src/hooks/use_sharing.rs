@@ -1,4 +1,4 @@
-//! Sharing the shown file: the copy is made in its worker, and sent when somebody says so.
+//! Hook for sharing the shown file: its worker makes a copy, which is uploaded on request.
 
 use super::kept_links;
 use crate::platform::{ApiError, ApiRequest, AskError, Upload, WorkerClient, keep_token, unix_ms};
@@ -12,10 +12,10 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::Blob;
 use yew::prelude::*;
 
-/// A copy is made when the options have rested for so long.
+/// Time without a change of the options after which a copy is made, in milliseconds.
 const REST_MS: u32 = 250;
 
-/// [`Sharing`] as yew keeps it.
+/// [`Sharing`] as the state of a yew reducer.
 #[derive(Default, PartialEq)]
 struct Model(Sharing);
 
@@ -27,16 +27,16 @@ impl Reducible for Model {
     }
 }
 
-/// What no rendering depends on.
+/// State that rendering does not depend on.
 #[derive(Default)]
 struct Work {
     copy: RefCell<Option<Blob>>,
     upload: RefCell<Option<Upload>>,
-    /// Counts the copies that were asked for: what comes of an older one is dropped.
+    /// Number of copies requested so far; results of earlier requests are dropped.
     round: Cell<u32>,
 }
 
-/// The dialog's state, and what can be done in it.
+/// State of the sharing dialog with its operations.
 #[derive(Clone)]
 pub struct SharingHandle {
     model: UseReducerHandle<Model>,
@@ -51,22 +51,20 @@ impl PartialEq for SharingHandle {
 }
 
 impl SharingHandle {
-    /// The state as it is now.
     pub fn state(&self) -> &Sharing {
         &self.model.0
     }
 
-    /// Dispatches a choice.
     pub fn dispatch(&self, action: SharingAction) {
         self.model.dispatch(action);
     }
 
-    /// The texts that somebody typed which go with the link.
+    /// Returns the texts typed by the user that the link will contain.
     pub fn typed(&self) -> Vec<&str> {
         self.view.typed()
     }
 
-    /// Keeps the server's token for this browser.
+    /// Stores the server's token in this browser.
     pub fn keep_token(&self, token: &str) {
         keep_token(Some(token));
     }
@@ -98,13 +96,13 @@ impl SharingHandle {
         }
     }
 
-    /// Breaks the upload off.
+    /// Aborts the upload.
     pub fn cancel(&self) {
         drop(self.work.upload.take());
         self.dispatch(SharingAction::Send(SendStep::Nothing));
     }
 
-    /// Deletes the link that was just made.
+    /// Deletes the link that was just created.
     pub fn delete(&self, link: Link) {
         let dispatcher = self.model.dispatcher();
         spawn_local(async move {
@@ -117,10 +115,10 @@ impl SharingHandle {
     }
 }
 
-/// Deletes a link on the server and forgets it here; one that is gone already is forgotten too.
+/// Deletes a link on the server and from this browser's list, also if the server no longer has it.
 ///
 /// # Errors
-/// If the server does not answer, or refuses it: the link is kept then.
+/// Returns an error if the server does not answer or refuses; the link then stays in the list.
 pub async fn delete_link(link: &Link) -> Result<(), ApiError> {
     let request = ApiRequest::delete(format!("shares/{}", link.token))
         .header("authorization", format!("Bearer {}", link.delete_token));
@@ -133,7 +131,7 @@ pub async fn delete_link(link: &Link) -> Result<(), ApiError> {
     }
 }
 
-/// What came of an upload; a link is kept in this browser.
+/// Parses the answer to an upload and stores its link in this browser.
 fn outcome(title: String, answer: Result<String, ApiError>) -> SendStep {
     let created = answer.and_then(|text| serde_json::from_str::<ShareCreated>(&text).map_err(|_| ApiError::NoServer));
     match created {
@@ -153,7 +151,7 @@ fn refused(error: ApiError) -> SendFailure {
             hint: "Check the connection, then try again.".to_owned(),
             needs_token: false,
         },
-        // The server's own hint is for programs.
+        // The server's own hint is written for programs.
         ApiError::Refused { status: 401, .. } => SendFailure {
             message: "This server takes copies from those who have its token.".to_owned(),
             hint: "Ask whoever runs it, type the token below and upload again: this browser keeps it.".to_owned(),
@@ -163,7 +161,7 @@ fn refused(error: ApiError) -> SendFailure {
     }
 }
 
-/// Sharing of a file with the view that is on the screen now.
+/// Returns the sharing state of a file with the view that is on the screen now.
 #[hook]
 pub fn use_sharing(client: &WorkerClient, view: &ViewState) -> SharingHandle {
     let model = use_reducer_eq(Model::default);
@@ -189,7 +187,7 @@ pub fn use_sharing(client: &WorkerClient, view: &ViewState) -> SharingHandle {
     }
     {
         let work = handle.work.clone();
-        // A dialog that is closed sends nothing more, and waits for no copy.
+        // A closed dialog uploads nothing more and waits for no copy.
         use_effect_with((), move |()| {
             move || {
                 work.round.set(u32::MAX);
@@ -201,7 +199,7 @@ pub fn use_sharing(client: &WorkerClient, view: &ViewState) -> SharingHandle {
 }
 
 impl SharingHandle {
-    /// Says what the options do, then makes the copy, unless others are chosen in the meantime.
+    /// Requests a preview of the options' effect, then the copy, unless the options change meanwhile.
     async fn prepare(&self, client: &WorkerClient, options: CopyOptions) {
         let round = self.work.round.get();
         if round > 1 {
@@ -224,7 +222,7 @@ impl SharingHandle {
                 self.tell(round, SharingAction::Copy(CopyStep::Made { bytes }));
             }
             Err(AskError::Refused(reason)) => self.tell(round, SharingAction::Copy(CopyStep::Failed(reason))),
-            // Another one is under way, or the file is closed.
+            // Another copy is being made, or the file is closed.
             Err(AskError::Superseded | AskError::Closed) => (),
         }
     }

@@ -1,4 +1,4 @@
-//! The view on the screen, kept in the page's address and in the history of the browser.
+//! Keeps the page's address and the browser's history in step with the view on the screen.
 
 use super::use_files::FilesHandle;
 use super::use_history::use_history;
@@ -14,29 +14,30 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// The address follows when the view has rested for so long: browsers refuse pages that change it all the time, and a
-/// turn of the wheel is one step back.
+/// Time without movement after which a moved view is written to the address, in milliseconds.
+///
+/// Browsers refuse address changes that come too often, and a turn of the wheel becomes a single history step.
 const REST_MS: u32 = 400;
 
-/// What was clicked is a step at once, so that a quick Back undoes it.
+/// Delay in milliseconds after a click, which is shorter so that a quick Back undoes the click.
 const CLICK_MS: u32 = 60;
 
-/// What the timeline shows, as it tells.
+/// View of the timeline as it reports it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
     /// Position of the device.
     pub device: u32,
-    /// What runs along x.
+    /// Quantity along the x axis.
     pub axis: AxisKind,
-    /// The part in view; `None` for all of it.
+    /// Part in view; `None` for all of it.
     pub range: Option<View>,
-    /// Whether a view was left that one can go back to.
+    /// True if there is an earlier view to go back to.
     pub can_go_back: bool,
 }
 
-/// The view of the shown file, up to date at any moment.
+/// Current view of the shown file.
 ///
-/// A timeline that is dragged tells its view with every frame, so this renders nothing.
+/// A dragged timeline reports its view with every frame, so an update does not render the page.
 #[derive(Clone, Default)]
 pub struct ViewLink {
     inner: Rc<Inner>,
@@ -45,15 +46,15 @@ pub struct ViewLink {
 #[derive(Default)]
 struct Inner {
     files: RefCell<Files>,
-    /// What was seen last of each file.
+    /// Last view of each file.
     seen: RefCell<HashMap<FileId, Seen>>,
     due: RefCell<Option<Timeout>>,
     is_due: Cell<bool>,
-    /// Whether a file of this visit was shown: from then on the address is about this visit's files.
+    /// True once a file of this visit was shown; from then on the address describes this visit's files.
     is_started: Cell<bool>,
-    /// What the entry of the history shows, `None` while it is an address that was opened.
+    /// Place that the current history entry describes; `None` while it is the address with which the page was opened.
     place: RefCell<Option<Place>>,
-    /// Whether the view comes from another entry of the history and has not rested since.
+    /// True if the view comes from another history entry and has not come to rest since.
     is_returning: Cell<bool>,
     on_rest: RefCell<Option<Callback<()>>>,
 }
@@ -65,7 +66,7 @@ impl PartialEq for ViewLink {
 }
 
 impl ViewLink {
-    /// A link for an address that was just opened.
+    /// Creates the link for the address with which the page was opened.
     fn new() -> Self {
         let link = Self::default();
         let is_plain = fragment().is_none() && super::use_arrival::is_plain_page();
@@ -74,19 +75,19 @@ impl ViewLink {
         link
     }
 
-    /// The timeline of a file shows another part; it may tell so when another file is shown already.
+    /// Stores a view that a file's timeline reports; by then another file may be shown.
     pub fn see(&self, id: FileId, seen: Seen) {
         self.inner.seen.borrow_mut().insert(id, seen);
         self.write_in(REST_MS);
     }
 
-    /// What is on the screen; `None` where no file is shown.
+    /// Returns the current view; `None` if no file is shown.
     pub fn view(&self) -> Option<ViewState> {
         let files = self.inner.files.borrow();
         self.view_of(files.shown_file()?, files.are_ranks)
     }
 
-    /// What was seen last of a file; `None` where it can't be looked at.
+    /// Returns the last view of a file; `None` if the file is not ready.
     pub fn view_of(&self, file: &OpenFile, are_ranks: bool) -> Option<ViewState> {
         let FileStatus::Ready(ready) = &file.status else { return None };
         let mut view = ready.view_state(self.range(file.id, ready));
@@ -96,26 +97,26 @@ impl ViewLink {
         Some(view)
     }
 
-    /// The part in view; before the timeline has told, the one that it begins with.
+    /// Returns the part in view; before the timeline's first report, the initial one.
     pub fn range(&self, id: FileId, ready: &ReadyFile) -> Option<View> {
         let seen = self.inner.seen.borrow().get(&id).copied();
         let is_of = |seen: &Seen| seen.device == ready.device && seen.axis == ready.axis;
         seen.filter(is_of).map_or(ready.start_range, |seen| seen.range)
     }
 
-    /// What the timeline has told of a file is of the view before.
+    /// Drops the last reported view of a file, because it is out of date.
     pub(super) fn forget_range(&self, id: FileId) {
         self.inner.seen.borrow_mut().remove(&id);
     }
 
-    /// Another entry of the history is shown now: what follows from that is no step.
+    /// Notes that another history entry is shown, so that the resulting changes add no entry of their own.
     pub(super) fn return_to(&self, place: Place) {
         *self.inner.place.borrow_mut() = Some(place);
         self.inner.is_returning.set(true);
         self.write_in(REST_MS);
     }
 
-    /// Calls back whenever the view has rested.
+    /// Sets the callback for each time that the view comes to rest.
     pub(super) fn on_rest(&self, on_rest: Callback<()>) {
         *self.inner.on_rest.borrow_mut() = Some(on_rest);
     }
@@ -125,7 +126,7 @@ impl ViewLink {
         if is_other {
             let is_left = self.inner.files.borrow().shown != files.shown && !self.inner.is_returning.get();
             if is_left && self.inner.is_due.get() {
-                // The file that is left has its entry, however short it was looked at.
+                // The file that is left gets its history entry even if it was shown only for a moment.
                 self.write();
             }
             let is_shown = files.shown_file().is_some_and(|file| matches!(file.status, FileStatus::Ready(_)));
@@ -136,7 +137,7 @@ impl ViewLink {
     }
 
     fn write_in(&self, ms: u32) {
-        // A view that moves is written when it rests, whatever is clicked meanwhile.
+        // A moving view is written when it comes to rest, even if something is clicked meanwhile.
         let is_moving = ms < REST_MS && self.inner.is_due.get();
         if !is_moving {
             let link = self.clone();
@@ -154,7 +155,7 @@ impl ViewLink {
         }
     }
 
-    /// Brings the history up to date; an address that was opened stays until a file is shown with its view.
+    /// Updates the history; the address with which the page was opened stays until a file is shown with its view.
     fn write(&self) {
         let Some(place) = self.place() else { return };
         let is_returning = self.inner.is_returning.replace(false);
@@ -187,7 +188,7 @@ impl ViewLink {
     }
 }
 
-/// The view of the shown file, in the page's address a moment later.
+/// Writes the view of the shown file to the page's address after a short delay.
 #[hook]
 pub fn use_view_link(files: &FilesHandle) -> ViewLink {
     let link = use_memo((), |()| ViewLink::new());
@@ -197,7 +198,7 @@ pub fn use_view_link(files: &FilesHandle) -> ViewLink {
     (*link).clone()
 }
 
-/// Pins what the view to begin with has pinned, once the lifetimes of its device are known.
+/// Pins the allocation of the initial view once the lifetimes of its device are known.
 #[hook]
 fn use_start_pin(files: &FilesHandle) {
     let wanted = files.files().shown_file().and_then(|file| {

@@ -1,4 +1,4 @@
-//! Replays in a file's worker, as they come.
+//! Hooks for replays, which a file's Web Worker computes.
 
 use super::use_answer::use_answer;
 use crate::platform::{AskError, WorkerClient};
@@ -9,10 +9,10 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// A replay is asked for once nothing was typed for so long.
+/// Time without typing after which a replay is requested, in milliseconds.
 const REST_MS: u32 = 200;
 
-/// Under what the recording of a device ran; a sentence where it can't be replayed.
+/// Returns the setup with which a device was recorded, or a sentence why it can't be replayed.
 #[hook]
 pub fn use_recorded_setup(client: &WorkerClient, device: u32) -> Option<Rc<Result<RecordedSetup, String>>> {
     use_answer((client.clone(), device), |(client, device)| async move {
@@ -24,16 +24,15 @@ pub fn use_recorded_setup(client: &WorkerClient, device: u32) -> Option<Rc<Resul
     })
 }
 
-/// A replay with what it was asked for.
+/// Replay with its setup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// Under what.
     pub setup: WhatIfSetup,
-    /// What it came to, or why there is none.
+    /// The replay, or the reason why there is none.
     pub outcome: Result<ReplayData, String>,
 }
 
-/// The replay of a setup; that of the last one stays until the new one is there.
+/// Returns the replay of a setup; the previous one stays until the new one arrives.
 #[hook]
 pub fn use_replay(client: &WorkerClient, device: u32, setup: &WhatIfSetup) -> Option<Rc<Replayed>> {
     let rested = use_rested(setup.clone());
@@ -49,7 +48,7 @@ pub fn use_replay(client: &WorkerClient, device: u32, setup: &WhatIfSetup) -> Op
 
 const OTHER_KIND: &str = "The answer is of another kind than the question";
 
-/// A refusal is something to show; after the other errors nobody looks.
+/// Turns a refusal into a message to show; after other errors nobody waits for the answer.
 fn refused<T>(error: AskError) -> Result<Result<T, String>, AskError> {
     match error {
         AskError::Refused(reason) => Ok(Err(reason)),
@@ -57,7 +56,7 @@ fn refused<T>(error: AskError) -> Result<Result<T, String>, AskError> {
     }
 }
 
-/// A value, once it has not changed for a moment; the first one at once.
+/// Returns a value once it has not changed for a moment; the first value at once.
 #[hook]
 fn use_rested<T: Clone + PartialEq + 'static>(value: T) -> T {
     let rested = use_state_eq(|| value.clone());
@@ -72,20 +71,19 @@ fn use_rested<T: Clone + PartialEq + 'static>(value: T) -> T {
     (*rested).clone()
 }
 
-/// A sweep and its switches.
+/// State of a sweep, with callbacks to start and stop it.
 #[derive(Clone, PartialEq)]
 pub struct SweepHandle {
-    /// What it has found; `None` before it was started.
+    /// Results so far; `None` before the sweep was started.
     pub data: Option<Rc<SweepData>>,
-    /// Whether it goes on.
     pub is_running: bool,
-    /// Begins anew on the card of a setup.
+    /// Starts a new sweep on the card of a setup.
     pub on_start: Callback<WhatIfSetup>,
-    /// Ends it; what it has found stays.
+    /// Stops the sweep; its results stay.
     pub on_stop: Callback<()>,
 }
 
-/// Tries settings step by step, so that other questions are answered in between.
+/// Tries one setting after another, so that the worker can answer other questions in between.
 #[hook]
 pub fn use_sweep(client: &WorkerClient, device: u32) -> SweepHandle {
     let data = use_state_eq(|| None::<Rc<SweepData>>);
@@ -126,7 +124,7 @@ pub fn use_sweep(client: &WorkerClient, device: u32) -> SweepHandle {
             is_running.set(false);
         })
     };
-    // What another device needs is another question, and nobody looks at this one after the view is closed.
+    // The sweep ends when the device changes or the view is closed.
     use_effect_with((client.clone(), device), {
         let data = data.setter();
         move |_| {

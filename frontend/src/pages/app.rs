@@ -1,4 +1,4 @@
-//! The viewer: header, the shown file, and what lies above everything.
+//! Root component of the viewer: header, shown file, and dialogs.
 
 use super::viewer::Viewer;
 use crate::components::arrival_card::ArrivalCard;
@@ -25,7 +25,7 @@ use crate::state::{DockTab, FileAction, FileId, FileStatus, KeyAction, LINKS_DIA
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// A dialog of the page.
+/// Dialog of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Above {
     Keys,
@@ -34,18 +34,16 @@ enum Above {
     Links,
 }
 
-/// What the [`App`] begins with.
 #[derive(Clone, PartialEq, Properties)]
 pub struct AppProps {
-    /// Files to open.
+    /// Files to open at the start.
     #[prop_or_default]
     pub files: Vec<web_sys::File>,
-    /// The name of a dialog.
+    /// Name of the dialog to open at the start.
     #[prop_or_default]
     pub dialog: Option<AttrValue>,
 }
 
-/// The viewer.
 #[component]
 pub fn App(props: &AppProps) -> Html {
     let files = use_files();
@@ -114,7 +112,7 @@ pub fn App(props: &AppProps) -> Html {
     }
 }
 
-/// The file whose tab is chosen, in whatever state it is, or the page without files.
+/// Shows the file whose tab is chosen, whatever its state, or the page without files.
 fn shown(
     files: &FilesHandle,
     (arrival, session): (&Arrival, &SessionHandle),
@@ -176,12 +174,12 @@ fn shown(
                     on_files={callback(files, |files, chosen| files.open(chosen))} />
             }
         }
-        // The worker of a ready file is there until its tab is closed.
+        // A ready file has its worker until its tab is closed.
         (FileStatus::Ready(_), None) => Html::default(),
     }
 }
 
-/// Hears of each view of a file; whoever moves it looks at the file.
+/// Returns a callback for each view of a file; moving the timeline counts as the user's choice of the file.
 fn on_view(files: &FilesHandle, view_link: ViewLink, id: FileId) -> Callback<Seen> {
     let files = files.clone();
     Callback::from(move |seen: Seen| {
@@ -202,7 +200,7 @@ fn on_key(
     let above = above.clone();
     Callback::from(move |action| match action {
         KeyAction::Help if *above == Some(Above::Keys) => above.set(None),
-        // What lies under a modal dialog is not to be moved.
+        // Keys have no effect on what lies under a modal dialog.
         _ if above.is_some() => (),
         KeyAction::Help => above.set(Some(Above::Keys)),
         KeyAction::Open => on_open.emit(()),
@@ -215,7 +213,7 @@ fn on_key(
     })
 }
 
-/// Goes to the field of the open view below the timeline, or opens the view that has one.
+/// Focuses the search field of the open view below the timeline, or opens the view that has one.
 fn search(files: &FilesHandle) {
     if !focus_element(SEARCH_ID) {
         files.dispatch(FileAction::ChooseDock(Some(DockTab::Allocations)));
@@ -225,7 +223,7 @@ fn search(files: &FilesHandle) {
     }
 }
 
-/// Sharing of the shown file, with the view that was on the screen when the dialog opened.
+/// Shows the sharing dialog for the shown file, with the view that was on the screen when it opened.
 fn share_dialog(files: &FilesHandle, view_link: &ViewLink, on_close: Callback<()>) -> Html {
     let Some(OpenFile { id, status: FileStatus::Ready(file), .. }) = files.files().shown_file() else {
         return Html::default();
@@ -238,7 +236,7 @@ fn share_dialog(files: &FilesHandle, view_link: &ViewLink, on_close: Callback<()
     }
 }
 
-/// Other forms of the shown file, with the view that was on the screen when the dialog opened.
+/// Shows the export dialog for the shown file, with the view that was on the screen when it opened.
 fn export_dialog(files: &FilesHandle, view_link: &ViewLink, scheme: Scheme, on_close: Callback<()>) -> Html {
     let Some(OpenFile { id, name, status: FileStatus::Ready(file), .. }) = files.files().shown_file() else {
         return Html::default();

@@ -1,4 +1,4 @@
-//! The page before a file is opened: what Snapscope is, and the way to the viewer.
+//! Page without a file: explains what Snapscope is, and loads the viewer on demand.
 
 use crate::components::drop_overlay::DropOverlay;
 use crate::components::header::{last_actions, open_button};
@@ -13,25 +13,22 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement};
 use yew::prelude::*;
 
-/// How far the viewer is.
+/// Progress of loading the viewer.
 #[derive(Clone, PartialEq)]
 enum Step {
-    /// Nobody asked for it.
+    /// The viewer has not been requested.
     Waiting,
-    /// It is being loaded, for these files.
+    /// The viewer is being loaded; holds the name of the first file.
     Loading(AttrValue),
-    /// It could not be loaded.
     Failed,
 }
 
-/// What the [`Home`] tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct HomeProps {
-    /// The way to the viewer.
+    /// Handle that loads the viewer.
     pub hand_over: HandOver,
 }
 
-/// The page before a file is opened.
 #[component]
 pub fn Home(props: &HomeProps) -> Html {
     let scheme = use_scheme();
@@ -44,7 +41,7 @@ pub fn Home(props: &HomeProps) -> Html {
         use_callback((), move |dialog: Option<&'static str>, ()| {
             let (hand_over, step) = (hand_over.clone(), step.clone());
             spawn_local(async move {
-                // Where it has come, this page is no more.
+                // Once the viewer is loaded, this page no longer exists.
                 if !hand_over.go(dialog).await {
                     step.set(Step::Failed);
                 }
@@ -83,7 +80,7 @@ pub fn Home(props: &HomeProps) -> Html {
         Callback::from(move |action| match action {
             KeyAction::Help => on_help.emit(()),
             KeyAction::Open if !is_help => on_open.emit(()),
-            // Anything else is about a file.
+            // The other keys need an open file.
             _ => (),
         })
     });

@@ -1,4 +1,4 @@
-//! Whole pages.
+//! Root components of the pages.
 
 mod app;
 mod home;

@@ -1,4 +1,4 @@
-//! One open file: devices, figures, notices, timeline and panel.
+//! One open file: its devices, figures, notices, timeline and panel.
 
 use crate::components::device_picker::DevicePicker;
 use crate::components::dock::Dock;
@@ -19,48 +19,40 @@ use shared::base::format;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`Viewer`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct ViewerProps {
-    /// The number of the file.
     pub(super) id: FileId,
-    /// Its name.
     pub(super) name: AttrValue,
-    /// The worker of the file.
+    /// Worker of the file.
     pub(super) client: WorkerClient,
-    /// The file.
     pub(super) file: ReadyFile,
-    /// All open files, this one included.
+    /// All open files, including this one.
     pub(super) peers: Vec<Peer>,
-    /// Where it came from.
     pub(super) origin: Origin,
-    /// Whether ranks are compared, and not moments.
+    /// True if ranks are compared rather than moments.
     pub(super) are_ranks: bool,
-    /// The colours.
     pub(super) scheme: Scheme,
-    /// The last command to the timeline.
+    /// Last command to the timeline.
     pub(super) command: Option<Issued>,
-    /// Something was chosen in the file.
     pub(super) on_action: Callback<FileAction>,
-    /// A button moves the timeline.
+    /// Called with a command to the timeline.
     pub(super) on_command: Callback<TimelineCommand>,
-    /// Other events of the file are to be chosen.
+    /// Called when the user wants to choose other events of the file.
     pub(super) on_part: Callback<()>,
-    /// The whole file is to be opened.
+    /// Called when the user wants to open the whole file.
     pub(super) on_all: Callback<()>,
-    /// Ranks are to be compared, or moments.
+    /// Called with the choice to compare ranks rather than moments.
     pub(super) on_ranks: Callback<bool>,
-    /// Another part of the timeline is in view.
+    /// Called when another part of the timeline is in view.
     pub(super) on_view: Callback<Seen>,
-    /// Files are to be opened.
+    /// Called with files to open.
     pub(super) on_files: Callback<Vec<web_sys::File>>,
-    /// The part of the timeline to begin with; `None` for all of it.
+    /// Initial part of the timeline; `None` for all of it.
     pub(super) range: Option<View>,
-    /// Whether the file is kept for a reload, and how to change that.
+    /// Control that shows and changes whether the file is stored for a reload.
     pub(super) keep: Html,
 }
 
-/// One open file.
 #[component]
 pub(super) fn Viewer(props: &ViewerProps) -> Html {
     let file = &props.file;
@@ -118,7 +110,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
         let hovered = hovered.setter();
         use_callback((), move |hit: Option<Hit>, ()| hovered.set(hit.map(Rc::new)))
     };
-    // What was under the pointer on one device means nothing on another.
+    // The allocation under the pointer on one device means nothing on another.
     use_effect_with(device.device, {
         let hovered = hovered.setter();
         move |_| hovered.set(None)
@@ -129,7 +121,7 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
     let on_choose = use_callback(on_action.clone(), |choice, on_action| on_action.emit(FileAction::Choose(choice)));
     let on_what_if = on_choose.reform(|setup: WhatIfSetup| Choice::WhatIf(setup));
     let what_if = &file.choices.what_if;
-    // The pointer's way over the plot must not render anything but the panel, so callbacks keep their identity.
+    // Moving the pointer over the plot must render only the panel, so the callbacks keep their identity.
     let on_pin = use_callback(on_action.clone(), |hit, on_action| on_action.emit(FileAction::Pin(hit)));
     let on_unpin = use_callback(on_action.clone(), |(), on_action| on_action.emit(FileAction::Pin(None)));
     let on_axis = use_callback(on_action.clone(), |axis, on_action| on_action.emit(FileAction::ChooseAxis(axis)));
@@ -179,12 +171,12 @@ fn DeviceView(props: &DeviceViewProps) -> Html {
     }
 }
 
-/// The moment that the legend's bytes are of, and whether it is that of the pin: the peak's otherwise.
+/// Returns the moment that the legend's bytes refer to, and whether it is the pin's rather than the peak's.
 fn legend_moment(file: &ReadyFile, device: &DeviceFigures) -> (u32, bool) {
     file.pinned.as_ref().map_or((device.peak_moment, false), |hit| (hit.moment, true))
 }
 
-/// What a screen reader says when a device comes into view.
+/// Describes a device for screen readers when it comes into view.
 fn spoken(device: &DeviceFigures) -> String {
     format!("{}, peak {}", device_name(device.index), format::bytes(device.peak_live_bytes))
 }

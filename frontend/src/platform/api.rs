@@ -1,4 +1,4 @@
-//! Requests to the server: JSON in both directions, and refusals in its own envelope.
+//! HTTP requests to the server, with JSON bodies in both directions and the server's own error format.
 
 use super::browser::window;
 use super::site::site_url;
@@ -9,24 +9,23 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{RequestInit, Response, Storage};
 
-/// Where the token of a server that needs one is kept.
+/// Storage key for the token of a server that needs one.
 const TOKEN_KEY: &str = "snapscope-token";
 
-/// Why a request brought nothing.
+/// Reason why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApiError {
-    /// Nobody answers, or what answers is no server of Snapscope.
+    /// There was no answer, or not one of a Snapscope server.
     NoServer,
-    /// The server refused it.
     Refused {
-        /// The HTTP status.
+        /// HTTP status.
         status: u16,
-        /// Why, and what to do.
+        /// Reason, and what to do.
         body: ErrorBody,
     },
 }
 
-/// A request that is yet to be sent.
+/// Request that is yet to be sent.
 #[derive(Clone, Debug)]
 pub struct ApiRequest {
     method: &'static str,
@@ -36,22 +35,22 @@ pub struct ApiRequest {
 }
 
 impl ApiRequest {
-    /// Reads; `path` is below `/api/v1`, such as `jobs`.
+    /// Creates a GET request; `path` is below `/api/v1`, such as `jobs`.
     pub fn get(path: impl Into<String>) -> Self {
         Self::new("GET", path.into())
     }
 
-    /// Makes something.
+    /// Creates a POST request.
     pub fn post(path: impl Into<String>) -> Self {
         Self::new("POST", path.into())
     }
 
-    /// Changes a part of something.
+    /// Creates a PATCH request.
     pub fn patch(path: impl Into<String>) -> Self {
         Self::new("PATCH", path.into())
     }
 
-    /// Removes something.
+    /// Creates a DELETE request.
     pub fn delete(path: impl Into<String>) -> Self {
         Self::new("DELETE", path.into())
     }
@@ -60,35 +59,34 @@ impl ApiRequest {
         Self { method, path, headers: Vec::new(), body: None }
     }
 
-    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    /// Sends this as JSON.
+    /// Sets the body to a value as JSON.
     ///
     /// # Panics
-    /// If the value has a map whose keys are no texts.
+    /// Panics if the value has a map whose keys are not strings.
     #[must_use]
     pub fn json<T: Serialize>(mut self, value: &T) -> Self {
         self.body = Some(serde_json::to_string(value).expect("wire types have texts as keys"));
         self.header("content-type", "application/json")
     }
 
-    /// Sends it and reads the answer's JSON.
+    /// Sends the request and parses the JSON of the answer.
     ///
     /// # Errors
-    /// As [`ApiError`] says.
+    /// Returns an error if there is no valid answer or the server refuses; see [`ApiError`].
     pub async fn send<T: DeserializeOwned>(self) -> Result<T, ApiError> {
         serde_json::from_str(&self.send_for_text().await?).map_err(|_| ApiError::NoServer)
     }
 
-    /// Sends it, where the answer has nothing to read.
+    /// Sends a request whose answer has no content.
     ///
     /// # Errors
-    /// As [`ApiError`] says.
+    /// Returns an error if there is no valid answer or the server refuses; see [`ApiError`].
     pub async fn send_for_nothing(self) -> Result<(), ApiError> {
         self.send_for_text().await.map(drop)
     }
@@ -108,7 +106,7 @@ impl ApiRequest {
         for (name, value) in &self.headers {
             headers.set(name, value)?;
         }
-        // A link is deleted with a token of its own.
+        // A request may bring its own token, as the deletion of a share link does.
         if let (Some(token), false) = (token(), headers.has("authorization")?) {
             headers.set("authorization", &format!("Bearer {token}"))?;
         }
@@ -120,32 +118,32 @@ impl ApiRequest {
     }
 }
 
-/// What came of a request, by the status and the text of its answer.
+/// Interprets an answer by its status and text.
 pub(super) fn answer_of(status: u16, text: String) -> Result<String, ApiError> {
     if (200..300).contains(&status) {
         return Ok(text);
     }
-    // A host of plain files says 404 in its own words.
+    // A static host answers 404 with a page of its own.
     match serde_json::from_str(&text) {
         Ok(body) => Err(ApiError::Refused { status, body }),
         Err(_) => Err(ApiError::NoServer),
     }
 }
 
-/// The address of something below `/api/v1`.
+/// Returns the URL of a path below `/api/v1`.
 pub fn api_url(path: &str) -> String {
     site_url(&format!("api/v1/{path}"))
 }
 
-/// The token that this browser keeps for the server, if any.
+/// Returns the server's token that this browser stores, if any.
 pub fn token() -> Option<String> {
     storage()?.get_item(TOKEN_KEY).ok()?.filter(|token| !token.is_empty())
 }
 
-/// Keeps a token for the server, or forgets it.
+/// Stores a token for the server, or removes it.
 pub fn keep_token(token: Option<&str>) {
     let Some(storage) = storage() else { return };
-    // Storage that is full or switched off: the token will be asked for again.
+    // If storage is full or disabled, the token will be asked for again.
     let _ = match token {
         Some(token) => storage.set_item(TOKEN_KEY, token),
         None => storage.remove_item(TOKEN_KEY),

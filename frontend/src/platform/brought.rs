@@ -1,17 +1,17 @@
-//! A config on its way from the viewer to the page of new jobs, which is another document.
+//! Passes a config from the viewer to the page for new jobs, which is another document.
 
 use super::browser::window;
 use super::site::site_url;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, Storage};
 
-/// Where this tab keeps the config: its name in the first line, then its text.
+/// Session storage key of the config; the stored text has its name in the first line.
 const NAME: &str = "snapscope-config";
 
-/// Files above this are no configs; the page of jobs refuses smaller ones already.
+/// Size limit for a config that is passed on; the job pages already refuse smaller ones.
 const MOST_BYTES: f64 = 2.0 * 1024.0 * 1024.0;
 
-/// Keeps a config for the page of new jobs, and goes there; without room for it, that page begins with its example.
+/// Stores a config for the page for new jobs and goes there; if it cannot be stored, that page shows its example.
 pub async fn bring_to_jobs(file: &File) {
     let text = if file.size() > MOST_BYTES { None } else { text_of(file).await };
     let line = format!("{}\n", file.name().replace('\n', " "));
@@ -22,7 +22,7 @@ pub async fn bring_to_jobs(file: &File) {
     let _ = window().location().set_href(&site_url(path));
 }
 
-/// The name and the text of the config that was brought to this tab last; reloading the page finds it again.
+/// Returns the name and text of the config that was last passed on in this tab, also after a reload.
 pub fn brought_config() -> Option<(String, String)> {
     let kept = storage()?.get_item(NAME).ok()??;
     let (name, text) = kept.split_once('\n')?;

@@ -1,4 +1,4 @@
-//! Small things that the page wants from the browser.
+//! Small browser functions: clock, clipboard, scrolling, title and dialogs.
 
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
@@ -8,28 +8,26 @@ pub(super) fn window() -> Window {
     web_sys::window().expect("the page has a window")
 }
 
-/// The element with this id.
+/// Returns the element with this id.
 ///
 /// # Panics
-/// If the document has none.
+/// Panics if the document has no such element.
 pub(super) fn element(id: &str) -> Element {
     let document = window().document().expect("the page has a document");
     document.get_element_by_id(id).expect("the document has the element")
 }
 
-/// Milliseconds since the page was opened.
+/// Returns the milliseconds since the page was opened.
 pub fn now_ms() -> f64 {
     window().performance().map_or(0.0, |performance| performance.now())
 }
 
-/// How many threads the machine runs at a time, as far as the browser tells.
+/// Returns the number of hardware threads, as far as the browser reveals it.
 pub fn processors() -> usize {
     window().navigator().hardware_concurrency() as usize
 }
 
-/// Sets a mark on the browser's performance timeline.
-///
-/// Benchmarks and browser tests read it.
+/// Sets a mark on the browser's performance timeline, which benchmarks and browser tests read.
 pub fn mark(name: &str) {
     if let Some(performance) = window().performance() {
         // It fails only for names that the browser itself uses.
@@ -37,18 +35,18 @@ pub fn mark(name: &str) {
     }
 }
 
-/// Puts a text on the clipboard, and says whether that worked.
+/// Copies a text to the clipboard, and returns whether that worked.
 pub async fn copy_text(text: String) -> bool {
     JsFuture::from(window().navigator().clipboard().write_text(&text)).await.is_ok()
 }
 
-/// A parameter of the page's address; an empty text for one without a value.
+/// Returns a parameter of the page's address; it is empty for a parameter without a value.
 pub fn search_param(name: &str) -> Option<String> {
     let search = window().location().search().ok()?;
     UrlSearchParams::new_with_str(&search).ok()?.get(name)
 }
 
-/// Scrolls to the first element that fits a selector, unless all of it is in view.
+/// Scrolls to the first element that matches a selector, unless all of it is in view.
 pub fn bring_into_view(selector: &str) {
     let found = window().document().and_then(|document| document.query_selector(selector).ok().flatten());
     let Some(element) = found else { return };
@@ -58,17 +56,17 @@ pub fn bring_into_view(selector: &str) {
     }
 }
 
-/// Sets the title of the tab.
+/// Sets the title of the document.
 pub fn set_title(title: &str) {
     if let Some(document) = window().document() {
         document.set_title(title);
     }
 }
 
-/// Shows a `dialog` above everything else: the browser keeps the focus in it and closes it on Esc.
+/// Opens a `dialog` as a modal one: the browser keeps the focus in it and closes it on Esc.
 ///
 /// # Errors
-/// If the element is not in the page.
+/// Returns an error if the element is not in the page.
 pub fn show_modal(dialog: &HtmlElement) -> Result<(), JsValue> {
     let dialog: &HtmlDialogElement = wasm_bindgen::JsCast::unchecked_ref(dialog);
     if dialog.open() { Ok(()) } else { dialog.show_modal() }

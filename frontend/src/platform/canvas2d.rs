@@ -1,4 +1,6 @@
-//! Bands and outlines without a graphics card: each picture becomes an image once and is moved as one.
+//! Draws bands and outlines without a graphics card.
+//!
+//! Each picture is converted to an image once, and that image is moved and scaled.
 
 use super::painter::{Painter, context_of, fit_canvas};
 use crate::{
@@ -19,23 +21,23 @@ use std::{ops::Range, rc::Rc};
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
-/// A picture, painted and as it came.
+/// Picture as an image, with its source data.
 #[derive(Default)]
 struct Painted {
     image: Option<HtmlCanvasElement>,
     picture: Rc<PictureData>,
 }
 
-/// Draws with the plain canvas.
+/// Painter that uses the canvas 2D context.
 pub(super) struct CanvasPainter {
     canvas: HtmlCanvasElement,
     context: CanvasRenderingContext2d,
     layers: [Painted; 2],
-    /// Pixels in colour, kept for the next picture.
+    /// Buffer for coloured pixels, reused for the next picture.
     colored: Vec<[u8; 4]>,
 }
 
-/// Where the plot and a picture lie in the canvas, in device pixels, y downwards.
+/// Position of the plot and of a picture in the canvas, in device pixels, with y pointing down.
 #[derive(Clone, Copy)]
 struct Target {
     left: f64,
@@ -65,7 +67,7 @@ impl Target {
 }
 
 impl CanvasPainter {
-    /// A painter for a fresh canvas, `None` where it has no 2D context.
+    /// Creates a painter for a new canvas; `None` if it has no 2D context.
     pub(super) fn open(canvas: HtmlCanvasElement) -> Option<Self> {
         let context = context_of(&canvas, true)?;
         Some(Self { canvas, context, layers: Default::default(), colored: Vec::new() })
@@ -81,7 +83,7 @@ impl CanvasPainter {
         context.clip();
         context.set_image_smoothing_enabled(false);
         if let Some(image) = &layer.image {
-            // A picture without size can't be drawn; there is nothing in it either.
+            // Drawing fails only for an empty picture, which has nothing to show.
             let _ = context.draw_image_with_html_canvas_element_and_dw_and_dh(
                 image,
                 target.x(0.0),
@@ -122,12 +124,13 @@ impl CanvasPainter {
         }
     }
 
-    /// Draws a line; pieces of like strength go together, since each change of colour costs.
+    /// Draws an outline; pieces of similar strength are drawn together, because each change of colour takes time.
     fn paint_outline(&self, all: &[Piece], color: Color, thickness: f64, target: &Target) {
         const LEVELS: f32 = 4.0;
         let level_of = |piece: &Piece| (piece.strength * LEVELS).round() as u32;
         let half = thickness / 2.0;
-        // Halves are rounded up, as where y counts upwards: a line along the bottom of the plot is in it.
+        // Halves are rounded towards the top, as with an upward y axis, so that a line along the plot's bottom lies
+        // inside it.
         let snapped = |y: f64| (y - half - 0.5).ceil();
         for level in 1..=LEVELS as u32 {
             self.context.set_fill_style_str(&color.with_alpha(level as f32 / LEVELS).css());
@@ -173,14 +176,15 @@ impl Painter for CanvasPainter {
     }
 }
 
-/// A canvas beside another one that nobody sees.
+/// Creates a canvas that is not part of the page.
 fn sibling_of(canvas: &HtmlCanvasElement) -> Option<HtmlCanvasElement> {
     canvas.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()
 }
 
-/// Fills a canvas with a picture in pixels, `None` if the browser refuses.
+/// Fills a canvas with the pixels of a picture; returns `None` if the browser refuses.
 ///
-/// The canvas is that of the picture before: another one of several megabytes each time keeps the collector busy.
+/// The canvas of the previous picture is reused, because a new one of several megabytes each time would keep the
+/// garbage collector busy.
 fn fill(canvas: &HtmlCanvasElement, picture: &PictureData, theme: &Theme, colored: &mut Vec<[u8; 4]>) -> Option<()> {
     let asked = picture.view.as_ref()?;
     let (width, height) = (asked.width_px, asked.height_px);
@@ -193,17 +197,17 @@ fn fill(canvas: &HtmlCanvasElement, picture: &PictureData, theme: &Theme, colore
     context_of(canvas, true)?.put_image_data(&image, 0.0, 0.0).ok()
 }
 
-/// A band that is marked, in device pixels of the canvas, rounded so that neighbours meet without a seam.
+/// Marked band in device pixels of the canvas, rounded so that neighbours meet without a seam.
 struct MarkedBox {
     x: f64,
     width: f64,
     rows: Range<f64>,
-    /// What is left of it between its upper and lower edge.
+    /// Rows between the upper and the lower edge.
     inner: Range<f64>,
 }
 
 impl MarkedBox {
-    /// The box of a band with edges of this thickness; `None` if it has no pixels.
+    /// Returns the box of a band with edges of this thickness; `None` if it covers no pixel.
     fn new(band: &Band, target: &Target, edge_px: f64) -> Option<Self> {
         let (x, right) = (target.x(band.x0).round(), target.x(band.x1).round());
         let (top, low) = (target.y(band.y1).round(), target.y(band.y0).round());

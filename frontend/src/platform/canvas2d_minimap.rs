@@ -1,4 +1,4 @@
-//! The minimap's chart, drawn by plotters.
+//! Draws the minimap's chart with plotters.
 
 use super::painter::{context_of, fit_canvas};
 use crate::{
@@ -21,6 +21,6 @@ pub fn paint_minimap(
     let Some(context) = context_of(canvas, false) else { return };
     context.clear_rect(0.0, 0.0, f64::from(canvas.width()), f64::from(canvas.height()));
     let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
-    // The canvas backend has no error once there is a context; a minimap without chart still works.
+    // The canvas backend does not fail once there is a context, and a minimap without its chart still works.
     let _ = draw_chart(&backend.into_drawing_area(), &outline.live, &outline.reserved, theme);
 }

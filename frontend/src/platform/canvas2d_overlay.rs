@@ -1,4 +1,4 @@
-//! Carries out the operations for text, lines and marks over the plot.
+//! Executes the drawing operations for text, lines and marks over the plot.
 
 use super::painter::{context_of, fit_canvas};
 use crate::draw::{
@@ -10,15 +10,15 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 use web_sys::{CanvasRenderingContext2d as Context, HtmlCanvasElement};
 
-/// The page's own fonts; a canvas does not inherit them.
+/// Fonts of the page, because a canvas does not inherit them.
 const FAMILY: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
-/// Clears the canvas, fits it to the layout and carries out `ops` in order.
+/// Clears the canvas, fits it to the layout and executes `ops` in order.
 pub fn paint_overlay(canvas: &HtmlCanvasElement, layout: &Layout, ops: &[Op], is_software: bool) {
     let Some(context) = context_of(canvas, is_software) else { return };
     let (outer, ratio) = (layout.outer, layout.pixel_ratio);
     fit_canvas(canvas, outer.width, outer.height, ratio);
-    // An invalid matrix is the only error, and this one has an inverse.
+    // Only a matrix without an inverse is an error, and this one has an inverse.
     let _ = context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0);
     context.clear_rect(0.0, 0.0, outer.width, outer.height);
     context.set_text_baseline("middle");
@@ -41,7 +41,7 @@ fn carry_out(context: &Context, op: &Op) {
             for (radius, color) in [(radius + 1.5, ring), (*radius, color)] {
                 context.set_fill_style_str(&color.css());
                 context.begin_path();
-                // A negative radius is the only error.
+                // Only a negative radius is an error.
                 let _ = context.arc(at.0, at.1, radius, 0.0, std::f64::consts::TAU);
                 context.fill();
             }
@@ -56,7 +56,7 @@ fn carry_out(context: &Context, op: &Op) {
     }
 }
 
-/// A rectangle with rounded corners, by arcs where `roundRect` is not known: it is younger than some browsers in use.
+/// Adds a rectangle with rounded corners to the path; without `roundRect`, which some browsers lack, it uses arcs.
 fn outline(context: &Context, rect: Rect, radius: f64) {
     if radius <= 0.0 {
         context.rect(rect.x, rect.y, rect.width, rect.height);
@@ -73,7 +73,7 @@ fn outline(context: &Context, rect: Rect, radius: f64) {
         ((left, bottom), (left, top)),
         ((left, top), (right, top)),
     ] {
-        // A negative radius is the only error.
+        // Only a negative radius is an error.
         let _ = context.arc_to(x, y, next_x, next_y, radius);
     }
     context.close_path();
@@ -81,7 +81,7 @@ fn outline(context: &Context, rect: Rect, radius: f64) {
 
 fn stroke(context: &Context, [from, to]: [(f64, f64); 2], width: f64, color: Color, dashed: bool) {
     let pattern = if dashed { Array::of2(&JsValue::from(3), &JsValue::from(3)) } else { Array::new() };
-    // Negative dashes are the only error.
+    // Only a negative dash length is an error.
     let _ = context.set_line_dash(&pattern);
     context.set_stroke_style_str(&color.css());
     context.set_line_width(width);
@@ -106,7 +106,7 @@ fn write(context: &Context, at: (f64, f64), text: &str, (align, font): (Align, F
         context.set_stroke_style_str(&halo.css());
         context.set_line_width(3.0);
         context.set_line_join("round");
-        // Text drawing has no error that a browser raises for plain strings.
+        // Browsers raise no error when they draw a plain string.
         let _ = context.stroke_text(text, at.0, at.1);
     }
     context.set_fill_style_str(&colors.0.css());

@@ -1,16 +1,16 @@
-//! Days, as people write them.
+//! Reads the clock and formats days.
 
 use js_sys::{Date, Object, Reflect};
 
-/// The language of the page.
+/// Language of the page.
 const LANGUAGE: &str = "en-GB";
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since 1970.
 pub fn unix_ms() -> i64 {
     Date::now() as i64
 }
 
-/// The day of a moment, such as `27 Nov 2026`.
+/// Formats the day of a moment, such as `27 Nov 2026`.
 pub fn day_text(unix_ms: i64) -> String {
     let options = Object::new();
     // It fails only for frozen objects.

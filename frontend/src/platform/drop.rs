@@ -1,17 +1,17 @@
-//! Files that are dropped anywhere on the page, or chosen by a button.
+//! Files that are dropped anywhere on the page, or chosen with a button.
 
 use super::browser::window;
 use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
 use web_sys::{DataTransfer, DragEvent, File, FileList, HtmlInputElement};
 
-/// Listens for drags over the page until it is dropped itself.
+/// Listener for files dragged over the page, active until it is dropped.
 pub struct DropListener {
     _listeners: [EventListener; 4],
 }
 
 impl DropListener {
-    /// `on_over` hears whether files hang over the page, `on_files` hears what was let go.
+    /// `on_over` receives whether files are over the page, and `on_files` the files that are dropped.
     pub fn new(on_over: impl Fn(bool) + Clone + 'static, on_files: impl Fn(Vec<File>) + 'static) -> Self {
         let over = |is_over: bool| {
             let on_over = on_over.clone();
@@ -24,7 +24,8 @@ impl DropListener {
         };
         let leave = {
             let on_over = on_over.clone();
-            // Leaving a child for its neighbour is no leaving of the page: then the new target is known.
+            // The event also occurs on the way from one child to another; only a leave without a new target leaves the
+            // page.
             move |event: &DragEvent, _: &DataTransfer| {
                 if event.related_target().is_none() {
                     on_over(false);
@@ -63,7 +64,7 @@ fn has_files(transfer: &DataTransfer) -> bool {
     transfer.types().includes(&"Files".into(), 0)
 }
 
-/// The files of a file input, which is emptied so that the same file can be chosen again.
+/// Returns the files of a file input and empties it, so that the same file can be chosen again.
 pub fn chosen_files(input: &HtmlInputElement) -> Vec<File> {
     let files = list(input.files());
     input.set_value("");

@@ -1,4 +1,4 @@
-//! The browser's frames, and how it wants them drawn.
+//! Animation frames, and the browser's settings for drawing them.
 
 use super::browser::{mark, search_param};
 use super::painter::PainterChoice;
@@ -8,33 +8,33 @@ use wasm_bindgen::{JsCast, closure::Closure};
 pub fn on_next_frame(callback: impl FnOnce(f64) + 'static) {
     let closure = Closure::once_into_js(callback);
     if let Some(window) = web_sys::window() {
-        // A window that can't draw any more is about to go away.
+        // It fails only in a window that is about to close.
         let _ = window.request_animation_frame(closure.unchecked_ref());
     }
 }
 
-/// Sets a mark once what was drawn in this frame is on screen.
+/// Sets a performance mark once the drawing of this frame is on the screen.
 ///
-/// The next frame begins after this one was handed to the compositor; a task behind it runs after that hand-over.
+/// The next frame starts after this one was handed to the compositor, and a task queued behind it runs after that.
 pub fn mark_when_presented(name: &'static str) {
     on_next_frame(move |_| {
         gloo_timers::callback::Timeout::new(0, move || mark(name)).forget();
     });
 }
 
-/// Whether the user asks for less movement.
+/// Returns true if the user prefers less motion.
 pub fn prefers_reduced_motion() -> bool {
     web_sys::window()
         .and_then(|window| window.match_media("(prefers-reduced-motion: reduce)").ok().flatten())
         .is_some_and(|query| query.matches())
 }
 
-/// Device pixels in a CSS pixel.
+/// Returns the number of device pixels per CSS pixel.
 pub fn pixel_ratio() -> f64 {
     web_sys::window().map_or(1.0, |window| window.device_pixel_ratio()).max(0.5)
 }
 
-/// The painter that the page's address asks for, as tests do.
+/// Returns the painter that the page's address requests, which tests use.
 pub fn painter_choice() -> PainterChoice {
     match search_param("renderer").as_deref() {
         Some("canvas") => PainterChoice::Canvas,

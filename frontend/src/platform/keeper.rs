@@ -1,4 +1,4 @@
-//! Writes the copy of an open file, inside its worker.
+//! Stores the copy of an open file; runs inside the file's Web Worker.
 
 use super::kept::{awaited, file_in, folder, folder_in, names_in, storage};
 use crate::worker::{KeptCopy, room_for};
@@ -10,10 +10,10 @@ use web_sys::{
     FileSystemSyncAccessHandle, StorageEstimate,
 };
 
-/// So much is written at a time; questions of the page come in between.
+/// Number of bytes written at a time, so that the worker can answer the page in between.
 const SLICE_BYTES: f64 = (2 << 20) as f64;
 
-/// Keeps a copy of a file, and says whether it did; `is_wanted` ends it early.
+/// Stores a copy of a file and returns whether it is complete; it stops early once `is_wanted` returns false.
 pub(super) async fn keep(file: &File, session: &str, key: &str, is_wanted: impl Fn() -> bool) -> bool {
     let kept = async {
         let folder = folder(true).await?;
@@ -27,11 +27,11 @@ pub(super) async fn keep(file: &File, session: &str, key: &str, is_wanted: impl 
         }
         Ok(is_whole)
     };
-    // A browser that refuses storage keeps nothing, and the page says so.
+    // If the browser refuses storage, nothing is stored, and the page says so.
     kept.await.unwrap_or(false)
 }
 
-/// Removes old copies of other tabs as far as needed, and says whether there is room.
+/// Removes old copies of other tabs as far as needed, and returns whether there is room.
 async fn make_room(
     folder: &FileSystemDirectoryHandle,
     size_bytes: u64,
@@ -61,7 +61,7 @@ async fn copies_in(folder: &FileSystemDirectoryHandle) -> Result<Vec<KeptCopy>, 
     Ok(copies)
 }
 
-/// What the browser grants beyond what is there; much where it does not tell.
+/// Returns the bytes that the browser still grants; `u64::MAX` if it does not tell.
 async fn free_bytes() -> u64 {
     let Some(Ok(asked)) = storage().map(|storage| storage.estimate()) else { return u64::MAX };
     let Ok(estimate) = JsFuture::from(asked).await else { return u64::MAX };
@@ -72,7 +72,7 @@ async fn free_bytes() -> u64 {
     }
 }
 
-/// Writes all of a file, and says whether it came to its end.
+/// Writes a file and returns whether it was written to its end.
 async fn write(
     folder: &FileSystemDirectoryHandle,
     key: &str,

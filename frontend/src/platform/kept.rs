@@ -1,20 +1,20 @@
-//! Copies of open files in the storage that the browser gives to this site alone (OPFS).
+//! Copies of open files in the origin private file system (OPFS), the site's own storage.
 //!
-//! A worker writes them, a page reads and removes them; `boot.js` removes those that are older than a day.
-//! Where a browser has no such storage, or the address is not secure, nothing is kept.
+//! A Web Worker writes them, a page reads and removes them, and `boot.js` removes those older than a day. If the
+//! browser has no such storage, or the address is not secure, nothing is stored.
 
 use js_sys::{AsyncIterator, Promise, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, FileSystemDirectoryHandle, FileSystemFileHandle, FileSystemGetDirectoryOptions, StorageManager};
 
-/// The folder of all copies, in which each tab has its own; `boot.js` knows it as well.
+/// Name of the folder of all copies, which has one folder per tab; `boot.js` uses the same name.
 const FOLDER: &str = "snapscope-kept";
 
-/// A copy that is older is not opened any more.
+/// Age in milliseconds after which a copy is no longer opened.
 const DAY_MS: f64 = 86_400_000.0;
 
-/// The browser's storage, `None` where it has none for files.
+/// Returns the browser's storage manager; `None` if it has no file system.
 pub(super) fn storage() -> Option<StorageManager> {
     let navigator = Reflect::get(&js_sys::global(), &"navigator".into()).ok()?;
     let storage = Reflect::get(&navigator, &"storage".into()).ok()?;
@@ -22,25 +22,25 @@ pub(super) fn storage() -> Option<StorageManager> {
     has_folders.then(|| storage.unchecked_into())
 }
 
-/// Whether copies can be kept at all.
+/// Returns true if copies can be stored at all.
 pub fn can_keep() -> bool {
     storage().is_some()
 }
 
-/// The folder of all copies.
+/// Opens the folder of all copies, and creates it if `is_made` is set.
 ///
 /// # Errors
-/// What the browser says, also where the folder is not there and is not to be made.
+/// Returns the browser's error, also if the folder does not exist and `is_made` is not set.
 pub(super) async fn folder(is_made: bool) -> Result<FileSystemDirectoryHandle, JsValue> {
     let storage = storage().ok_or("no storage")?;
     let top: FileSystemDirectoryHandle = awaited(storage.get_directory()).await?;
     folder_in(&top, FOLDER, is_made).await
 }
 
-/// A folder in another.
+/// Opens a folder in another one.
 ///
 /// # Errors
-/// As [`folder`].
+/// Returns an error in the same cases as [`folder`].
 pub(super) async fn folder_in(
     folder: &FileSystemDirectoryHandle,
     name: &str,
@@ -51,18 +51,18 @@ pub(super) async fn folder_in(
     awaited(folder.get_directory_handle_with_options(name, &options)).await
 }
 
-/// What a promise comes to.
+/// Awaits a promise and casts its value.
 ///
 /// # Errors
-/// What the browser says.
+/// Returns the browser's error if the promise is rejected, and the value if it is of another type.
 pub(super) async fn awaited<T: JsCast>(promise: Promise) -> Result<T, JsValue> {
     JsFuture::from(promise).await?.dyn_into()
 }
 
-/// The names in a folder.
+/// Lists the names in a folder.
 ///
 /// # Errors
-/// What the browser says.
+/// Returns the browser's error.
 pub(super) async fn names_in(folder: &FileSystemDirectoryHandle) -> Result<Vec<String>, JsValue> {
     let names: AsyncIterator = folder.keys();
     let mut found = Vec::new();
@@ -75,16 +75,16 @@ pub(super) async fn names_in(folder: &FileSystemDirectoryHandle) -> Result<Vec<S
     }
 }
 
-/// A file in a folder.
+/// Opens a file in a folder.
 ///
 /// # Errors
-/// What the browser says.
+/// Returns the browser's error.
 pub(super) async fn file_in(folder: &FileSystemDirectoryHandle, name: &str) -> Result<File, JsValue> {
     let handle: FileSystemFileHandle = awaited(folder.get_file_handle(name)).await?;
     awaited(handle.get_file()).await
 }
 
-/// The copy of a file of a tab, `None` if there is none any more or it is not whole.
+/// Returns the copy of a tab's file; `None` if there is none, it is older than a day or it is incomplete.
 pub async fn kept_file(session: &str, key: &str, size_bytes: u64) -> Option<File> {
     let folder = folder_in(&folder(false).await.ok()?, session, false).await.ok()?;
     let file = file_in(&folder, key).await.ok()?;
@@ -92,12 +92,12 @@ pub async fn kept_file(session: &str, key: &str, size_bytes: u64) -> Option<File
     (is_young && file.size() == size_bytes as f64).then_some(file)
 }
 
-/// Removes the copy of a file of a tab, if there is one.
+/// Removes the copy of a tab's file, if there is one.
 pub async fn forget_kept(session: &str, key: &str) {
     let removed = async {
         let folder = folder_in(&folder(false).await?, session, false).await?;
         JsFuture::from(folder.remove_entry(key)).await
     };
-    // There may be none, and one that is still being written goes after a day.
+    // There may be no copy, and one that is still being written is removed after a day.
     let _ = removed.await;
 }

@@ -1,4 +1,4 @@
-//! Keys that are pressed anywhere on the page.
+//! Handles keys that are pressed anywhere on the page, and moves the focus.
 
 use super::browser::window;
 use crate::state::KeyPress;
@@ -6,18 +6,18 @@ use gloo_events::{EventListener, EventListenerOptions};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
-/// Listens to the keyboard until it is dropped.
+/// Listener to the keyboard, active until it is dropped.
 pub struct KeyListener {
     _listener: EventListener,
 }
 
 impl KeyListener {
-    /// `on_press` says whether it used the press; the browser's own meaning is then left out.
+    /// `on_press` returns true if it used the key press, which then has no effect in the browser.
     pub fn new(on_press: impl Fn(KeyPress) -> bool + 'static) -> Self {
         let options = EventListenerOptions::enable_prevent_default();
         let _listener = EventListener::new_with_options(&window(), "keydown", options, move |event| {
             let event: &KeyboardEvent = event.unchecked_ref();
-            // A control with the focus came first: a tab list uses the arrow keys itself.
+            // The focused control goes first; for example, a tab list uses the arrow keys itself.
             if !event.default_prevented() && on_press(press(event)) {
                 event.prevent_default();
             }
@@ -40,20 +40,20 @@ fn is_text(element: &Element) -> bool {
     is_editable || matches!(element.tag_name().as_str(), "TEXTAREA" | "SELECT" | "INPUT")
 }
 
-/// Moves the focus to the element with this `id`; whether it is there.
+/// Moves the focus to the element with this `id`, and returns whether it exists.
 pub fn focus_element(id: &str) -> bool {
     let found = window().document().and_then(|document| document.get_element_by_id(id));
     let Some(element) = found.and_then(|element| element.dyn_into::<HtmlElement>().ok()) else { return false };
-    // It fails on elements that can't take the focus, which is no harm.
+    // It fails on elements that can't take the focus, which does no harm.
     let _ = element.focus();
     true
 }
 
-/// Moves the focus to the first element inside `parent` that fits a selector.
+/// Moves the focus to the first element inside `parent` that matches a selector.
 pub fn focus_first(parent: &Element, selector: &str) {
     let found = parent.query_selector(selector).ok().flatten();
     if let Some(element) = found.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
-        // It fails on elements that can't take the focus, which is no harm.
+        // It fails on elements that can't take the focus, which does no harm.
         let _ = element.focus();
     }
 }

@@ -1,4 +1,4 @@
-//! Files that the system opens with the installed page.
+//! Files that the operating system opens with the installed page.
 
 use super::browser::window;
 use js_sys::{Array, Function, Promise, Reflect};
@@ -6,14 +6,14 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::File;
 
-/// `on_files` hears of each launch with files, those from before this call included.
+/// Calls `on_files` for each launch with files, including launches before this call.
 ///
-/// Browsers that install no pages have no queue of launches, and nothing happens.
+/// Browsers that cannot install pages have no launch queue, and nothing happens.
 pub fn on_launch(on_files: impl Fn(Vec<File>) + Clone + 'static) {
     let consumer: Closure<dyn FnMut(JsValue)> = Closure::new(move |launch: JsValue| {
         let on_files = on_files.clone();
         spawn_local(async move {
-            // A handle of a file that is gone by now gives none.
+            // The handle of a file that was removed meanwhile gives an error.
             let files = files_of(&launch).await.unwrap_or_default();
             if !files.is_empty() {
                 on_files(files);

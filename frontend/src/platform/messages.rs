@@ -1,4 +1,4 @@
-//! Messages between page and workers as the browser carries them: one buffer each.
+//! Converts messages between page and Web Workers to the form that the browser transfers: one buffer each.
 
 use crate::worker::wire;
 use js_sys::{ArrayBuffer, Uint8Array};
@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
 
-/// A message as a buffer of its own.
+/// Writes a message to a new buffer.
 pub(super) fn to_buffer(message: &impl Serialize) -> ArrayBuffer {
     Uint8Array::from(wire::write(message).as_slice()).buffer()
 }
 
-/// The message in a buffer, `None` for anything else.
+/// Reads the message in a buffer; `None` for anything else.
 pub(super) fn from_buffer<T: DeserializeOwned>(data: &JsValue) -> Option<T> {
     let buffer: &ArrayBuffer = data.dyn_ref()?;
     wire::read(&Uint8Array::new(buffer).to_vec())

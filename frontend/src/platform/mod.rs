@@ -1,6 +1,10 @@
-//! Everything that touches the browser.
+//! All access to the browser's functions.
 //!
-//! Invariant: `web_sys` and `js_sys` are named here, and in components only to read an event.
+//! Invariant: outside of this module `web_sys` is used only for files, blobs, elements and events, and `js_sys` not at
+//! all.
+//!
+//! Invariant: other modules call no function of the browser through `web_sys` or `js_sys`; they name its types, such as
+//! files, elements and events.
 
 mod address;
 mod api;

@@ -1,4 +1,4 @@
-//! What draws bands and outlines into the plot.
+//! Painters draw bands and outlines into the plot.
 
 use super::{canvas2d::CanvasPainter, webgl::WebGlPainter};
 use crate::{
@@ -10,38 +10,37 @@ use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement};
 
-/// Something that keeps two pictures and lays them over the plot, frame by frame.
+/// Renderer that keeps two pictures and places them on the plot in every frame.
 pub trait Painter {
-    /// The name for tests and reports.
+    /// Returns the name for tests and reports.
     fn name(&self) -> &'static str;
-    /// Whether the browser has no graphics card, so that pixels are better drawn by the page than handed on.
+    /// Returns true without a graphics card, where the page draws pixels faster than it hands them on.
     fn is_software(&self) -> bool;
-    /// The canvas that it draws into.
+    /// Returns the canvas that it draws into.
     fn canvas(&self) -> &HtmlCanvasElement;
-    /// Takes a picture in place of the layer's last one.
+    /// Replaces the picture of a layer.
     fn upload(&mut self, layer: Layer, picture: &Rc<PictureData>, frame: &Frame<'_>);
-    /// Draws a frame.
     fn paint(&mut self, frame: &Frame<'_>);
 }
 
-/// Which painter to open.
+/// Kind of painter to open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PainterChoice {
-    /// WebGL2 on a graphics card, else the plain canvas: a processor that plays graphics card makes the page wait.
+    /// WebGL2 on a graphics card, else the canvas 2D context, because a software-rendered WebGL2 makes the page wait.
     Best,
-    /// WebGL2, whoever computes it.
+    /// WebGL2, whether on a graphics card or in software.
     WebGl,
-    /// The plain canvas, as after a lost context.
+    /// Canvas 2D context, as after a lost WebGL2 context.
     Canvas,
 }
 
-/// Puts a canvas into `host` and chooses how to draw into it.
+/// Puts a canvas into `host` and opens a painter for it.
 ///
-/// Where the choice can't be had, the plain canvas serves.
-/// A canvas never changes its kind of context: each painter has its own.
+/// If the choice is not available, the canvas 2D context is used. A canvas never changes the kind of its context, so
+/// each painter has its own canvas.
 ///
 /// # Errors
-/// If the document gives neither kind of context.
+/// Returns an error if the document offers neither kind of context.
 pub fn open_painter(host: &Element, choice: PainterChoice) -> Result<Box<dyn Painter>, String> {
     let web_gl = new_canvas(host).filter(|_| choice != PainterChoice::Canvas).and_then(WebGlPainter::open);
     let painter: Box<dyn Painter> = match web_gl {
@@ -54,7 +53,7 @@ pub fn open_painter(host: &Element, choice: PainterChoice) -> Result<Box<dyn Pai
     Ok(painter)
 }
 
-/// An empty canvas as the only child of `host`.
+/// Creates an empty canvas as the only child of `host`.
 fn new_canvas(host: &Element) -> Option<HtmlCanvasElement> {
     let canvas: HtmlCanvasElement = host.owner_document()?.create_element("canvas").ok()?.dyn_into().ok()?;
     canvas.set_class_name("timeline-canvas");
@@ -62,17 +61,17 @@ fn new_canvas(host: &Element) -> Option<HtmlCanvasElement> {
     Some(canvas)
 }
 
-/// The 2D context of a canvas, kept in the page's own memory if it `is_software`.
+/// Returns the 2D context of a canvas, which is kept in the page's memory if `is_software`.
 ///
-/// Without a graphics card Chromium emulates one even for lines and text, which costs twice as much as drawing them.
-/// The choice is made by the first call for a canvas.
+/// Without a graphics card Chromium emulates one even for lines and text, which takes twice as long as drawing them.
+/// The first call for a canvas makes the choice.
 pub(super) fn context_of(canvas: &HtmlCanvasElement, is_software: bool) -> Option<CanvasRenderingContext2d> {
     let options = Object::new();
     Reflect::set(&options, &JsValue::from_str("willReadFrequently"), &JsValue::from_bool(is_software)).ok()?;
     canvas.get_context_with_context_options("2d", &options).ok()??.dyn_into().ok()
 }
 
-/// Gives a canvas as many pixels as it covers; setting the same size again would clear it for nothing.
+/// Gives a canvas as many device pixels as it covers; an unchanged size is not set again, because that would clear it.
 pub(super) fn fit_canvas(canvas: &HtmlCanvasElement, width: f64, height: f64, pixel_ratio: f64) {
     let (width, height) =
         ((width * pixel_ratio).round().max(1.0) as u32, (height * pixel_ratio).round().max(1.0) as u32);

@@ -1,34 +1,34 @@
-//! The bytes of a snapshot, a piece at a time, inside a worker.
+//! Reads the bytes of a snapshot piece by piece, inside a Web Worker.
 //!
-//! A stream of a file takes half of the time beside decoding that slices of it take, read ahead or not: the browser
-//! fills the stream while the worker is busy.
+//! Apart from decoding, reading a file as a stream takes half the time of reading it in slices, with or without
+//! read-ahead, because the browser fills the stream while the worker is busy.
 
 use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, ReadableStreamDefaultReader, Response, WorkerGlobalScope};
 
-/// Where a file's bytes come from.
+/// Source of a file's bytes.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A file that the user chose.
+    /// File that the user chose.
     File(File),
-    /// An address of this site.
+    /// URL of this site.
     Url(String),
 }
 
-/// A file or response that is read from its start to its end.
+/// File or response that is read from its start to its end.
 pub(super) struct Reader {
     stream: ReadableStreamDefaultReader,
-    /// The length, 0 where the server does not tell it.
+    /// Size in bytes; 0 if the server does not tell it.
     pub(super) total_bytes: u64,
 }
 
 impl Reader {
-    /// Begins to read.
+    /// Opens the source for reading.
     ///
     /// # Errors
-    /// A sentence, if the address can't be fetched.
+    /// Returns a sentence if the URL can't be fetched.
     pub(super) async fn open(source: &Source, scope: &WorkerGlobalScope) -> Result<Self, String> {
         match source {
             Source::File(file) => {
@@ -52,10 +52,10 @@ impl Reader {
         Ok(Self { stream: stream.get_reader().unchecked_into(), total_bytes })
     }
 
-    /// The next bytes, `None` at the end; `buffer` is overwritten with them.
+    /// Reads the next bytes into `buffer`, whose content is replaced; returns `None` at the end.
     ///
     /// # Errors
-    /// A sentence, if the file can't be read any more.
+    /// Returns a sentence if the file can't be read any more.
     pub(super) async fn next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<()>, String> {
         let Some(bytes) = next_chunk(&self.stream).await.map_err(|error| unreadable(&error))? else {
             return Ok(None);
@@ -74,7 +74,7 @@ async fn next_chunk(stream: &ReadableStreamDefaultReader) -> Result<Option<Uint8
     Reflect::get(&step, &"value".into())?.dyn_into().map(Some)
 }
 
-/// The browser's reason is worth keeping: a file that changed or was moved while it is read is the usual one.
+/// Describes a read error with the browser's reason, which is usually that the file was changed or moved meanwhile.
 fn unreadable(error: &JsValue) -> String {
     let reason = error.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
     format!("The file can't be read any more: {}", reason.unwrap_or_else(|| "the browser gives no reason".to_owned()))

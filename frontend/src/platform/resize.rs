@@ -1,18 +1,18 @@
-//! Hears when an element changes its size.
+//! Observes the size of an element.
 
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{Element, ResizeObserver};
 
-/// Calls back whenever an element changes its size, until dropped.
+/// Observer that calls back whenever an element changes its size, until it is dropped.
 #[derive(Debug)]
 pub struct ResizeListener {
     observer: ResizeObserver,
-    // It must live as long as the browser may call it.
+    // The closure must live as long as the browser may call it.
     _callback: Closure<dyn FnMut()>,
 }
 
 impl ResizeListener {
-    /// Begins to listen; `None` where the browser can't.
+    /// Starts to observe; `None` if the browser can't.
     pub fn new(element: &Element, callback: impl FnMut() + 'static) -> Option<Self> {
         let callback = Closure::new(callback);
         let observer = ResizeObserver::new(AsRef::<wasm_bindgen::JsValue>::as_ref(&callback).unchecked_ref()).ok()?;

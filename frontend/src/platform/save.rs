@@ -1,4 +1,4 @@
-//! Files that the page hands to the browser.
+//! Files that the page offers as downloads.
 
 use super::browser::window;
 use futures_channel::oneshot;
@@ -7,13 +7,13 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, CanvasRenderingContext2d, Element, HtmlCanvasElement, HtmlElement, HtmlImageElement, Url};
 
-/// The browser has begun to read a download after so long.
+/// Time in milliseconds after which the browser has certainly begun to read a download.
 const READ_MS: u32 = 60_000;
 
-/// Lets the browser save a file under a name.
+/// Downloads a file under the given name.
 ///
 /// # Errors
-/// If the browser has no room for it.
+/// Returns an error if the browser has no room for it.
 pub fn save(file: &Blob, name: &str) -> Result<(), JsValue> {
     let url = Url::create_object_url_with_blob(file)?;
     let link = new_element("a")?;
@@ -21,17 +21,17 @@ pub fn save(file: &Blob, name: &str) -> Result<(), JsValue> {
     link.set_attribute("download", name)?;
     link.unchecked_ref::<HtmlElement>().click();
     Timeout::new(READ_MS, move || {
-        // It fails for no address that was made here.
+        // It does not fail for a URL that was created here.
         let _ = Url::revoke_object_url(&url);
     })
     .forget();
     Ok(())
 }
 
-/// A picture in SVG as PNG, `scale` pixels for each of its own.
+/// Renders an SVG picture as PNG, with `scale` pixels per SVG pixel.
 ///
 /// # Errors
-/// If the browser can't read the picture or has no room for the pixels.
+/// Returns an error if the browser can't read the picture or has no room for the pixels.
 pub async fn png_of(svg: &Blob, scale: f64) -> Result<Blob, JsValue> {
     let url = Url::create_object_url_with_blob(svg)?;
     let drawn = drawn(&url, scale).await;

@@ -1,14 +1,14 @@
-//! What the browser keeps for the next visit, where it keeps anything.
+//! Values that the browser stores for the next visit, if its storage is enabled.
 
 use super::browser::window;
 use web_sys::Storage;
 
-/// The text under a name, `None` where there is none or storage is switched off.
+/// Returns the stored text of a name; `None` if there is none or storage is disabled.
 pub fn stored(name: &str) -> Option<String> {
     storage()?.get_item(name).ok()?
 }
 
-/// Keeps a text under a name, and says whether that worked.
+/// Stores a text under a name, and returns whether that worked.
 pub fn store(name: &str, text: &str) -> bool {
     storage().is_some_and(|storage| storage.set_item(name, text).is_ok())
 }

@@ -1,35 +1,35 @@
-//! The timeline's elements, as far as they change between renderings.
+//! Updates the parts of the timeline's elements that change between renderings.
 //!
-//! Everything here happens once a frame at most and bypasses yew: rendering a component takes longer than a frame may.
+//! All of this happens at most once per frame and bypasses yew, because rendering a component takes longer than a frame
+//! may.
 
 use crate::draw::gesture::Point;
 use web_sys::{HtmlCanvasElement, HtmlElement};
 
-/// The elements that the timeline draws into.
+/// Elements that the timeline draws into.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
-    /// The plot with its axes; it takes wheel and pointers.
+    /// Plot with its axes, which receives wheel and pointer events.
     pub plot: HtmlElement,
-    /// Where the painter puts its canvas.
+    /// Parent of the painter's canvas.
     pub bands: HtmlElement,
-    /// Text and lines over the bands.
+    /// Canvas for text and lines over the bands.
     pub overlay: HtmlCanvasElement,
-    /// The text beside the cursor.
+    /// Text next to the pointer.
     pub tooltip: HtmlElement,
-    /// The minimap as a whole.
     pub minimap: HtmlElement,
-    /// The minimap's chart.
+    /// Chart of the minimap.
     pub chart: HtmlCanvasElement,
-    /// The window in the minimap.
+    /// Marker of the part in view on the minimap.
     pub window: HtmlElement,
 }
 
-/// Width and height of an element in CSS pixels.
+/// Returns the width and height of an element in CSS pixels.
 pub fn size_of_element(element: &HtmlElement) -> (f64, f64) {
     (f64::from(element.client_width()), f64::from(element.client_height()))
 }
 
-/// A place on the screen, as events give it, relative to an element.
+/// Converts a point in client coordinates, as events give it, to one relative to an element.
 pub fn point_in(element: &HtmlElement, client_x: f64, client_y: f64) -> Point {
     let rect = element.get_bounding_client_rect();
     (client_x - rect.left(), client_y - rect.top())
@@ -49,9 +49,9 @@ pub fn place_window(window: &HtmlElement, left: f64, width: f64) {
     set_style(window, "width", &format!("{width:.1}px"));
 }
 
-/// Shows texts beside a point of the element's parent, or hides the element.
+/// Shows texts next to a point of the element's parent, or hides the element.
 ///
-/// The texts go into the element's children, one each; a child without text is hidden.
+/// Each text goes into one child of the element; a child without text is hidden.
 pub fn place_tooltip(tooltip: &HtmlElement, shown: Option<(Point, (f64, f64), [&str; 4])>) {
     let Some((at, room, texts)) = shown else {
         if !tooltip.hidden() {
@@ -62,7 +62,7 @@ pub fn place_tooltip(tooltip: &HtmlElement, shown: Option<(Point, (f64, f64), [&
     let lines = tooltip.children();
     for (index, text) in texts.iter().enumerate() {
         if let Some(line) = lines.item(index as u32) {
-            // Setting the same text again would have the browser lay the page out anew.
+            // Setting the same text again would make the browser recompute the layout.
             if line.text_content().as_deref() != Some(text) {
                 line.set_text_content(Some(text));
             }
@@ -77,23 +77,25 @@ pub fn place_tooltip(tooltip: &HtmlElement, shown: Option<(Point, (f64, f64), [&
     set_style(tooltip, "transform", &format!("translate({:.0}px, {:.0}px)", x.max(2.0), y.max(2.0)));
 }
 
-/// Gives an element a width in CSS pixels.
+/// Sets the width of an element in CSS pixels.
 pub fn set_width(element: &HtmlElement, width: f64) {
     set_style(element, "width", &format!("{width:.0}px"));
 }
 
-/// Gives an element a height in CSS pixels.
+/// Sets the height of an element in CSS pixels.
 pub fn set_height(element: &HtmlElement, height: f64) {
     set_style(element, "height", &format!("{height:.0}px"));
 }
 
-/// Sets a property that styles read; the page's policy forbids the attribute.
+/// Sets a style property; the content security policy forbids the `style` attribute.
 pub fn set_style(element: &HtmlElement, name: &str, value: &str) {
     // Only an unknown property is an error, and these are known.
     let _ = element.style().set_property(name, value);
 }
 
-/// Where a pointer is across an element, `0.0..=1.0` from its left edge; outside it is below or above that.
+/// Returns the pointer's position across an element as a fraction of its width.
+///
+/// The left edge is 0.0 and the right edge 1.0; a position outside of the element is below 0.0 or above 1.0.
 pub fn share_across(element: &web_sys::Element, event: &web_sys::PointerEvent) -> f64 {
     let place = element.get_bounding_client_rect();
     (f64::from(event.client_x()) - place.left()) / place.width().max(1.0)

@@ -1,4 +1,4 @@
-//! An upload that tells how far it is, which `fetch` does not.
+//! Uploads a file with `XMLHttpRequest`, because `fetch` does not report progress.
 
 use super::api::{ApiError, answer_of, api_url, token};
 use gloo_events::EventListener;
@@ -7,20 +7,20 @@ use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, FormData, ProgressEvent, XmlHttpRequest};
 
-/// An upload under way; it is broken off when this is dropped.
+/// Running upload, which is aborted when this is dropped.
 pub struct Upload {
     request: XmlHttpRequest,
-    // They must live as long as the request may call them.
+    // The listeners must live as long as the request may call them.
     _listeners: Vec<EventListener>,
 }
 
 impl Upload {
     /// Sends a form of two parts, `view` as JSON and `snapshot`; `path` is below `/api/v1`.
     ///
-    /// `on_progress` hears how many bytes of how many have left, `on_end` hears the answer's text once.
+    /// `on_progress` receives the bytes sent and their total; `on_end` receives the text of the answer once.
     ///
     /// # Errors
-    /// If the browser can't send anything.
+    /// Returns an error if the browser can't send anything.
     pub fn start(
         path: &str,
         view: &str,
@@ -58,12 +58,12 @@ impl Upload {
 
 impl Drop for Upload {
     fn drop(&mut self) {
-        // It fails for one that has ended, which is no harm.
+        // It fails for a request that has ended, which does no harm.
         let _ = self.request.abort();
     }
 }
 
-/// The status is 0 where nobody answered.
+/// Reads the answer; its status is 0 if there was none.
 fn answer(request: &XmlHttpRequest) -> Result<String, ApiError> {
     let status = request.status().unwrap_or(0);
     let text = request.response_text().ok().flatten().unwrap_or_default();

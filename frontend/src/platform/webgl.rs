@@ -1,8 +1,8 @@
-//! Bands and outlines on WebGL2.
+//! Draws bands and outlines with WebGL2.
 //!
-//! The bands of a picture come in pixels and become a texture; a frame lays the texture over the plot.
-//! So a frame costs the same whether a picture has a thousand bands or a million, also without a graphics card.
-//! Outlines and marked bands are drawn anew each frame: they are few, and they stay crisp while the view moves.
+//! The bands of a picture arrive as pixels and become a texture, which each frame lays over the plot. A frame therefore
+//! takes the same time for a thousand bands as for a million, also without a graphics card. Outlines and marked bands
+//! are drawn anew in each frame, because they are few and stay sharp while the view moves.
 
 use super::{
     painter::{Painter, fit_canvas},
@@ -25,13 +25,13 @@ use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{HtmlCanvasElement, WebGl2RenderingContext as Gl};
 
-/// The bands of one owner.
+/// Bands of one owner.
 struct Marked {
     owner: Option<u32>,
     bands: Instances,
 }
 
-/// A picture on the graphics card.
+/// Picture on the graphics card.
 struct Uploaded {
     picture: Rc<PictureData>,
     image: Image,
@@ -41,7 +41,7 @@ struct Uploaded {
     pinned: Marked,
 }
 
-/// Draws with WebGL2.
+/// Painter that uses WebGL2.
 pub(super) struct WebGlPainter {
     canvas: HtmlCanvasElement,
     gl: Gl,
@@ -51,7 +51,7 @@ pub(super) struct WebGlPainter {
 }
 
 impl WebGlPainter {
-    /// A painter for a fresh canvas, `None` where there is no WebGL2.
+    /// Creates a painter for a new canvas; `None` if there is no WebGL2.
     pub(super) fn open(canvas: HtmlCanvasElement) -> Option<Self> {
         let options = Object::new();
         for name in ["alpha", "antialias", "depth", "stencil", "preserveDrawingBuffer"] {
@@ -167,7 +167,7 @@ impl Uploaded {
 }
 
 impl Marked {
-    /// Takes the bands of an owner, unless they are there already.
+    /// Uploads the bands of an owner unless they are uploaded already.
     fn choose(&mut self, gl: &Gl, owner: Option<u32>, picture: &PictureData) {
         if self.owner == owner {
             return;
@@ -186,7 +186,7 @@ impl Marked {
     }
 }
 
-/// Whether WebGL is computed by the processor; browsers tell it by the renderer's name.
+/// Returns true if the processor computes WebGL, which the name of the renderer reveals.
 fn has_software_renderer(gl: &Gl) -> bool {
     const UNMASKED_RENDERER: u32 = 0x9246;
     let is_known = gl.get_extension("WEBGL_debug_renderer_info").is_ok_and(|extension| extension.is_some());
@@ -195,7 +195,7 @@ fn has_software_renderer(gl: &Gl) -> bool {
     ["SwiftShader", "llvmpipe", "Software", "Basic Render"].iter().any(|known| name.contains(known))
 }
 
-/// Tells a program where a picture goes.
+/// Sets a program's uniforms for the position of a picture.
 fn place(gl: &Gl, program: &Program, frame: &Frame<'_>, placement: &Placement) {
     let (_, size) = plot_in_canvas(frame);
     program.set_pixels(gl, "offset", placement.offset);
@@ -209,7 +209,7 @@ fn clear(gl: &Gl, color: Color) {
     gl.clear(Gl::COLOR_BUFFER_BIT);
 }
 
-/// The plot's lower left corner and size in the canvas, in device pixels.
+/// Returns the lower left corner and the size of the plot in the canvas, in device pixels.
 fn plot_in_canvas(frame: &Frame<'_>) -> ([i32; 2], [i32; 2]) {
     let (layout, size) = (frame.layout, frame.layout.plot_size());
     let left = (layout.plot.x * layout.pixel_ratio).round() as i32;

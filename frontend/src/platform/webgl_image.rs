@@ -1,11 +1,11 @@
-//! Buffers of instances, and pictures in textures.
+//! Instance buffers, and pictures as textures.
 
 use super::webgl_program::Program;
 use crate::{draw::pieces::Piece, worker::PictureData};
 use shared::draw::pixels::Palette;
 use web_sys::{WebGl2RenderingContext as Gl, WebGlBuffer, WebGlTexture, WebGlVertexArrayObject};
 
-/// Instances in a buffer, with the attributes that read them.
+/// Buffer of instances with the attributes that read it.
 pub(super) struct Instances {
     buffer: WebGlBuffer,
     array: WebGlVertexArrayObject,
@@ -14,17 +14,17 @@ pub(super) struct Instances {
 }
 
 impl Instances {
-    /// A buffer for bands, of which the rectangles are read.
+    /// Creates a buffer for bands, of which only the rectangles are read.
     pub(super) fn of_bands(gl: &Gl) -> Option<Self> {
         Self::new(gl, PictureData::BAND_BYTES, &[(4, 0)])
     }
 
-    /// A buffer for pieces of outlines: rectangles and strengths.
+    /// Creates a buffer for pieces of outlines: rectangles and strengths.
     pub(super) fn of_pieces(gl: &Gl) -> Option<Self> {
         Self::new(gl, size_of::<Piece>(), &[(4, 0), (1, 16)])
     }
 
-    /// A buffer with vectors of floats, given by their lengths and byte offsets.
+    /// Creates a buffer with attributes, each a vector of floats given by its length and byte offset.
     fn new(gl: &Gl, stride: usize, attributes: &[(i32, i32)]) -> Option<Self> {
         let (buffer, array) = (gl.create_buffer()?, gl.create_vertex_array()?);
         gl.bind_vertex_array(Some(&array));
@@ -38,14 +38,14 @@ impl Instances {
         Some(Self { buffer, array, stride, count: 0 })
     }
 
-    /// Puts instances in place of those before.
+    /// Replaces the instances.
     pub(super) fn fill(&mut self, gl: &Gl, bytes: &[u8]) {
         gl.bind_buffer(Gl::ARRAY_BUFFER, Some(&self.buffer));
         gl.buffer_data_with_u8_array(Gl::ARRAY_BUFFER, bytes, Gl::STATIC_DRAW);
         self.count = i32::try_from(bytes.len() / self.stride).unwrap_or(i32::MAX);
     }
 
-    /// Draws all of them with one call.
+    /// Draws all instances with one call.
     pub(super) fn draw(&self, gl: &Gl) {
         if self.count > 0 {
             gl.bind_vertex_array(Some(&self.array));
@@ -55,35 +55,35 @@ impl Instances {
     }
 }
 
-/// Pieces as the graphics card reads them.
+/// Packs pieces as the graphics card reads them.
 pub(super) fn piece_bytes(all: &[Piece]) -> Vec<u8> {
     let numbers = |piece: &Piece| [piece.x0, piece.x1, piece.y0, piece.y1, piece.strength];
     all.iter().flat_map(numbers).flat_map(f32::to_le_bytes).collect()
 }
 
-/// A picture, laid over the plot from a texture of places in a palette and the palette's.
+/// Picture that is laid over the plot, stored as a texture of palette indices and the palette's texture.
 ///
-/// So a picture travels to the graphics card as it comes, a byte a pixel, and its colours are looked up there.
+/// A picture is therefore sent to the graphics card unchanged, one byte per pixel, and its colours are looked up there.
 pub(super) struct Image {
     texture: WebGlTexture,
     palette: WebGlTexture,
 }
 
 impl Image {
-    /// An image without pixels.
+    /// Creates an image without pixels.
     pub(super) fn new(gl: &Gl) -> Option<Self> {
         Some(Self { texture: new_texture(gl)?, palette: new_texture(gl)? })
     }
 
-    /// Takes the pixels of a picture, the lowest row first, and the colours that they stand for.
+    /// Uploads the pixels of a picture, lowest row first, and the palette that they index.
     pub(super) fn fill(&self, gl: &Gl, size: [u32; 2], pixels: &[u8], palette: &Palette) {
-        // Rows of single bytes need not begin at multiples of four.
+        // Rows of single bytes need not be aligned to four bytes.
         gl.pixel_storei(Gl::UNPACK_ALIGNMENT, 1);
         fill_texture(gl, &self.texture, (Gl::R8, Gl::RED), size, pixels);
         fill_texture(gl, &self.palette, (Gl::RGBA8, Gl::RGBA), [palette.len() as u32, 1], palette.as_flattened());
     }
 
-    /// Makes the image the one that a program reads as `image` and `palette`.
+    /// Binds the textures that a program reads as `image` and `palette`.
     pub(super) fn bind(&self, gl: &Gl, program: &Program) {
         for (unit, name, texture) in [(0, "image", &self.texture), (1, "palette", &self.palette)] {
             gl.active_texture(Gl::TEXTURE0 + unit);
@@ -93,12 +93,12 @@ impl Image {
     }
 }
 
-/// A texture whose pixels stay sharp.
+/// Creates a texture without interpolation.
 fn new_texture(gl: &Gl) -> Option<WebGlTexture> {
     let texture = gl.create_texture()?;
     gl.bind_texture(Gl::TEXTURE_2D, Some(&texture));
     for (name, value) in [
-        // The picture's pixels are the screen's, and between two places of a palette there is none.
+        // The picture's pixels match the screen's, and values between two palette indices have no meaning.
         (Gl::TEXTURE_MIN_FILTER, Gl::NEAREST),
         (Gl::TEXTURE_MAG_FILTER, Gl::NEAREST),
         (Gl::TEXTURE_WRAP_S, Gl::CLAMP_TO_EDGE),
@@ -111,7 +111,7 @@ fn new_texture(gl: &Gl) -> Option<WebGlTexture> {
 
 fn fill_texture(gl: &Gl, texture: &WebGlTexture, (kept, given): (u32, u32), [width, height]: [u32; 2], bytes: &[u8]) {
     gl.bind_texture(Gl::TEXTURE_2D, Some(texture));
-    // Only a size beyond the graphics card's is refused; the plan asks for less.
+    // Only a size above the graphics card's limit is refused, and the plan requests less.
     let _ = gl.tex_image_2d_with_i32_and_i32_and_i32_and_format_and_type_and_opt_u8_array(
         Gl::TEXTURE_2D,
         0,

@@ -1,16 +1,16 @@
-//! Linked programs and their uniforms by name.
+//! Linked WebGL programs with their uniforms by name.
 
 use super::webgl_shaders::{BAND_VERTEX, IMAGE_FRAGMENT, IMAGE_VERTEX, MARK_FRAGMENT, PIECE_FRAGMENT, PIECE_VERTEX};
 use std::collections::HashMap;
 use web_sys::{WebGl2RenderingContext as Gl, WebGlProgram, WebGlShader, WebGlUniformLocation};
 
-/// A program on the graphics card.
+/// Linked program on the graphics card.
 pub(super) struct Program {
     program: WebGlProgram,
     uniforms: HashMap<String, WebGlUniformLocation>,
 }
 
-/// All programs of the painter.
+/// Programs of the painter.
 pub(super) struct Programs {
     /// Lays a picture over the plot.
     pub(super) image: Program,
@@ -21,7 +21,7 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Compiles all of them, `None` if the graphics card refuses one.
+    /// Compiles and links all programs; `None` if the graphics card refuses one.
     pub(super) fn link(gl: &Gl) -> Option<Self> {
         Some(Self {
             image: Program::link(gl, IMAGE_VERTEX, IMAGE_FRAGMENT)?,
@@ -42,12 +42,12 @@ impl Program {
         is_linked.then(|| Self { uniforms: uniforms(gl, &program), program })
     }
 
-    /// Takes the program into use.
+    /// Makes this the current program.
     pub(super) fn begin(&self, gl: &Gl) {
         gl.use_program(Some(&self.program));
     }
 
-    /// Sets a number or a vector; a name that the program does not use is passed over.
+    /// Sets a number or a vector; a name that the program does not use is ignored.
     pub(super) fn set(&self, gl: &Gl, name: &str, values: &[f32]) {
         let at = self.uniforms.get(name);
         match values.len() {
@@ -57,18 +57,18 @@ impl Program {
         }
     }
 
-    /// Sets the unit that a texture is read from.
+    /// Sets the texture unit that a sampler reads.
     pub(super) fn set_unit(&self, gl: &Gl, name: &str, unit: i32) {
         gl.uniform1i(self.uniforms.get(name), unit);
     }
 
-    /// Sets pixels, which are plain numbers on the graphics card.
+    /// Sets a vector in pixels, converted to 32-bit floats.
     pub(super) fn set_pixels(&self, gl: &Gl, name: &str, [x, y]: [f64; 2]) {
         self.set(gl, name, &[x as f32, y as f32]);
     }
 }
 
-/// Where each uniform of a program is; arrays by their name without brackets.
+/// Returns the location of each uniform of a program by name; names of arrays omit the brackets.
 fn uniforms(gl: &Gl, program: &WebGlProgram) -> HashMap<String, WebGlUniformLocation> {
     let count = gl.get_program_parameter(program, Gl::ACTIVE_UNIFORMS).as_f64().unwrap_or(0.0) as u32;
     (0..count)

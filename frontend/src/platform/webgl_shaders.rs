@@ -1,8 +1,8 @@
-//! The programs that run on the graphics card.
+//! Shaders that run on the graphics card.
 //!
-//! All lengths are device pixels, y upwards from the lower left corner of what is drawn into.
+//! All lengths are in device pixels, with y pointing up from the lower left corner of the viewport.
 
-/// Corners of a band, computed from its rectangle.
+/// Computes the corners of a band from its rectangle.
 pub(super) const BAND_VERTEX: &str = r"#version 300 es
 precision highp float;
 precision highp int;
@@ -19,7 +19,7 @@ void main() {
   gl_Position = vec4(mix(low, high, corner) / size * 2.0 - 1.0, 0.0, 1.0);
 }";
 
-/// A tint over a band, opaque along its upper and lower edge where `edge` is not 0.
+/// Tints a band; its upper and lower edge are opaque unless `edge` is 0.
 pub(super) const MARK_FRAGMENT: &str = r"#version 300 es
 precision highp float;
 flat in vec2 v_rows;
@@ -33,7 +33,7 @@ void main() {
   color = vec4(tint.rgb, is_edge ? 1.0 : tint.a);
 }";
 
-/// Corners of a picture.
+/// Computes the corners of a picture.
 pub(super) const IMAGE_VERTEX: &str = r"#version 300 es
 precision highp float;
 uniform vec2 offset;
@@ -45,7 +45,7 @@ void main() {
   gl_Position = vec4((v_at * scale + offset) / size * 2.0 - 1.0, 0.0, 1.0);
 }";
 
-/// The picture, each pixel a place in the palette, mixed with the background as far as it steps back.
+/// Looks up each pixel of the picture in the palette and mixes it with the background as far as `veil` says.
 pub(super) const IMAGE_FRAGMENT: &str = r"#version 300 es
 precision highp float;
 in vec2 v_at;
@@ -58,7 +58,7 @@ void main() {
   color = vec4(mix(texelFetch(palette, ivec2(value, 0), 0).rgb, veil.rgb, veil.a), 1.0);
 }";
 
-/// Corners of a piece of an outline, snapped to whole pixels.
+/// Computes the corners of a piece of an outline, snapped to whole pixels.
 pub(super) const PIECE_VERTEX: &str = r"#version 300 es
 precision highp float;
 layout(location = 0) in vec4 piece;
@@ -76,7 +76,7 @@ void main() {
   gl_Position = vec4(mix(low, high, corner) / size * 2.0 - 1.0, 0.0, 1.0);
 }";
 
-/// One colour.
+/// Fills a piece with one colour, as opaque as the piece is strong.
 pub(super) const PIECE_FRAGMENT: &str = r"#version 300 es
 precision highp float;
 flat in float v_strength;

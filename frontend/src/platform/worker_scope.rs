@@ -1,4 +1,4 @@
-//! The browser's side of a file's worker: messages in, the engine, messages out.
+//! The browser's side of a file's Web Worker: passes messages to the engine and its reports to the page.
 
 use super::blob::blob;
 use super::keeper;
@@ -17,32 +17,33 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{DedicatedWorkerGlobalScope, File, MessageEvent};
 
-/// The page can't show progress more often than this, and hearing of it takes time from its frames.
+/// Minimum time between two progress reports in milliseconds; the page could not show more, and each takes frame time.
 const PROGRESS_MS: f64 = 60.0;
 
-/// How long the worker waits for the page to ask for its first picture, before it goes on with other things.
+/// Time in milliseconds that the worker waits for the page to request its first picture before it does other work.
 const PATIENCE_MS: u32 = 1500;
 
-/// A file from this length on is previewed while it is read, and any file that takes this long.
+/// Size and reading time from which a file is previewed while it is read; reaching either is enough.
 const PREVIEW_BYTES: u64 = 30_000_000;
 const PREVIEW_MS: f64 = 500.0;
 
-/// From this length on a file is not opened at once, but a part of it is to be chosen: a tab has room for about twice
-/// as much.
+/// Size in bytes from which a file is not opened at once, but the user chooses a part of it.
+///
+/// A tab has room for about twice as much.
 const HUGE_BYTES: f64 = 2e9;
 
-/// What is to be made of a file.
+/// Work to do on a file.
 #[derive(Clone, Copy, Debug)]
 enum Wanted {
-    /// All of it is opened.
+    /// Open all of it.
     All,
-    /// It is looked at.
+    /// Survey what it contains.
     Survey,
-    /// A part of it is opened.
+    /// Open a part of it.
     Part(PartOrder),
 }
 
-/// Takes over a worker's messages; `early` are those that came before the module was there.
+/// Handles the worker's messages; `early` holds those that arrived before the module was loaded.
 pub fn run(early: &Array) {
     let worker = Rc::new(FileWorker::new());
     std::panic::set_hook(Box::new({
@@ -63,11 +64,11 @@ pub fn run(early: &Array) {
 
 struct FileWorker {
     scope: DedicatedWorkerGlobalScope,
-    /// The file, to be read again for a part of it.
+    /// The file, which is read again for a part of it.
     source: RefCell<Option<Source>>,
-    /// What is in it, after a first pass.
+    /// Contents of the file, known after a first pass.
     overview: RefCell<Option<Overview>>,
-    /// Which reading of the file counts: an earlier one that still runs gives up.
+    /// Number of the current reading of the file; a running older one stops.
     reading: Cell<u32>,
     engine: RefCell<Option<Engine>>,
     queue: RefCell<Queue>,
@@ -115,7 +116,7 @@ impl FileWorker {
         }
     }
 
-    /// Keeps a copy of the file, a slice at a time while it stays open.
+    /// Stores a copy of the file, slice by slice, while it stays open.
     fn keep(self: &Rc<Self>, session: String, key: String) {
         let (worker, reading) = (self.clone(), self.reading.get());
         let source = self.source.borrow().clone();
@@ -161,7 +162,7 @@ impl FileWorker {
         });
     }
 
-    /// Looks at what a file holds; one without events, of which there is no part, is opened.
+    /// Surveys what a file contains; a file without events has no parts and is opened.
     async fn survey(&self, source: &Source, reading: u32) -> Result<Option<Engine>, Report> {
         self.post(&Report::Surveying);
         let (importer, _) = self.read(source, reading, Importer::overview(), false).await?;
@@ -200,7 +201,7 @@ impl FileWorker {
         device.part(part.start..part.end).map(Importer::part)
     }
 
-    /// Gives an importer the bytes of a file, and says now and then how far it is; it stops early for a newer reading.
+    /// Feeds the bytes of a file to an importer and reports progress; it stops early if a newer reading has started.
     async fn read(
         &self,
         source: &Source,
@@ -228,7 +229,7 @@ impl FileWorker {
         Ok((importer, seen_bytes))
     }
 
-    /// Lets the messages that already wait in the browser come first, so that the queue knows the newest question.
+    /// Schedules work after the messages that already wait in the browser, so that the queue knows the newest question.
     fn schedule(self: &Rc<Self>) {
         if !self.is_scheduled.replace(true) {
             let worker = self.clone();
@@ -240,7 +241,7 @@ impl FileWorker {
         }
     }
 
-    /// Answers one question, or where none waits tells the page one more thing about the file.
+    /// Answers one question; without any, sends the page the next report about the file.
     fn work(self: &Rc<Self>) {
         let mut engine = self.engine.borrow_mut();
         let Some(engine) = engine.as_mut() else { return };
@@ -286,7 +287,7 @@ impl FileWorker {
         told
     }
 
-    /// Makes a copy, and tells now and then how far it is.
+    /// Makes a copy and reports its progress.
     fn copy(&self, engine: &Engine, number: u32, options: &CopyOptions) {
         let mut told_ms = js_sys::Date::now();
         let bytes = engine.copy(options, |share| {
@@ -299,7 +300,7 @@ impl FileWorker {
         self.hand_over(number, &bytes, "application/gzip");
     }
 
-    /// Hands a replay to the page as a copy is.
+    /// Sends a replay to the page in the same way as a copy.
     fn replay_snapshot(&self, engine: &mut Engine, number: u32, device: u32, setup: &WhatIfSetup) {
         match engine.replay_snapshot(device, setup) {
             Ok(bytes) => self.hand_over(number, &bytes, "application/gzip"),
@@ -324,7 +325,7 @@ impl FileWorker {
         }
     }
 
-    /// The bytes of a file go to the page as a `Blob`, so that they are in no message.
+    /// Sends the bytes of a file to the page as a `Blob`, so that the message does not contain them.
     fn hand_over(&self, number: u32, bytes: &[u8], media_type: &str) {
         let Ok(blob) = blob(bytes, media_type) else {
             let reason = "the browser has no room for the file".to_owned();
@@ -339,7 +340,7 @@ impl FileWorker {
     }
 }
 
-/// The buffer is moved to the page, not copied.
+/// Posts a report; its buffer is transferred to the page, not copied.
 fn post(scope: &DedicatedWorkerGlobalScope, report: &Report) {
     let buffer = to_buffer(report);
     scope.post_message_with_transfer(&buffer, &Array::of1(&buffer)).expect("a buffer can be transferred");

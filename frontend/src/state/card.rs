@@ -1,32 +1,34 @@
-//! The card that a file is looked at on.
+//! The card for which a file is examined.
 
 use crate::worker::WhatIfSetup;
 
-/// What of a card's memory others take where nothing is recorded: the context and libraries, 512 MiB.
+/// Assumed memory outside of PyTorch's allocator if none is recorded: CUDA context and libraries, 512 MiB.
 pub const ELSEWHERE_BYTES: u64 = 512 << 20;
 
-/// The card that a file is looked at on: for what if, for when it is full, and as a line in the timeline.
+/// Card for which a file is examined.
+///
+/// What-if replays run on it, findings tell when it is full, and the timeline shows it as a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThisCard {
-    /// Its memory.
+    /// Memory of the card.
     pub capacity_bytes: u64,
-    /// What of it others take in a replay.
+    /// Part of that memory that is taken outside of PyTorch's allocator in a replay.
     pub elsewhere_bytes: u64,
 }
 
 impl ThisCard {
-    /// The card of a replay, `None` for one of any size.
+    /// Returns the card of a replay; `None` if its memory is unlimited.
     pub fn of(setup: &WhatIfSetup) -> Option<Self> {
         let WhatIfSetup { capacity_bytes, elsewhere_bytes, .. } = *setup;
         capacity_bytes.map(|capacity_bytes| Self { capacity_bytes, elsewhere_bytes })
     }
 
-    /// A whole card, of whose memory others take the usual part.
+    /// Returns a card of which the usual part is taken outside of PyTorch's allocator.
     pub fn whole(capacity_bytes: u64) -> Self {
         Self { capacity_bytes, elsewhere_bytes: ELSEWHERE_BYTES }
     }
 
-    /// The same settings on a card.
+    /// Replaces the card in a setup.
     pub fn put(card: Option<Self>, setup: WhatIfSetup) -> WhatIfSetup {
         WhatIfSetup {
             capacity_bytes: card.map(|card| card.capacity_bytes),

@@ -2,24 +2,24 @@
 
 use std::collections::BTreeMap;
 
-/// The fields of a text, by name.
+/// Fields of a text, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fields(pub(super) BTreeMap<String, String>);
 
-/// Why a text has no fields.
+/// Reason why a text could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldsError {
-    /// Its version is not known yet.
+    /// The version is above the current one.
     Newer,
-    /// It has no version.
+    /// The version is missing or invalid.
     Garbled,
 }
 
 impl Fields {
-    /// Reads a text and brings it to `version`; `upgrades[i]` makes version `i + 2` of version `i + 1`.
+    /// Reads a text and upgrades it to `version`; `upgrades[i]` converts version `i + 1` to version `i + 2`.
     ///
     /// # Errors
-    /// If the text has no version, or a later one.
+    /// Returns an error if the text has no valid version, or a later one.
     pub(super) fn read(text: &str, version: u32, upgrades: &[fn(&mut Self)]) -> Result<Self, FieldsError> {
         debug_assert_eq!(upgrades.len() + 1, version as usize, "one step to each version");
         let mut parts = text.split(';');
@@ -35,7 +35,6 @@ impl Fields {
         Ok(fields)
     }
 
-    /// The value of a field.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -45,7 +44,7 @@ impl Fields {
 mod tests {
     use super::*;
 
-    /// Version 2 called the field `colour`, version 3 wrote numbers in it.
+    /// Version 2 renamed the field to `colour`, and version 3 changed its values to numbers.
     const UPGRADES: &[fn(&mut Fields)] = &[
         |fields| {
             if let Some(value) = fields.0.remove("color") {

@@ -1,4 +1,4 @@
-//! The open files, and how they change.
+//! The open files, and the actions that change them.
 
 mod begin;
 mod first;
@@ -15,44 +15,39 @@ use super::view_state::{DockTab, PanelTab};
 use crate::worker::{AxisKind, ColorBy, FileSummary, Hit, PreviewData, Report};
 use std::rc::Rc;
 
-/// A number for an open file, never used twice in one visit.
+/// Number of an open file, never used twice in one visit.
 pub type FileId = u32;
 
-/// Everything that happens to the open files.
+/// Action on the open files.
 #[derive(Clone, Debug)]
 pub enum FileAction {
-    /// A file was chosen and its worker started.
+    /// A file was chosen.
     Add(Box<NewFile>),
-    /// Its worker said something.
+    /// The worker of a file sent a report.
     Hear {
-        /// The file.
         id: FileId,
-        /// What the worker said.
         report: Box<Report>,
         /// Milliseconds on the page's clock.
         now_ms: f64,
     },
     /// A file that could not be read is read again.
     Retry {
-        /// The file.
         id: FileId,
         /// Milliseconds on the page's clock.
         now_ms: f64,
     },
     /// A file is read again, for a part of it or for all of it.
     Reload {
-        /// The file.
         id: FileId,
-        /// Whether it is only looked through, for a part of it to be chosen.
+        /// True if the file is only surveyed, so that the user can choose a part of it.
         is_survey: bool,
         /// Milliseconds on the page's clock.
         now_ms: f64,
     },
-    /// A file waits until others are read.
+    /// A file waits until others have been read.
     Wait(FileId),
-    /// It is the turn of a file that waited.
+    /// A file that waited is now being read.
     Begin {
-        /// The file.
         id: FileId,
         /// Milliseconds on the page's clock.
         now_ms: f64,
@@ -65,183 +60,172 @@ pub enum FileAction {
     ShowNth(usize),
     /// The page without a file is shown, while files stay open.
     ShowNone,
-    /// Back or forward led to a view of an open file.
+    /// Back or Forward led to a view of an open file.
     Return {
-        /// The file.
         id: FileId,
-        /// The view, `None` for whatever the file shows.
+        /// The view; `None` keeps what the file shows.
         start: Option<Box<Start>>,
-        /// Whether the timeline shows the part of that view already.
+        /// True if the timeline shows the part of that view already.
         is_same_part: bool,
     },
-    /// Files that were open before a reload could not be opened again.
+    /// Files that were open before a reload could not be reopened.
     Await(Vec<SessionFile>),
-    /// They will not come.
+    /// The user gave up the awaited files.
     AwaitNone,
-    /// Somebody looks at what is shown: it is not changed for another file.
+    /// The user looks at the shown file, so the page no longer switches to another one by itself.
     Stay,
-    /// The bytes of a file are kept for a reload, or are not.
-    Keep {
-        /// The file.
-        id: FileId,
-        /// How it stands.
-        keeping: Keeping,
-    },
+    /// The storing of a file's bytes started, ended or was refused.
+    Keep { id: FileId, keeping: Keeping },
     /// A device of the shown file was chosen, by position.
     ChooseDevice(u32),
-    /// The next or previous device, around the end.
+    /// The next or previous device was chosen; after the last comes the first.
     StepDevice(i32),
-    /// The axis of the shown file; time needs events that have one.
+    /// An axis of the shown file was chosen; the time axis needs events with times.
     ChooseAxis(AxisKind),
-    /// An allocation of the shown device was clicked, or none.
+    /// An allocation of the shown device was pinned with a click, or unpinned.
     Pin(Option<Hit>),
-    /// An allocation is shown that something else than a click led to, on a device by position: the tab stays.
+    /// An allocation is pinned for another reason than a click, so the panel's tab stays.
     PinFound {
-        /// The device.
+        /// Position of the device.
         device: u32,
-        /// The allocation, `None` if there is none to pin.
+        /// The allocation; `None` if there is none to pin.
         hit: Option<Hit>,
     },
-    /// The allocation that the view to begin with has pinned was found.
+    /// The pinned allocation of the initial view was looked up.
     PinStart {
-        /// The file.
         id: FileId,
-        /// What a click on it would have hit, `None` if it is not there.
+        /// Result of a click on it; `None` if it does not exist.
         hit: Option<Hit>,
     },
-    /// A part of the panel was chosen.
+    /// A tab of the panel was chosen.
     ChooseTab(PanelTab),
-    /// A view below the timeline was opened, or closed.
+    /// A view below the timeline was opened or closed.
     ChooseDock(Option<DockTab>),
-    /// What the colours of the timeline tell apart.
+    /// The property that the timeline's colours show was chosen.
     ChooseColor(ColorBy),
-    /// Something was chosen in a view below the timeline.
+    /// A choice was made in a view below the timeline.
     Choose(Choice),
-    /// Ranks are to be compared, or moments, in all files.
+    /// The comparison of ranks (true) or moments (false) was chosen, for all files.
     ChooseRanks(bool),
-    /// Another view was asked for while the page is open, or something is to be said about one.
+    /// Another view, or a notice about one, was requested while the page is open.
     GoTo(Box<Start>),
-    /// The card that the shown file is looked at on, `None` for an unknown one.
+    /// The card of the shown file was chosen; `None` for an unknown one.
     ChooseCard(Option<ThisCard>),
-    /// The notice about the view to begin with was read.
+    /// The notice about the view was dismissed.
     DismissNotice,
 }
 
-/// Whether the browser keeps the bytes of a file, so that a reload opens it again.
+/// State of storing a file's bytes in the browser, so that a reload can reopen the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keeping {
-    /// Nobody asked for it.
+    /// Not requested yet.
     #[default]
     NotYet,
-    /// They are being written.
+    /// The bytes are being written.
     Begun,
-    /// They are kept.
+    /// The bytes are stored.
     Kept,
-    /// They can't be kept, or are not to be.
+    /// The bytes can't be stored, or the user does not want it.
     Never,
 }
 
 /// All open files in the order of their tabs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Files {
-    /// The files.
     pub all: Vec<OpenFile>,
-    /// The one whose tab is chosen; `None` on the page without a file.
+    /// File whose tab is chosen; `None` on the page without a file.
     pub shown: Option<FileId>,
-    /// Whether nobody has chosen or looked at anything since files were opened: then the one with an error is shown.
+    /// True if the user has looked at nothing since files were opened.
+    ///
+    /// The page then switches by itself to a file with an out-of-memory error.
     pub is_unattended: bool,
-    /// Whether ranks are compared, and not moments: whoever goes from rank to rank goes from file to file.
+    /// True if ranks are compared rather than moments; this holds for all files, because each rank has its own.
     pub are_ranks: bool,
-    /// Files that were open before a reload and are to be dropped again.
+    /// Files that were open before a reload, which the user has to drop again.
     pub awaited: Vec<SessionFile>,
 }
 
-/// One tab.
+/// File with a tab of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenFile {
-    /// Its number.
     pub id: FileId,
-    /// What the history of the browser calls it.
+    /// Name in the browser's history.
     pub key: Rc<str>,
-    /// Its name.
     pub name: Rc<str>,
-    /// Its length, 0 where it is not known.
+    /// Size in bytes; 0 if unknown.
     pub size_bytes: u64,
-    /// Where it came from.
     pub origin: Origin,
-    /// Files that were opened together have the same.
+    /// Number that files opened together share.
     pub batch: u32,
-    /// Whether its bytes are kept.
+    /// State of storing its bytes.
     pub keeping: Keeping,
-    /// How it is shown first.
+    /// Initial view.
     pub start: Start,
-    /// How far it is.
     pub status: FileStatus,
 }
 
-/// How far a file is.
+/// Progress of opening a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileStatus {
-    /// Its bytes are being read and decoded.
+    /// The bytes are being read and decoded.
     Loading(Loading),
-    /// Which of its events are opened is to be chosen.
+    /// The user chooses which of its events to open.
     Choosing(Rc<PreviewData>),
-    /// It could not be read.
     Failed(Failure),
-    /// Its model is there.
+    /// The model is loaded.
     Ready(ReadyFile),
 }
 
-/// The progress of a file.
+/// Progress of reading a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loading {
     /// Bytes decoded.
     pub seen_bytes: u64,
-    /// Length of the file, 0 while it is not known.
+    /// Size of the file in bytes; 0 while it is unknown.
     pub total_bytes: u64,
-    /// Whether it waits until others are read.
+    /// True if it waits until others have been read.
     pub is_waiting: bool,
-    /// When it began, on the page's clock.
+    /// Start of reading, in milliseconds on the page's clock.
     pub began_ms: f64,
-    /// When the last progress came.
+    /// Time of the last progress report, in milliseconds on the page's clock.
     pub now_ms: f64,
-    /// Whether it is only looked through, for a part of it to be chosen.
+    /// True if the file is only surveyed, so that the user can choose a part of it.
     pub is_survey: bool,
-    /// What has been read so far, of a file that takes a while.
+    /// Summary of what has been read so far, if reading takes a while.
     pub preview: Option<Rc<PreviewData>>,
 }
 
-/// Why a file could not be read.
+/// Reason why a file could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failure {
-    /// The decoder's word for it, empty for what is no error of the file.
+    /// Error code of the decoder; empty if the error is not in the file.
     pub code: String,
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// Byte offset, where it is known.
+    /// Byte offset of the error, if known.
     pub offset: Option<u64>,
-    /// What to do.
+    /// Advice for the user.
     pub hint: String,
-    /// What the page offers to do.
+    /// Remedy that the page offers.
     pub remedy: Remedy,
 }
 
-/// What is offered for a file that could not be read.
+/// Remedy that the page offers for a file that could not be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remedy {
-    /// Another file.
+    /// Opening another file.
     #[default]
     OtherFile,
-    /// Another try, since the file itself may be fine.
+    /// Reading it again, since the file itself may be fine.
     Retry,
-    /// A part of the file, since all of it may be too much for the browser.
+    /// Opening a part of the file, since all of it may be too much for the browser.
     Part,
-    /// The page of new jobs, since it is a training config.
+    /// The page for new jobs, since the file is a training config.
     Jobs,
 }
 
 impl Remedy {
-    /// What is offered for a file that the decoder has a word for.
+    /// Returns the remedy for an error code of the decoder.
     fn of_code(code: &str) -> Self {
         match code {
             "training-config" | "training-arguments" => Self::Jobs,
@@ -251,7 +235,7 @@ impl Remedy {
 }
 
 impl Failure {
-    /// The part of the page that decodes files did not come.
+    /// Describes the failure to load the decoder's module.
     fn without_decoder() -> Self {
         Self {
             code: String::new(),
@@ -262,7 +246,7 @@ impl Failure {
         }
     }
 
-    /// The worker ended without a word, as it does where the browser gives it no more memory.
+    /// Describes a worker that ended without a report, which happens if the browser gives it no more memory.
     fn stopped(detail: &str) -> Self {
         let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
         Self {
@@ -278,7 +262,7 @@ impl Failure {
 }
 
 impl Files {
-    /// The files after an action.
+    /// Returns the files after an action.
     pub fn after(&self, action: FileAction) -> Self {
         let mut files = self.clone();
         files.is_unattended &= !action.is_of_person();
@@ -354,12 +338,12 @@ impl Files {
         files
     }
 
-    /// The file whose tab is chosen.
+    /// Returns the file whose tab is chosen.
     pub fn shown_file(&self) -> Option<&OpenFile> {
         self.all.iter().find(|file| Some(file.id) == self.shown)
     }
 
-    /// What is still being read is shown that way when it is there.
+    /// Shows another view of the shown file; for a file that is still being read it becomes the initial view.
     fn go_to(&mut self, start: Start, is_same_part: bool) {
         let shown = self.shown;
         let Some(file) = self.all.iter_mut().find(|file| Some(file.id) == shown) else { return };
@@ -393,7 +377,7 @@ impl Files {
         }
     }
 
-    /// The tab that takes the place of a closed one is its right neighbour, or else its left one.
+    /// Closes a file; if it was shown, its right neighbour is shown, or else its left one.
     fn close(&mut self, id: FileId) {
         let Some(position) = self.all.iter().position(|file| file.id == id) else { return };
         self.all.remove(position);
@@ -442,7 +426,7 @@ impl OpenFile {
             (Report::Opened(summary), FileStatus::Loading(_)) => {
                 let mut start = self.start.clone();
                 if let Some(view) = start.view.as_mut().filter(|_| summary.is_part()) {
-                    // Moments of the whole file are others in a part of it.
+                    // A part of the file has other moments than the whole file.
                     (view.range, view.pin) = (None, None);
                 }
                 self.status = FileStatus::Ready(ReadyFile::new(*summary, &start));
@@ -452,7 +436,7 @@ impl OpenFile {
                 ready.are_notices_known = true;
                 ready.summary = Rc::new(FileSummary { notices, ..FileSummary::clone(&ready.summary) });
             }
-            // A worker that panics says why, and then its trap is reported too: the first one is the cause.
+            // A worker that panics reports the reason first and its trap second, so the first report has the cause.
             (Report::Failed { .. } | Report::NoDecoder | Report::Stopped(_), FileStatus::Failed(_)) => (),
             (Report::Failed { code, message, offset, hint }, _) => {
                 let remedy = Remedy::of_code(&code);
@@ -466,7 +450,7 @@ impl OpenFile {
                 }
             }
             (Report::Findings(findings), FileStatus::Ready(ready)) => ready.findings = Some(Rc::new(findings)),
-            // A report that is late by a state has nothing to say any more.
+            // A report that does not fit the current state is out of date.
             _ => (),
         }
     }

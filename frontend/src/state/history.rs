@@ -1,49 +1,49 @@
-//! Which changes of what is shown are steps that the browser's Back undoes.
+//! Decides which changes of the view become steps that the browser's Back undoes.
 //!
-//! The address follows everything, so a change either makes a new entry of the history or brings the last one up to
-//! date. A new entry is what a person would call a step: another file, device, view or tab, a pin, a finished zoom.
-//! Texts that are typed, orders of tables and the like only change the entry.
+//! The address follows every change, so a change either adds a history entry or updates the current one. What a user
+//! would call a step adds one: another file, device, view or tab, a pin, a finished zoom. Typed texts, the order of
+//! tables and the like only update the entry.
 
 use super::view_state::ViewState;
 use crate::draw::camera::View;
 use crate::draw::span::Span;
 use std::rc::Rc;
 
-/// What an entry of the history shows.
+/// Content of a history entry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Place {
-    /// What the shown file is called there, `None` for the page without a file.
+    /// Name of the shown file; `None` for the page without a file.
     pub file: Option<Rc<str>>,
-    /// What is seen of it, `None` while it can't be looked at.
+    /// View of the file; `None` while it is not ready.
     pub view: Option<ViewState>,
 }
 
-/// How a place came to be shown.
+/// Cause of a move to another place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// By Back or Forward.
+    /// The user went Back or Forward.
     pub is_returning: bool,
-    /// By the page itself, which chose another of several files.
+    /// The page itself chose another of several files.
     pub is_by_itself: bool,
-    /// The file of the place before was closed.
+    /// The file of the previous place was closed.
     pub is_before_closed: bool,
 }
 
-/// What becomes of the history.
+/// Change of the browser's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// Nothing.
+    /// No change.
     Same,
-    /// The entry is brought up to date.
+    /// The current entry is updated.
     Changed,
-    /// There is a new one, and Back leads to the one before.
+    /// An entry is added, so that Back leads to the previous one.
     New,
 }
 
-/// Edges that move by less than this share of what is in view are where they were.
+/// Tolerance for comparing edges of the view, as a fraction of the part in view.
 const SAME_SHARE: f64 = 0.005;
 
-/// What becomes of the history where something else is shown; `before` is `None` for an address that was opened.
+/// Returns the history change for a new place; `before` is `None` if the page was opened with an address.
 pub fn entry_for(before: Option<&Place>, after: &Place, moved: Moved) -> Entry {
     let Some(before) = before else { return Entry::Changed };
     if before == after {
@@ -75,7 +75,9 @@ fn is_step(before: &ViewState, after: &ViewState) -> bool {
         || is_elsewhere(before.range, after.range)
 }
 
-/// Whether another part is in view: cameras round, and a timeline that begins anew may not stand to the pixel.
+/// Returns true if another part is in view, with a tolerance.
+///
+/// Cameras round, and a timeline that starts anew may differ by less than a pixel.
 fn is_elsewhere(before: Option<View>, after: Option<View>) -> bool {
     let is_moved = |before: Span, after: Span| {
         let tolerance = SAME_SHARE * before.len().min(after.len());
@@ -88,7 +90,7 @@ fn is_elsewhere(before: Option<View>, after: Option<View>) -> bool {
     }
 }
 
-/// What the entry of the page without a file is called, to tell it from an address that was just opened.
+/// Name of the history entry for the page without a file, which tells it from an address that was just opened.
 pub const NO_FILE: &str = "no file";
 
 #[cfg(test)]

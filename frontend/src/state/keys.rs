@@ -1,48 +1,47 @@
-//! What each key does.
+//! Assigns actions to keys.
 
 use super::TimelineCommand;
 use crate::worker::AxisKind;
 
-/// A key press, as the browser tells it.
+/// Key press, as the browser reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyPress {
     /// `KeyboardEvent.key`.
     pub key: String,
-    /// Whether Shift was held.
     pub shift: bool,
-    /// Whether Ctrl, Alt or Meta was held: those combinations are the browser's, but for undoing.
+    /// True if Ctrl, Alt or Meta was held; except for undo, such combinations are left to the browser.
     pub modified: bool,
-    /// Whether the focus is where text is typed.
+    /// True if the focus is in a text field.
     pub in_text: bool,
 }
 
-/// What a key asks the page to do.
+/// Action that a key requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeyAction {
-    /// Show or hide the list of keys.
+    /// Shows or hides the list of keys.
     Help,
-    /// Choose files.
+    /// Opens the file dialog.
     Open,
-    /// Let the pinned allocation go.
+    /// Unpins the pinned allocation.
     Unpin,
-    /// Look for allocations.
+    /// Focuses the search for allocations.
     Search,
-    /// Choose the axis.
+    /// Chooses the axis.
     Axis(AxisKind),
-    /// Go to another device.
+    /// Goes to another device.
     StepDevice(i32),
-    /// Show a file by its position, from 0.
+    /// Shows a file by its position, from 0.
     ShowFile(usize),
-    /// Move the timeline.
+    /// Moves the timeline.
     Timeline(TimelineCommand),
 }
 
-/// The share of the view that one press pans.
+/// Fraction of the view that one press pans.
 const PAN_STEP: f64 = 0.1;
-/// The factor of one zoom step.
+/// Factor of one zoom step.
 const ZOOM_STEP: f64 = 1.4;
 
-/// What a key press does, if anything.
+/// Returns the action of a key press, if it has one.
 pub fn action_of(press: &KeyPress) -> Option<KeyAction> {
     if press.in_text {
         return None;
@@ -53,9 +52,9 @@ pub fn action_of(press: &KeyPress) -> Option<KeyAction> {
     plain_action(&press.key).or_else(|| move_of(press).map(KeyAction::Timeline))
 }
 
-/// The tab that a key goes to from the chosen one, around the ends.
+/// Returns the tab that a key leads to from the chosen one; after the last comes the first.
 ///
-/// These are the keys of the ARIA pattern for tabs; `count` is at least 1.
+/// The keys are those of the ARIA pattern for tabs. `count` is at least 1.
 pub fn tab_after(key: &str, chosen: u32, count: u32) -> Option<u32> {
     Some(match key {
         "ArrowRight" => (chosen + 1) % count,
@@ -103,7 +102,8 @@ fn move_of(press: &KeyPress) -> Option<TimelineCommand> {
         "ArrowRight" | "d" | "D" => pan(1.0, 0.0),
         "ArrowUp" | "w" | "W" => pan(0.0, 1.0),
         "ArrowDown" | "s" | "S" => pan(0.0, -1.0),
-        // With Shift, the keys say what stands above: "+" over "=" or "*" over "+", and "_" over "-".
+        // With Shift, a key reports its upper character: "+" on the "=" key, "*" on the "+" key, and "_" on the "-"
+        // key.
         "+" | "=" | "*" => zoom(ZOOM_STEP),
         "-" | "_" => zoom(1.0 / ZOOM_STEP),
         _ => return None,

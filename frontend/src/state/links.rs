@@ -1,38 +1,37 @@
-//! The links that were made in this browser, as it keeps them.
+//! Share links that were created in this browser, as it stores them.
 //!
-//! Nobody else knows what deletes a link, so what is kept and can't be read is never written over: it is put aside.
+//! The tokens that delete the links are stored nowhere else, so a stored list that can't be read is never overwritten
+//! but moved aside.
 
 use serde::{Deserialize, Serialize};
 
-/// What the page without a file calls the dialog of links, which the viewer has.
+/// Name by which the page without a file asks the viewer for the dialog of links.
 pub const LINKS_DIALOG: &str = "links";
 
-/// The version of what [`Links::to_text`] writes.
+/// Version of the format that [`Links::to_text`] writes.
 const VERSION: u32 = 1;
 
-/// A link that was made here.
+/// Link that was created here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// Its name in addresses.
+    /// Token in the link's address.
     pub token: String,
-    /// What deletes it.
+    /// Token that deletes the link.
     pub delete_token: String,
-    /// What people call it.
     pub title: String,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     pub created_ms: i64,
-    /// When it ends; `None` for never.
+    /// Time of expiry, in milliseconds since 1970; `None` for never.
     pub expires_ms: Option<i64>,
 }
 
-/// All links that were made here, the latest first.
+/// All links that were created here, the latest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// The links.
     pub all: Vec<Link>,
 }
 
-/// What the browser keeps is no list of links, or one of a later version.
+/// Error for a stored text that is not a list of links or has a later version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable;
 
@@ -43,10 +42,10 @@ struct Stored<L> {
 }
 
 impl Links {
-    /// The links that a text keeps.
+    /// Parses stored links.
     ///
     /// # Errors
-    /// If the text keeps none.
+    /// Returns an error if the text is not a list of links of this version.
     pub fn from_text(text: &str) -> Result<Self, Unreadable> {
         match serde_json::from_str(text) {
             Ok(Stored { version: VERSION, links }) => Ok(Self { all: links }),
@@ -54,10 +53,10 @@ impl Links {
         }
     }
 
-    /// The text that keeps the links.
+    /// Writes the links as text for storage.
     ///
     /// # Panics
-    /// Never: links are plain data.
+    /// Never panics, because links are plain data.
     pub fn to_text(&self) -> String {
         serde_json::to_string(&Stored { version: VERSION, links: &self.all }).expect("links are plain data")
     }
@@ -67,12 +66,11 @@ impl Links {
         self.all.insert(0, link);
     }
 
-    /// Forgets a link.
     pub fn remove(&mut self, token: &str) {
         self.all.retain(|link| link.token != token);
     }
 
-    /// Forgets links that have ended, and says how many.
+    /// Removes expired links and returns their number.
     pub fn remove_ended(&mut self, now_ms: i64) -> usize {
         let before = self.all.len();
         self.all.retain(|link| link.expires_ms.is_none_or(|end| end > now_ms));
@@ -84,7 +82,7 @@ impl Links {
 mod tests {
     use super::*;
 
-    /// As version 1 wrote it; it stays here when there are later ones.
+    /// Text of version 1, which has to stay readable when there are later versions.
     const V1: &str = r#"{"version":1,"links":[
         {"token":"t","delete_token":"d","title":"a leak","created_ms":5,"expires_ms":9},
         {"token":"u","delete_token":"e","title":"","created_ms":4,"expires_ms":null}]}"#;

@@ -1,4 +1,4 @@
-//! What the page knows, and how actions change it: no yew, no browser.
+//! State of the page and the actions that change it, independent of yew and the browser.
 
 mod card;
 mod choices;

@@ -1,47 +1,45 @@
-//! Where an open file came from, and what the page's address asks for.
+//! Origins of open files, and what the page's address names.
 
 use std::rc::Rc;
 
-/// Where an open file came from.
+/// Origin of an open file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
-    /// This machine: nobody else has seen it.
+    /// This machine; nobody else has seen the file.
     #[default]
     Local,
     /// This site: the sample, or a recording.
     Site,
-    /// A link to a shared copy.
+    /// Link to a shared copy.
     Link(Rc<LinkFacts>),
 }
 
-/// What is known about a shared copy.
+/// Facts about a shared copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkFacts {
-    /// What people call it.
     pub title: String,
-    /// When it was made, for people.
+    /// Day of creation, formatted for display.
     pub created: String,
-    /// When it ends, for people; `None` for never.
+    /// Day of expiry, formatted for display; `None` for never.
     pub expires: Option<String>,
-    /// What was taken out of it.
+    /// Description of what was removed from the copy.
     pub cuts: Option<String>,
 }
 
-/// What a page's address asks for.
+/// Content that the page's address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// Nothing: files are opened by hand.
+    /// Nothing; files are opened by hand.
     Plain,
-    /// The sample.
     Sample,
     /// A shared copy, by its token.
     Link(String),
-    /// Recordings, by their jobs.
+    /// Recordings, by the ids of their jobs.
     Jobs(Vec<String>),
 }
 
 impl Address {
-    /// What is asked for by a path from the top of the site, jobs, and whether the sample is.
+    /// Parses an address from its path below the site's top, its job ids, and whether it names the sample.
     pub fn of(path: &str, jobs: Vec<String>, has_sample: bool) -> Self {
         let token = path.trim_matches('/').strip_prefix("s/").filter(|token| is_name(token));
         match token {
@@ -55,7 +53,7 @@ impl Address {
     }
 }
 
-/// Whether a text can be a part of an address below the interface: anything else would lead elsewhere.
+/// Returns true if a text can be a path segment of the HTTP API; any other text could lead elsewhere.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }

@@ -1,6 +1,6 @@
-//! Light or dark.
+//! Colour scheme, light or dark.
 
-/// The colours that are in use.
+/// Effective colour scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheme {
     /// Dark on light.
@@ -10,13 +10,13 @@ pub enum Scheme {
     Dark,
 }
 
-/// What the user chose.
+/// The user's choice of colour scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SchemeChoice {
-    /// As the system has it.
+    /// Follows the system.
     #[default]
     System,
-    /// Always this one.
+    /// Always uses this scheme.
     Always(Scheme),
 }
 
@@ -24,7 +24,7 @@ impl SchemeChoice {
     /// All choices, in the order in which they are shown.
     pub const ALL: [Self; 3] = [Self::System, Self::Always(Scheme::Light), Self::Always(Scheme::Dark)];
 
-    /// The name in storage and in the page's address.
+    /// Returns the name in storage and in the page's address.
     pub fn name(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -33,12 +33,11 @@ impl SchemeChoice {
         }
     }
 
-    /// The choice of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|choice| choice.name() == name)
     }
 
-    /// The colours to use, given what the system prefers.
+    /// Returns the effective scheme, given the system's preference.
     pub fn resolve(self, system: Scheme) -> Scheme {
         match self {
             Self::System => system,

@@ -1,23 +1,23 @@
-//! What somebody has chosen to look at in the views below the timeline.
+//! Selection of allocations in the views below the timeline.
 
 use crate::worker::{
     AxisKind, FilterData, GroupKeyData, GroupMark, NameMark, PartKind, ScopeData, SelectionData, WeightKind,
 };
 
-/// When the allocations that are looked at are alive.
+/// Time at which the selected allocations are alive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum When {
-    /// At the peak.
+    /// The peak.
     #[default]
     Peak,
-    /// At the moment of the pinned allocation; at the peak while nothing is pinned.
+    /// The moment of the pinned allocation; the peak if nothing is pinned.
     Pin,
-    /// In the part of the timeline that is in view.
+    /// The part of the timeline that is in view.
     View(PartKind),
 }
 
 impl When {
-    /// All of them in the order of their list.
+    /// All values in the order of their list.
     pub const ALL: [Self; 8] = [
         Self::Peak,
         Self::Pin,
@@ -30,34 +30,34 @@ impl When {
     ];
 }
 
-/// What is chosen, the same in every view below the timeline.
+/// Selection that all views below the timeline share.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selecting {
-    /// When the allocations are alive.
+    /// Time at which the selected allocations are alive.
     pub when: When,
-    /// What they count for, in views that weigh them.
+    /// Weight of an allocation, in views that weigh them.
     pub weight: WeightKind,
-    /// Which of them are meant.
+    /// Filter for the selected allocations.
     pub filter: FilterData,
-    /// What the filter's group is called, or empty.
+    /// Title of the filter's group; empty if there is none.
     pub group_title: String,
-    /// The mark of the filter's group; where the filter has none, of the one that is still looked up.
+    /// Mark of the filter's group; without a group, of the one that is still being looked up.
     pub group_mark: Option<GroupMark>,
 }
 
-/// What the words "peak", "pin" and "view" mean at the moment.
+/// Current meaning of the words "peak", "pin" and "view".
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Meaning {
-    /// The moment of the peak.
+    /// Moment of the peak.
     pub peak: u32,
-    /// The moment at which the pinned allocation was clicked.
+    /// Moment at which the pinned allocation was clicked.
     pub pin: Option<u32>,
-    /// The part of the axis in view.
+    /// Part of the axis in view.
     pub view: Option<(AxisKind, f64, f64)>,
 }
 
 impl Selecting {
-    /// The selection that was chosen.
+    /// Resolves the selection with the current meaning of its words.
     pub fn data(&self, meaning: &Meaning) -> SelectionData {
         let scope = match (self.when, meaning) {
             (When::Peak, _) | (When::Pin, Meaning { pin: None, .. }) => ScopeData::At(meaning.peak),
@@ -70,14 +70,14 @@ impl Selecting {
         SelectionData { scope, filter: self.filter.clone(), weight: self.weight }
     }
 
-    /// How many filters are set beside the text and the group.
+    /// Returns the number of filters that are set, apart from the text and the group.
     pub fn filter_count(&self) -> usize {
         let FilterData { min_bytes, min_lifetime, stream, pool, category, .. } = &self.filter;
         let set = [*min_bytes > 0, *min_lifetime > 0, stream.is_some(), pool.is_some(), category.is_some()];
         set.into_iter().filter(|&is_set| is_set).count()
     }
 
-    /// The same with one group only, or with all of them.
+    /// Returns the selection restricted to one group, or with all groups.
     pub fn with_group(&self, group: Option<(GroupKeyData, String, NameMark)>) -> Self {
         let (group, group_title, group_mark) = match group {
             Some((key, title, mark)) => (Some(key), title, Some(GroupMark { by: key.by, mark })),
@@ -86,17 +86,17 @@ impl Selecting {
         Self { filter: FilterData { group, ..self.filter.clone() }, group_title, group_mark, ..self.clone() }
     }
 
-    /// The mark that is still to be looked up.
+    /// Returns the mark that is still to be looked up.
     pub fn awaited_group(&self) -> Option<GroupMark> {
         self.group_mark.filter(|_| self.filter.group.is_none())
     }
 
-    /// The same without any filter.
+    /// Returns the selection without any filter.
     pub fn without_filter(&self) -> Self {
         Self { when: self.when, weight: self.weight, ..Self::default() }
     }
 
-    /// The same for another device: its streams, pools and groups are others.
+    /// Returns the selection for another device, whose streams, pools and groups differ.
     pub fn for_other_device(&self) -> Self {
         let all = self.with_group(None);
         Self { filter: FilterData { stream: None, pool: None, ..all.filter }, ..all }

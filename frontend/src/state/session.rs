@@ -1,81 +1,78 @@
-//! The local files that are open in a tab of the browser, as the tab remembers them.
+//! Local files that are open in a browser tab, as the tab stores them.
 //!
-//! A reload, or Back from another page, finds them here: those whose bytes are kept are opened again, the others are
-//! named, so that they can be dropped again and get their view back. It ends with the tab.
+//! After a reload, or Back from another page, files whose bytes are stored are reopened. The others are listed, so that
+//! the user can drop them again and get their views back. The list is lost when the tab is closed.
 
 use serde::{Deserialize, Serialize};
 
-/// The version of what [`Session::to_text`] writes.
+/// Version of the format that [`Session::to_text`] writes.
 const VERSION: u32 = 1;
 
-/// The local files of a tab.
+/// Local files of a tab.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     version: u32,
-    /// What the folder of its kept files is called.
+    /// Name of the folder with the tab's stored files.
     pub id: String,
-    /// Counts the files of the tab.
+    /// Number of the last file of the tab.
     last: u32,
-    /// The key of the file that was shown last.
+    /// Key of the file that was shown last.
     pub shown: Option<String>,
-    /// The files in the order of their tabs.
+    /// Files in the order of their tabs.
     pub files: Vec<SessionFile>,
 }
 
-/// A local file of a tab.
+/// Local file of a tab.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionFile {
-    /// What the history and the folder of kept files call it.
+    /// Name in the browser's history and in the folder of stored files.
     pub key: String,
-    /// Its name.
     pub name: String,
-    /// Its length.
     pub size_bytes: u64,
-    /// The page that it was opened on, by its path and parameters.
+    /// Path and parameters of the page on which it was opened.
     pub page: String,
-    /// What was seen of it, as text; empty for nothing yet.
+    /// View of the file as text; empty if there is none yet.
     pub view: String,
-    /// Whether its bytes are kept.
+    /// True if its bytes are stored.
     pub is_kept: bool,
 }
 
 impl Session {
-    /// A session without files.
     pub fn new(id: String) -> Self {
         Self { version: VERSION, id, ..Self::default() }
     }
 
-    /// The session of a text, `None` if it is of another version or garbled: then nothing can be opened again.
+    /// Parses a session; `None` if it has another version or is garbled, so that nothing can be reopened.
     pub fn from_text(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok().filter(|session: &Self| session.version == VERSION)
     }
 
-    /// The text that keeps the session, `None` where there is nothing to keep.
+    /// Writes the session as text for storage; `None` if it has no files.
     ///
     /// # Panics
-    /// Never: it is plain data.
+    /// Never panics, because a session is plain data.
     pub fn to_text(&self) -> Option<String> {
         (!self.files.is_empty()).then(|| serde_json::to_string(self).expect("a session is plain data"))
     }
 
-    /// A key that no file of this session or of another has or had: entries of the history outlive a session.
+    /// Returns a key that no file of this or any other session has had, because history entries outlive a session.
     pub fn new_key(&mut self) -> String {
         self.last += 1;
         format!("{}-{}", self.id, self.last)
     }
 
-    /// Takes out the files that a page opens again: its own, and on the plain page all of them.
+    /// Removes and returns the files that a page reopens: its own, or all of them on the plain page.
     pub fn take_for(&mut self, page: &str, is_plain: bool) -> Vec<SessionFile> {
         self.files.extract_if(.., |file| is_plain || file.page == page).collect()
     }
 }
 
-/// Takes out the file that waits to be dropped again, if a file looks like it.
+/// Returns the awaited file that has the name and size of a given file.
 pub fn take_awaited(waiting: &[SessionFile], name: &str, size_bytes: u64) -> Option<SessionFile> {
     waiting.iter().find(|file| file.name == name && file.size_bytes == size_bytes).cloned()
 }
 
-/// Says which files are to be dropped again.
+/// Describes which files the user should drop again.
 pub fn awaited_text(waiting: &[SessionFile]) -> String {
     match waiting {
         [file] => format!("{} was open here: drop it again to get the same view", file.name),
@@ -90,7 +87,7 @@ pub fn awaited_text(waiting: &[SessionFile]) -> String {
 mod tests {
     use super::*;
 
-    /// As version 1 wrote it.
+    /// Text of version 1.
     const V1: &str = r#"{"version":1,"id":"s","last":2,"shown":"file-2","files":[
         {"key":"file-1","name":"a.pickle","size_bytes":7,"page":"/","view":"v1;device=1","is_kept":true},
         {"key":"file-2","name":"b.pickle","size_bytes":9,"page":"/?sample","view":"","is_kept":false}]}"#;

@@ -1,12 +1,12 @@
-//! What a link says about its copy, beside the view: what was taken out.
+//! Text of a share link: the view, and what was removed from the copy.
 
 use super::view_state::ViewState;
 use crate::worker::CopyOptions;
 
-/// The field behind those of the view, which leave unknown ones alone.
+/// Field after those of the view, whose reader ignores unknown fields.
 const CUT: &str = "cut=";
 
-/// What is taken out of copies: the word in the text, and the words for people.
+/// Kinds of content that are removed from copies, with their words in the text and for display.
 const CUTS: [(&str, &str); 5] = [
     ("paths", "paths are cut to the project"),
     ("names", "names of people and machines"),
@@ -15,7 +15,7 @@ const CUTS: [(&str, &str); 5] = [
     ("frames", "frames of some packages"),
 ];
 
-/// The text of a link: a view, and what the options take out of the copy.
+/// Writes the text of a link: a view, and what the options remove from the copy.
 pub fn shared_view_text(view: &ViewState, options: &CopyOptions) -> String {
     let is_cut = [
         options.cut_paths,
@@ -28,7 +28,7 @@ pub fn shared_view_text(view: &ViewState, options: &CopyOptions) -> String {
     format!("{};{CUT}{}", view.to_text(), words.join("+"))
 }
 
-/// What was taken out of a link's copy: a sentence, or nothing where the text does not say.
+/// Describes what was removed from a link's copy; `None` if the text does not tell.
 pub fn cuts_text(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split(';').find_map(|part| part.strip_prefix(CUT))?.split('+').collect();
     let said: Vec<&str> = CUTS.iter().filter(|(word, _)| words.contains(word)).map(|(_, text)| *text).collect();

@@ -1,105 +1,96 @@
-//! The steps of sharing a file: options, the copy, the upload, the link.
+//! Steps of sharing a file: options, copy, upload, link.
 
 use super::links::Link;
 use crate::worker::{CopyOptions, CopyPreview};
 use shared::api::ServerLimits;
 use std::rc::Rc;
 
-/// Everything that the dialog knows.
+/// State of the sharing dialog.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sharing {
-    /// What is taken out.
+    /// Options for what is removed.
     pub options: CopyOptions,
-    /// What people will call it.
     pub title: String,
-    /// Days until it ends; `None` for never.
+    /// Days until the link expires; `None` for never.
     pub days: Option<u32>,
-    /// What the server takes.
     pub server: ServerState,
-    /// What the options do to this file.
+    /// Effect of the options on this file.
     pub preview: Option<Rc<CopyPreview>>,
-    /// The copy.
     pub copy: CopyStep,
-    /// The upload.
     pub sending: SendStep,
 }
 
-/// Whether there is a server to share on.
+/// Availability of a server to share on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServerState {
-    /// It has not answered yet.
+    /// The server has not answered yet.
     Asking,
-    /// Nobody answers.
+    /// The server does not answer.
     Away,
-    /// It is there, and takes this.
+    /// The server is available, with these limits.
     There(ServerLimits),
 }
 
-/// How far the copy is.
+/// Progress of the copy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CopyStep {
-    /// It is being made; the share that is done.
+    /// The copy is being made; holds the completed fraction.
     Making(f64),
-    /// It is made, and so large.
     Made {
-        /// Its length, compressed.
+        /// Compressed size.
         bytes: u64,
     },
-    /// It can't be made, and why.
+    /// The copy can't be made; holds the reason.
     Failed(String),
 }
 
-/// How far the upload is.
+/// Progress of the upload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SendStep {
     /// Nothing has left this machine.
     Nothing,
-    /// It is under way.
     Sending {
-        /// Bytes that have left.
         sent_bytes: u64,
-        /// Bytes that are to leave.
         total_bytes: u64,
     },
-    /// It came to nothing.
     Failed(SendFailure),
-    /// There is a link.
+    /// The upload is complete; holds its link.
     Done(Link),
-    /// There was a link, and it is deleted.
+    /// The link was deleted.
     Deleted,
 }
 
-/// Why an upload came to nothing.
+/// Reason why an upload failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendFailure {
-    /// What happened: a sentence.
+    /// Sentence that says what happened.
     pub message: String,
-    /// What to do: a sentence.
+    /// Sentence that says what to do.
     pub hint: String,
-    /// Whether the server's token is missing or wrong.
+    /// True if the server's token is missing or wrong.
     pub needs_token: bool,
 }
 
-/// What happens in the dialog.
+/// Action in the sharing dialog.
 #[derive(Clone, Debug)]
 pub enum SharingAction {
-    /// The server said what it takes, or nothing.
+    /// The server answered with its limits, or did not answer.
     Hear(Option<ServerLimits>),
     /// Other options were chosen.
     Choose(CopyOptions),
-    /// The title was typed.
+    /// The title was edited.
     Name(String),
-    /// Another end was chosen.
+    /// Another expiry was chosen, in days; `None` for never.
     End(Option<u32>),
-    /// What the options do is known.
+    /// The effect of the options is known.
     Preview(Rc<CopyPreview>),
-    /// The copy came further.
+    /// The copy has made progress.
     Copy(CopyStep),
-    /// The upload came further.
+    /// The upload has made progress.
     Send(SendStep),
 }
 
-/// The end that is offered first, in days.
+/// Default number of days until a link expires.
 const USUAL_DAYS: u32 = 7;
 
 impl Default for Sharing {
@@ -117,7 +108,7 @@ impl Default for Sharing {
 }
 
 impl Sharing {
-    /// The dialog after an action.
+    /// Returns the dialog's state after an action.
     pub fn after(&self, action: SharingAction) -> Self {
         let mut sharing = self.clone();
         match action {
@@ -142,7 +133,7 @@ impl Sharing {
         sharing
     }
 
-    /// The length of the copy, once it is made.
+    /// Returns the compressed size of the copy, once it is made.
     pub fn copy_bytes(&self) -> Option<u64> {
         match self.copy {
             CopyStep::Made { bytes } => Some(bytes),
@@ -150,7 +141,7 @@ impl Sharing {
         }
     }
 
-    /// How many bytes the server takes, where the copy has more than those.
+    /// Returns the server's size limit in bytes if the copy exceeds it.
     pub fn too_large(&self) -> Option<u64> {
         match &self.server {
             ServerState::There(limits) => self.copy_bytes().filter(|bytes| *bytes > limits.upload_bytes),
@@ -166,7 +157,7 @@ impl Sharing {
         }
     }
 
-    /// Whether pressing the button would send something.
+    /// Returns true if there is a copy that the server accepts and no upload is running.
     pub fn can_send(&self) -> bool {
         let is_idle = matches!(self.sending, SendStep::Nothing | SendStep::Failed(_) | SendStep::Deleted);
         let is_there = matches!(self.server, ServerState::There(_));
@@ -174,10 +165,10 @@ impl Sharing {
     }
 }
 
-/// A week, or what is nearest to it of what the server offers.
+/// Returns the offered number of days that is nearest to the default.
 fn first_end(limits: &ServerLimits) -> Option<u32> {
     let nearest = limits.share_days.iter().copied().min_by_key(|days| days.abs_diff(USUAL_DAYS));
-    // A server that offers no days has links that never end.
+    // A server that offers no number of days may offer links that never expire.
     nearest.or_else(|| (!limits.share_for_ever).then_some(USUAL_DAYS))
 }
 

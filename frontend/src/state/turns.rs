@@ -1,12 +1,12 @@
-//! Whose turn it is to be decoded, where more files are opened than there are processors.
+//! Limits the number of files that are decoded at a time.
 
 use super::FileId;
 use std::collections::VecDeque;
 
-/// The files that are being decoded, and those that wait until one of them is.
+/// Files that are being decoded, and files that wait for them.
 ///
-/// A folder of 64 ranks would otherwise start 64 workers at once, all of which crawl, and each of which needs the most
-/// memory while it decodes; so the first ones are there soon and the others follow.
+/// A folder of 64 ranks would otherwise start 64 workers at once. All of them would be slow, and each needs the most
+/// memory while it decodes. With a limit, the first files are ready soon and the others follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turns {
     limit: usize,
@@ -15,12 +15,12 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Turns for so many files at a time, at least one.
+    /// Creates a queue for `limit` files at a time, at least one.
     pub fn new(limit: usize) -> Self {
         Self { limit: limit.max(1), busy: Vec::new(), waiting: VecDeque::new() }
     }
 
-    /// Asks for a file's turn: true if it may begin at once, or else it waits.
+    /// Requests a file's turn; returns true if it may start at once, otherwise the file waits.
     pub fn ask(&mut self, id: FileId) -> bool {
         let may_begin = self.busy.len() < self.limit;
         if may_begin {
@@ -31,7 +31,7 @@ impl Turns {
         may_begin
     }
 
-    /// Lets a file begin at once, whether or not it waits.
+    /// Lets a file start at once, whether or not it waits.
     pub fn take(&mut self, id: FileId) {
         self.waiting.retain(|&waiting| waiting != id);
         if !self.busy.contains(&id) {
@@ -39,7 +39,7 @@ impl Turns {
         }
     }
 
-    /// Lets a file be the next one, if it waits: the one that is looked at.
+    /// Moves a waiting file, which the user looks at, to the front of the queue.
     pub fn prefer(&mut self, id: FileId) {
         if let Some(position) = self.waiting.iter().position(|&waiting| waiting == id) {
             self.waiting.remove(position);
@@ -47,7 +47,7 @@ impl Turns {
         }
     }
 
-    /// Ends the turn of a file that was decoded, failed or was closed, and returns the one whose turn it is now.
+    /// Ends the turn of a file that was decoded, failed or was closed, and returns the file whose turn it is now.
     pub fn end(&mut self, id: FileId) -> Option<FileId> {
         self.waiting.retain(|&waiting| waiting != id);
         let position = self.busy.iter().position(|&busy| busy == id)?;

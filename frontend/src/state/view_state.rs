@@ -1,14 +1,14 @@
-//! What is on the screen as a short text: in the address of a page, and in links to shared copies.
+//! The view on the screen as a short text, used in the page's address and in links to shared copies.
 //!
 //! ```text
 //! v1;device=0;axis=events;x=120.5..480;y=0..1073741824;pin=e310@402;tab=allocation;color=category;dock=flame;…
 //! ```
 //!
-//! What is chosen in the view below the timeline follows its name, and then the card, where one is known.
+//! The choices of the view below the timeline follow its name, and then the card if it is known.
 //!
-//! The text is versioned, since addresses and links outlive the page that wrote them: an older one is brought up to
-//! date step by step, a newer one is not guessed at. It never has a part of the data or the name of the file; texts that somebody
-//! looks for are in it.
+//! The text has a version, because addresses and links outlive the page that wrote them. An older version is upgraded
+//! step by step, and a newer one is refused. The text contains neither data of the file nor its name, but it contains
+//! search texts.
 
 use super::card::ThisCard;
 use super::choices::{self, Choices};
@@ -19,28 +19,27 @@ use crate::worker::{AllocationKey, AxisKind, ColorBy};
 use std::fmt;
 use std::rc::Rc;
 
-/// The version of what [`ViewState::to_text`] writes.
+/// Version of the format that [`ViewState::to_text`] writes.
 const VERSION: u32 = 1;
 
-/// Brings fields of version `i + 1` to version `i + 2`.
+/// Upgrades; entry `i` converts fields of version `i + 1` to version `i + 2`.
 const UPGRADES: &[fn(&mut Fields)] = &[];
 
-/// A part of the panel beside the timeline.
+/// Tab of the panel beside the timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PanelTab {
-    /// What was found.
     #[default]
     Findings,
-    /// The stacks at a moment.
+    /// Stacks at a moment.
     Stacks,
-    /// One allocation.
+    /// Details of one allocation.
     Allocation,
-    /// The file.
+    /// Facts about the file.
     File,
 }
 
 impl PanelTab {
-    /// All of them in their order.
+    /// All tabs in their order.
     pub const ALL: [Self; 4] = [Self::Findings, Self::Stacks, Self::Allocation, Self::File];
 
     fn name(self) -> &'static str {
@@ -53,23 +52,23 @@ impl PanelTab {
     }
 }
 
-/// A view below the timeline.
+/// View below the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DockTab {
     /// Stacks as a flame graph.
     Flame,
-    /// Allocations and groups of them as tables.
+    /// Tables of allocations and groups of them.
     Allocations,
     /// Segments and their blocks.
     Segments,
-    /// The trace under other settings.
+    /// Replay of the trace with other allocator settings.
     WhatIf,
-    /// Another file, moment or step beside this one.
+    /// Comparison with another file, moment or step.
     Compare,
 }
 
 impl DockTab {
-    /// All of them in their order.
+    /// All views in their order.
     pub const ALL: [Self; 5] = [Self::Flame, Self::Allocations, Self::Segments, Self::WhatIf, Self::Compare];
 
     fn name(self) -> &'static str {
@@ -83,44 +82,41 @@ impl DockTab {
     }
 }
 
-/// A pinned allocation and the moment at which it was clicked.
+/// Pinned allocation and the moment at which it was clicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PinKey {
-    /// The allocation.
     pub allocation: AllocationKey,
-    /// The moment.
     pub moment: u32,
 }
 
-/// What is on the screen, apart from the file itself.
+/// View on the screen, apart from the file itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewState {
-    /// The CUDA index of the shown device, -1 for pinned host memory.
+    /// CUDA index of the shown device; -1 for pinned host memory.
     pub device: i64,
-    /// What runs along x.
+    /// Quantity along the x axis.
     pub axis: AxisKind,
-    /// The part in view; `None` for all of it.
+    /// Part in view; `None` for all of it.
     pub range: Option<View>,
-    /// The pinned allocation.
     pub pin: Option<PinKey>,
-    /// The chosen part of the panel.
+    /// Selected tab of the panel.
     pub tab: PanelTab,
-    /// What is open below the timeline.
+    /// View that is open below the timeline.
     pub dock: Option<DockTab>,
-    /// What colours tell apart.
+    /// Property that the colours show.
     pub color: ColorBy,
-    /// What is chosen in the views below the timeline.
+    /// Choices in the views below the timeline.
     pub choices: Rc<Choices>,
-    /// The card, where it is known and no replay has one of its own.
+    /// Card, if it is known and no replay has its own.
     pub card: Option<ThisCard>,
 }
 
-/// Why a text is no view.
+/// Reason why a text could not be read as a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewStateError {
-    /// It is of a later version of this page.
+    /// The text was written by a later version of this page.
     Newer,
-    /// It is something else.
+    /// The text is not a view.
     Garbled,
 }
 
@@ -140,7 +136,7 @@ impl fmt::Display for ViewStateError {
 }
 
 impl ViewStateError {
-    /// What is said where something else is on the screen already, and stays.
+    /// Returns the message for the case that another view is already on the screen, and stays.
     pub fn of_open_page(self) -> &'static str {
         match self {
             Self::Newer => {
@@ -156,7 +152,7 @@ impl ViewStateError {
 }
 
 impl ViewState {
-    /// The text that [`from_text`](Self::from_text) reads.
+    /// Writes the text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
         let Self { device, axis, range, pin, tab, dock, color, choices, card } = self;
         let mut text = format!("v{VERSION};device={device};axis={}", axis_name(*axis));
@@ -185,10 +181,10 @@ impl ViewState {
         text
     }
 
-    /// The view of a text, whatever version of this page wrote it.
+    /// Parses a view, whatever version of this page wrote it.
     ///
     /// # Errors
-    /// If the text is of a later version, or none.
+    /// Returns an error if the text has a later version or is not a view.
     pub fn from_text(text: &str) -> Result<Self, ViewStateError> {
         let fields = Fields::read(text, VERSION, UPGRADES).map_err(|error| match error {
             FieldsError::Newer => ViewStateError::Newer,
@@ -210,7 +206,7 @@ impl ViewState {
         };
         let named = |name: &str| PanelTab::ALL.into_iter().find(|tab| tab.name() == name);
         let tab = fields.get("tab").map_or(Some(PanelTab::default()), named)?;
-        // A view that this page does not have leaves the rest as it is.
+        // An unknown view below the timeline is ignored.
         let dock = fields.get("dock").and_then(|name| DockTab::ALL.into_iter().find(|dock| dock.name() == name));
         let color = if fields.get("color") == Some("category") { ColorBy::Category } else { ColorBy::Stack };
         let choices = Rc::new(choices::read(fields, dock));
@@ -218,7 +214,7 @@ impl ViewState {
         Some(Self { device, axis, range, pin, tab, dock, color, choices, card })
     }
 
-    /// The texts that somebody typed in the open view: they are in the text of the view.
+    /// Returns the texts that the user has typed in the open view; they are part of the view's text.
     pub fn typed(&self) -> Vec<&str> {
         let Choices { selecting, stacks, differences, .. } = &*self.choices;
         let typed = match self.dock {
@@ -270,7 +266,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// As version 1 wrote it; it stays here when there are later ones.
+    /// Text of version 1, which has to stay readable when there are later versions.
     const V1: &str = "v1;device=-1;axis=time;x=0.5..1e6;y=0..1073741824;pin=i3@402;tab=allocation";
 
     fn view() -> ViewState {

@@ -1,7 +1,7 @@
-//! Building a model: parameters and buffers come into being on the device, in the order of `model.to("cuda")`.
+//! Builds a model: allocates its parameters and buffers on the device in the order of `model.to("cuda")`.
 //!
-//! Python builds a model in host memory and moves it; the device sees the same allocations either way.
-//! Values are set by kernels that work in place, so that nothing else is allocated.
+//! Python builds a model in host memory and moves it; the allocations on the device are the same. Values are set by
+//! in-place kernels, so that nothing else is allocated.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,38 +15,38 @@ use crate::numbers::Numbers as _;
 use crate::parallel::{Copies, TensorParallel, fsdp};
 use crate::place::Module;
 
-/// A parameter of the model.
 #[derive(Debug)]
 pub struct Parameter {
-    /// Its place, such as `layers.3.attention.qkv.weight`.
+    /// Place of the parameter, such as `layers.3.attention.qkv.weight`.
     pub module: Module,
-    /// The tensor; it requires a gradient.
+    /// Tensor that requires a gradient.
     pub tensor: Tensor,
-    /// Which part of it this process has.
+    /// Part of the parameter that this process holds.
     pub holding: Holding,
 }
 
-/// Which part of a parameter, and of its gradient, a process of a tensor-parallel group has.
+/// Part of a parameter, and of its gradient, that a process of a tensor-parallel group holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holding {
-    /// All of both: wherever nothing is divided.
+    /// The whole parameter and the whole gradient; always the case without tensor parallelism.
     All,
-    /// Its rows or columns of both.
+    /// The rows or columns of this process, of the parameter and of its gradient.
     Part,
-    /// Its rows, and the gradient of all rows, whose part each reader takes; `[this process, all processes]`.
+    /// The rows of this process, but the gradient of all rows, from which each reader takes its part.
+    ///
+    /// Contains `[rank, ranks]`.
     WholeGradient([i64; 2]),
-    /// All of it, and a gradient that is still to be summed over the processes, by each reader.
+    /// The whole parameter, with a gradient that each reader still has to sum over the processes.
     GradientOfPart,
 }
 
-/// The values that a new tensor has.
+/// Initial values of a new tensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Init {
-    /// All the same.
     Constant(f64),
-    /// Normally distributed around 0 with this deviation.
+    /// Normal distribution around 0 with this standard deviation.
     Normal(f64),
-    /// Uniform between minus and plus this bound.
+    /// Uniform distribution between minus and plus this bound.
     Uniform(f64),
 }
 
@@ -61,7 +61,7 @@ impl Init {
     }
 }
 
-/// Makes the tensors of one module, and the builders of the modules inside it.
+/// Factory of the tensors of one module, and of the builders of its submodules.
 #[derive(Debug, Clone)]
 pub struct Builder {
     module: Option<Module>,
@@ -79,7 +79,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The builder of a model whose parameters have this number format.
+    /// Creates the builder of a model whose parameters have the dtype `kind`.
     pub fn new(device: Device, kind: Kind) -> Self {
         Self {
             module: None,
@@ -97,70 +97,71 @@ impl Builder {
         }
     }
 
-    /// The builder of a model that is frozen, if it has adapters, but for these.
+    /// Freezes the model except for its adapters, if it has adapters.
     pub fn with_lora(self, lora: Option<Lora>) -> Self {
         Self { frozen: lora.is_some(), lora: lora.map(Rc::new), ..self }
     }
 
-    /// The builder of a model whose parameters are sharded, if there is a group that they belong to.
+    /// Shards the parameters of the model, if there is a group that they belong to.
     pub(crate) fn with_shards(self, root: Option<fsdp::Group>) -> Self {
         Self { shards: root, ..self }
     }
 
-    /// The group that parameters belong to, where they are sharded.
+    /// Returns the group that parameters belong to, if they are sharded.
     pub(crate) fn shards(&self) -> Option<fsdp::Group> {
         self.shards
     }
 
-    /// The builder of a block inside a model, and what gathers its parameters where they are sharded.
+    /// Returns a builder for a block of the model, and the block, which gathers its parameters if they are sharded.
     pub fn block(&self) -> (Self, fsdp::Block) {
         let block = fsdp::Block::new(self.shards, self.module());
         (Self { shards: block.group(), ..self.clone() }, block)
     }
 
-    /// The builder of a model whose layers make some mistakes.
+    /// Sets the mistakes that the layers of the model make.
     pub fn with_inside(self, inside: Inside) -> Self {
         Self { inside, ..self }
     }
 
-    /// The mistakes that the layers make.
     pub fn inside(&self) -> &Inside {
         &self.inside
     }
 
-    /// The builder of one process's part of a model, where linear layers are divided.
+    /// Restricts the model to the part of one process, if linear layers are split.
     pub(crate) fn with_split(self, split: Option<TensorParallel>) -> Self {
         Self { split, ..self }
     }
 
-    /// How linear layers are divided, where they are.
+    /// Returns how linear layers are split, if they are.
     pub(crate) fn split(&self) -> Option<TensorParallel> {
         self.split
     }
 
-    /// A builder of parameters of which this process has such a part, where anything is divided.
+    /// Returns a builder whose parameters are held as `holding` if the model is split, and whole otherwise.
     pub(crate) fn held(&self, holding: Holding) -> Self {
         let holding = if self.split.is_some() { holding } else { Holding::All };
         Self { holding, ..self.clone() }
     }
 
-    /// A builder of parameters that each process has, whose gradients come of its tokens.
+    /// Returns a builder for parameters that each process holds whole.
+    ///
+    /// With sequence parallelism their gradients come from the process's own tokens only.
     pub(crate) fn held_by_tokens(&self) -> Self {
         let by_tokens = self.split.is_some_and(TensorParallel::by_tokens);
         self.held(if by_tokens { Holding::GradientOfPart } else { Holding::All })
     }
 
-    /// A builder of trained parts of this module, whose parameters have this number format.
+    /// Returns a builder for trainable parts of this module, with parameters of the dtype `kind`.
     pub fn trained(&self, kind: Kind) -> Self {
         Self { frozen: false, kind, ..self.clone() }
     }
 
-    /// The adapters that linear layers have.
+    /// Returns the adapters of linear layers.
     pub fn lora(&self) -> Option<&Lora> {
         self.lora.as_deref()
     }
 
-    /// The builder of a replica on another device: instead of new tensors its modules get these copies.
+    /// Returns the builder of a replica on another device, whose modules take `copies` instead of new tensors.
     pub(crate) fn replica(&self, device: Device, copies: Rc<Copies>) -> Self {
         Self {
             module: Some(copies.root()),
@@ -172,13 +173,13 @@ impl Builder {
         }
     }
 
-    /// The parameters that were made so far, and the buffers.
+    /// Returns the parameters that were created so far, and the buffers.
     pub(crate) fn tensors(&self) -> [Vec<(Module, Tensor)>; 2] {
         let share = |list: &[Parameter]| list.iter().map(|made| (made.module, made.tensor.shallow_clone())).collect();
         [share(&self.parameters.borrow()), share(&self.buffers.borrow())]
     }
 
-    /// The builder of a module inside this one.
+    /// Returns the builder of a submodule.
     pub fn child(&self, name: &str) -> Self {
         if let (Some(copies), Some(parent)) = (&self.copies, self.module) {
             return Self { module: Some(copies.module(parent, name)), ..self.clone() };
@@ -187,30 +188,29 @@ impl Builder {
         Self { module: Some(module), ..self.clone() }
     }
 
-    /// The module that is built; `None` is the model itself.
+    /// Returns the module that is built.
     ///
     /// # Panics
     ///
-    /// This is the builder of the model itself, which is no place of its own.
+    /// Panics for the builder of the model itself, which has no place of its own.
     pub fn module(&self) -> Module {
         self.module.expect("the model itself is no module: ask a child")
     }
 
-    /// The device that tensors are made on.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// The number format of parameters.
+    /// Returns the dtype of parameters.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// A parameter of this module; a frozen one is not among those that are taken.
+    /// Creates a parameter of this module; a frozen one is not part of [`Builder::into_parameters`].
     ///
     /// # Errors
     ///
-    /// There is no memory for it.
+    /// Returns an error if memory runs out.
     pub fn parameter(&self, name: &str, shape: &[i64], init: Init) -> Result<Tensor> {
         if let Some(copies) = &self.copies {
             return copies.take(self.child(name).module());
@@ -228,7 +228,7 @@ impl Builder {
         Ok(tensor)
     }
 
-    /// A parameter of which this process has a part: that is what the optimizer changes.
+    /// Creates a sharded parameter: the optimizer steps the shard of this process, and layers read the whole.
     fn sharded(&self, group: fsdp::Group, name: &str, shape: &[i64], init: Init) -> Result<Tensor> {
         let module = self.child(name).module();
         let fsdp::Sharded { shard, whole } = module.run(|| group.parameter(module, shape, self.kind))?;
@@ -237,13 +237,14 @@ impl Builder {
         Ok(whole)
     }
 
-    /// Makes the modules inside a module, then its own parameters; a list of parameters has its own first.
+    /// Creates the submodules of a module, then its own parameters, but lists its own parameters first.
     ///
-    /// In Python too `to("cuda")` begins inside, and `parameters()` outside.
+    /// Python has the same difference: `to("cuda")` moves submodules first, and `parameters()` yields a module's own
+    /// first.
     ///
     /// # Errors
     ///
-    /// Those of the two.
+    /// Returns the first error of `inside` or `own`.
     pub fn inside_first<I, O>(
         &self,
         inside: impl FnOnce() -> Result<I>,
@@ -258,11 +259,11 @@ impl Builder {
         Ok((inside, own))
     }
 
-    /// A tensor of this module that is not trained, in a number format of its own.
+    /// Creates a tensor of this module that is not trained, with a dtype of its own.
     ///
     /// # Errors
     ///
-    /// There is no memory for it.
+    /// Returns an error if memory runs out.
     pub fn buffer(&self, name: &str, shape: &[i64], kind: Kind, init: Init) -> Result<Tensor> {
         if let Some(copies) = &self.copies {
             return copies.take(self.child(name).module());
@@ -281,7 +282,7 @@ impl Builder {
         })
     }
 
-    /// Takes the parameters that were made so far to be trained, in order.
+    /// Takes the trainable parameters that were created so far, in order.
     pub fn into_parameters(self) -> Vec<Parameter> {
         std::mem::take(&mut *self.parameters.borrow_mut())
     }

@@ -1,7 +1,7 @@
-//! Runs a training job on libtorch, and writes the snapshot that PyTorch's own allocator makes of it.
+//! Runs a training job on libtorch and writes the memory snapshot of PyTorch's own allocator.
 //!
-//! Every allocation knows its [`place`]: step, phase, module and operation.
-//! On a machine without a GPU the same code runs on the virtual GPU; nothing in here knows which of the two it is.
+//! Every allocation knows its [`place`]: step, phase, module and operation. On a machine without a GPU the same code
+//! runs on the virtual GPU; nothing in this crate depends on which one it is.
 
 pub mod shim;
 
@@ -29,5 +29,5 @@ pub mod report;
 
 pub mod run;
 
-/// What an operation of libtorch yields: its value, or the message of its exception.
+/// Result of a libtorch operation: its value, or the message of its exception.
 pub type Result<T> = std::result::Result<T, tch::TchError>;

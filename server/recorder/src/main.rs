@@ -1,4 +1,4 @@
-//! The binary `snapscope-recorder`: a job on standard input, lines of JSON on standard output, a snapshot in a file.
+//! The binary `snapscope-recorder`: reads a job from standard input, prints lines of JSON, and writes a snapshot file.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use walls::{SHARED_MEMORY, Walls};
 
 const USAGE: &str = "usage: snapscope-recorder --output FILE < JOB.json";
 
-/// The exit status of a run that failed; its last line says why.
+/// Exit status of a failed run; its last output line gives the reason.
 const FAILED: u8 = 3;
 
 fn main() -> ExitCode {
@@ -47,9 +47,9 @@ fn run() -> Result<(), Failed> {
     })
 }
 
-/// Where the parent is killed and cannot end this process, the kernel does.
+/// Makes the kernel kill this process if its parent dies without ending it.
 ///
-/// A parent that died while libtorch was loaded is not the parent any more: the keeper says who it is.
+/// The parent may already have died while libtorch was loaded, so its process id is compared with `SNAPSCOPE_KEEPER`.
 fn end_with_parent() {
     #[cfg(target_os = "linux")]
     {
@@ -62,9 +62,10 @@ fn end_with_parent() {
     }
 }
 
-/// Gives up what no recording needs, before anything is read and any thread is started.
+/// Drops all permissions that no recording needs, before any input is read and any thread is started.
 ///
-/// What is left: libraries and the machine's settings to read, the folder of the output to write, and the cards.
+/// What remains: reading libraries and the machine's settings, writing the folder of the output and shared memory, and
+/// using the GPUs.
 fn raise_walls(output: &Path) {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let write = vec![folder.to_owned(), SHARED_MEMORY.into()];
@@ -92,7 +93,7 @@ fn read_job() -> Result<Job, String> {
     })
 }
 
-/// Whoever ends this process early still gets the trace so far.
+/// Starts a thread that writes a partial snapshot and exits when the process receives SIGTERM.
 fn write_down_when_terminated(device: u32, output: PathBuf) {
     let Ok(mut signals) = Signals::new([SIGTERM]) else { return };
     thread::spawn(move || {

@@ -1,6 +1,6 @@
-//! Operations of a tensor and a number, which come back as errors where tch's own would panic.
+//! Operations of a tensor and a number that return errors where tch's own functions would panic.
 //!
-//! tch frees the number before it looks for an exception, and finds the operation's there.
+//! tch frees its C++ scalar before it checks for an exception, and that free panics on the exception of the operation.
 #![allow(unsafe_code, reason = "tensors cross to C++ as pointers")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -10,7 +10,7 @@ use tch::{Device, Kind, Tensor};
 use crate::Result;
 use crate::shim::check;
 
-/// A number that keeps whether it is whole: the result's number format depends on it.
+/// An integer or a real number; the difference decides the dtype of the result.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Number {
@@ -31,7 +31,7 @@ impl From<f64> for Number {
     }
 }
 
-/// The order is that of `Operation` in `shim/numbers.cpp`.
+/// Operations in the order of `Operation` in `shim/numbers.cpp`.
 #[derive(Clone, Copy)]
 #[repr(i32)]
 enum Operation {
@@ -64,7 +64,9 @@ unsafe extern "C" {
     fn snapscope_range(end: i64, real: bool, device: c_int, out: *mut *mut c_void) -> *mut c_char;
 }
 
-/// Operations of a tensor and a number; those that end in `_` work in place. All fail as the operation does.
+/// Operations of a tensor and a number; those that end in `_` work in place.
+///
+/// Each returns an error if the operation fails.
 pub trait Numbers: Sized {
     /// `tensor + number`
     fn add_number(&self, number: impl Into<Number>) -> Result<Self>;
@@ -96,7 +98,7 @@ pub trait Numbers: Sized {
     fn where_number(&self, condition: &Self, number: impl Into<Number>) -> Result<Self>;
     /// `tensor.fill_(number)`
     fn fill_number_(&self, number: impl Into<Number>) -> Result<()>;
-    /// `torch.histc(tensor, bins=number, min=0, max=number - 1)`: how often each whole number below it occurs.
+    /// `torch.histc(tensor, bins=number, min=0, max=number - 1)`: counts how often each integer below `number` occurs.
     fn count_below(&self, number: i64) -> Result<Self>;
 }
 
@@ -166,20 +168,20 @@ impl Numbers for Tensor {
     }
 }
 
-/// `torch.arange(end, device=device)`: the whole numbers below `end`.
+/// Returns the integers below `end`: `torch.arange(end, device=device)`.
 ///
 /// # Errors
 ///
-/// There is no memory for them.
+/// Returns an error if memory runs out.
 pub fn range(end: i64, device: Device) -> Result<Tensor> {
     below(end, false, device)
 }
 
-/// `torch.arange(end, dtype=torch.float32, device=device)`: the whole numbers below `end` as floats.
+/// Returns the integers below `end` as floats: `torch.arange(end, dtype=torch.float32, device=device)`.
 ///
 /// # Errors
 ///
-/// There is no memory for them.
+/// Returns an error if memory runs out.
 pub fn real_range(end: i64, device: Device) -> Result<Tensor> {
     below(end, true, device)
 }
@@ -193,11 +195,11 @@ fn below(end: i64, real: bool, device: Device) -> Result<Tensor> {
     Ok(unsafe { Tensor::from_ptr(out.cast()) })
 }
 
-/// A tensor without dimensions, filled with a number.
+/// Returns a tensor without dimensions that holds `value`.
 ///
 /// # Errors
 ///
-/// There is no memory for it.
+/// Returns an error if memory runs out.
 pub fn full(value: impl Into<Number>, kind: Kind, device: Device) -> Result<Tensor> {
     let tensor = Tensor::f_empty([0_i64; 0], (kind, device))?;
     tensor.fill_number_(value)?;
@@ -207,7 +209,7 @@ pub fn full(value: impl Into<Number>, kind: Kind, device: Device) -> Result<Tens
 fn compute(operation: Operation, tensor: &Tensor, other: Option<&Tensor>, number: Number) -> Result<Tensor> {
     let mut out = std::ptr::null_mut();
     let other = other.map_or(std::ptr::null(), |other| other.as_ptr().cast());
-    // SAFETY: both tensors outlive the call; without a message `out` is a new tensor, or a handle of `tensor`.
+    // SAFETY: both tensors outlive the call; without a message `out` is a new tensor or a new handle of `tensor`.
     check(unsafe { snapscope_number(operation as c_int, tensor.as_ptr().cast_mut().cast(), other, number, &mut out) })?;
     // SAFETY: the new handle belongs to the caller.
     Ok(unsafe { Tensor::from_ptr(out.cast()) })

@@ -1,4 +1,4 @@
-//! A pass through a model: what the layers need to know besides their input.
+//! A pass through a model: the settings that layers need besides their input.
 
 use shared::job::{Job, Keep, Mistake, Precision, Saving};
 use tch::Tensor;
@@ -12,23 +12,23 @@ mod checkpoint;
 
 pub use checkpoint::Shared;
 
-/// What the layers of a model need to know besides their input.
+/// Settings of a forward pass that all layers read.
 #[derive(Debug, Clone, Copy)]
 pub struct Pass {
-    /// Whether dropout drops and batch norm counts.
+    /// True in training, where dropout is active and batch norm uses and counts batches.
     pub training: bool,
-    /// Whether layers drop their activations and compute them again in backward.
+    /// True if layers drop their activations and recompute them in backward.
     pub checkpointing: bool,
-    /// The number formats.
+    /// Dtypes of weights and activations.
     pub precision: Precision,
-    /// Which layers checkpointing takes, what it keeps, and what waits on the host.
+    /// Layers to checkpoint, results that these keep, and whether activations wait on the host.
     pub saving: Saving,
-    /// Whether the loss is computed behind the region of autocast.
+    /// True if the loss is computed after the region of autocast instead of inside it.
     pub loss_outside: bool,
 }
 
 impl Pass {
-    /// The pass of a training step.
+    /// Returns the settings of a training step.
     pub fn of_training(job: &Job) -> Self {
         Self {
             training: true,
@@ -39,21 +39,21 @@ impl Pass {
         }
     }
 
-    /// The pass of an evaluation.
+    /// Returns the settings of an evaluation.
     pub fn of_evaluation(job: &Job) -> Self {
         Self { training: false, checkpointing: false, ..Self::of_training(job) }
     }
 
-    /// The pass as the layer of this index, counted from 0, sees it: not every layer may be checkpointed.
+    /// Returns the settings of one layer, counted from 0, since checkpointing may take only every n-th layer.
     pub fn of_layer(&self, index: usize) -> Self {
         Self { checkpointing: self.checkpointing && self.saving.checkpoints(index as u64), ..*self }
     }
 
-    /// Runs forward and loss of a batch: under autocast, and with what is saved on the host, where the job has it so.
+    /// Runs forward and loss of a batch, with autocast and activations on the host if the job has these.
     ///
     /// # Errors
     ///
-    /// Those of `work`.
+    /// Returns the error of `work`.
     pub fn run<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         if self.training && self.saving.offload_activations {
             return self.with_loss(|| saving::with_activations_on_host(work));
@@ -61,21 +61,21 @@ impl Pass {
         self.with_loss(work)
     }
 
-    /// Runs the forward pass of a batch, which has a region of autocast of its own where the loss is outside.
+    /// Runs the forward pass of a batch, in an autocast region of its own if the loss is outside.
     ///
     /// # Errors
     ///
-    /// Those of `work`.
+    /// Returns the error of `work`.
     pub fn forward<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         if self.loss_outside { self.in_its_formats(work) } else { work() }
     }
 
-    /// Runs forward and loss under autocast, where the job has both in one region.
+    /// Runs forward and loss, in one region of autocast unless the loss is computed outside of it.
     fn with_loss<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         if self.loss_outside { work() } else { self.in_its_formats(work) }
     }
 
-    /// Runs `work` under autocast, where the job has it.
+    /// Runs `work` under autocast, if the job uses it.
     fn in_its_formats<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         match self.precision {
             Precision::Autocast(amp) => autocast::run(amp, work),
@@ -83,14 +83,14 @@ impl Pass {
         }
     }
 
-    /// Runs a layer, so that its activations are dropped and computed again in backward where the job has it so.
+    /// Runs a layer, and checkpoints it if the job says so: backward then recomputes its activations.
     ///
-    /// The layer must give the same output for the same inputs; it runs on another thread the second time.
-    /// In Python only the first input is a positional argument, which waits for backward where activations do.
+    /// The layer must give the same output for the same inputs; it runs on another thread the second time. In Python
+    /// only the first input is a positional argument; it alone moves to the host if activations do.
     ///
     /// # Errors
     ///
-    /// Those of `layer`.
+    /// Returns the error of `layer`.
     pub fn layer<L>(&self, inputs: &[&Tensor], layer: L) -> Result<Tensor>
     where
         L: Fn(&[&Tensor], &Self) -> Result<Tensor> + Send + 'static,
@@ -101,11 +101,11 @@ impl Pass {
         self.checkpoint(inputs, self.saving.keep, 1, layer)
     }
 
-    /// Runs a part of the model that is checkpointed whatever the job says of its layers; see [`Pass::layer`].
+    /// Runs a part of the model that is always checkpointed, whatever the job says; see [`Pass::layer`].
     ///
     /// # Errors
     ///
-    /// Those of `part`.
+    /// Returns the error of `part`.
     pub fn again<L>(&self, inputs: &[&Tensor], part: L) -> Result<Tensor>
     where
         L: Fn(&[&Tensor], &Self) -> Result<Tensor> + Send + 'static,

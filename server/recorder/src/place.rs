@@ -1,8 +1,8 @@
-//! Where the program is: the words that allocations carry.
+//! Places: the phase, module and operation that each allocation carries in its stack.
 //!
-//! A thread is in a phase and in a module; whatever it allocates is written down under both.
-//! In the snapshot they are frames, innermost first: the operations under way (file `operator`), the module and its
-//! parents (file `module`, name `layers.3.attention · forward`), and the phase (file `phase`).
+//! Each thread is in a phase and in a module, and whatever it allocates is recorded under both. The snapshot has them
+//! as frames, innermost first: the operations under way (file `operator`), the module and its parents (file `module`,
+//! name `layers.3.attention · forward`), and the phase (file `phase`).
 
 use std::cell::RefCell;
 use std::fmt;
@@ -10,25 +10,25 @@ use std::sync::Mutex;
 
 use crate::{Result, shim};
 
-/// A part of a run. The order is that of `kPhases` in `shim/place.cpp`.
+/// Phase of a run, in the order of `kPhases` in `shim/place.cpp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Phase {
-    /// The model and the optimizer are built.
+    /// Building the model and the optimizer.
     Setup,
-    /// A batch is brought to the device.
+    /// Bringing a batch to the device.
     Data,
     /// The model's forward pass.
     Forward,
-    /// The loss, from the model's outputs.
+    /// Computing the loss from the model's outputs.
     Loss,
-    /// Gradients.
+    /// Computing gradients.
     Backward,
-    /// Unscaling, clipping, the optimizer's step, clearing gradients.
+    /// Unscaling and clipping gradients, the optimizer's step, and clearing gradients.
     Optimizer,
-    /// Forward and loss without training.
+    /// Forward pass and loss without training.
     Evaluation,
-    /// A forward pass that backward repeats, because of checkpointing.
+    /// A forward pass that checkpointing repeats during backward.
     Recompute,
 }
 
@@ -44,16 +44,16 @@ impl Phase {
         Self::Recompute,
     ];
 
-    /// The phase of a number, as the shim gives it.
+    /// Returns the phase with the shim's number; unknown numbers yield [`Phase::Setup`].
     pub fn from_number(number: i32) -> Self {
         usize::try_from(number).ok().and_then(|index| Self::ALL.get(index).copied()).unwrap_or(Self::Setup)
     }
 
-    /// Runs `work` in this phase, and returns to the one before.
+    /// Runs `work` in this phase, then restores the previous one.
     ///
     /// # Errors
     ///
-    /// Those of `work`.
+    /// Returns the error of `work`.
     pub fn run<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let before = shim::set_phase(self as i32);
         let result = work();
@@ -64,11 +64,11 @@ impl Phase {
         result
     }
 
-    /// As [`run`](Self::run), with a span among the snapshot's annotations.
+    /// Runs `work` like [`run`](Self::run), with a span in the snapshot's annotations.
     ///
     /// # Errors
     ///
-    /// Those of `work`.
+    /// Returns the error of `work`.
     pub fn run_annotated<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let name = self.to_string();
         shim::annotate_start(&name);
@@ -93,20 +93,20 @@ impl fmt::Display for Phase {
     }
 }
 
-/// A module of the model, or a tensor that belongs to one; [`Module::root`] and [`Module::child`] mint it.
+/// A module of the model, or a tensor that belongs to one; created by [`Module::root`] and [`Module::child`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Module(u32);
 
-/// The path of every module, by number.
+/// Paths of all modules, indexed by number.
 static PATHS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl Module {
-    /// A module with no parent.
+    /// Creates a module without a parent.
     pub fn root(name: &str) -> Self {
         Self::add(None, name.to_owned())
     }
 
-    /// The module with no parent of this name; it is made where there is none.
+    /// Returns the module of this name that has no parent, and creates it at the first call.
     pub fn named(name: &str) -> Self {
         let known = lock(&PATHS).iter().position(|path| path == name);
         match known.map(u32::try_from) {
@@ -115,12 +115,12 @@ impl Module {
         }
     }
 
-    /// A module inside this one: `layers.3` and `attention` make `layers.3.attention`.
+    /// Creates a submodule: `layers.3` and `attention` make `layers.3.attention`.
     pub fn child(self, name: &str) -> Self {
         Self::add(Some(self.0), format!("{}.{name}", self.path()))
     }
 
-    /// The module of this name inside this one; it is made where there is none.
+    /// Returns the submodule of this name, and creates it at the first call.
     pub fn named_child(self, name: &str) -> Self {
         let path = format!("{}.{name}", self.path());
         let known = lock(&PATHS).iter().position(|known| *known == path);
@@ -130,12 +130,12 @@ impl Module {
         }
     }
 
-    /// What the shim knows it by.
+    /// Returns the number by which the shim knows the module.
     pub(crate) fn number(self) -> u32 {
         self.0
     }
 
-    /// The path, such as `layers.3.attention`.
+    /// Returns the path, such as `layers.3.attention`.
     pub fn path(self) -> String {
         lock(&PATHS)[self.0 as usize].clone()
     }
@@ -148,11 +148,11 @@ impl Module {
         Self(number)
     }
 
-    /// Runs `work` in this module: what it allocates is the module's.
+    /// Runs `work` in this module, so that its allocations belong to the module.
     ///
     /// # Errors
     ///
-    /// Those of `work`.
+    /// Returns the error of `work`.
     pub fn run<T>(self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let before = shim::enter(self.0);
         let result = work();
@@ -168,12 +168,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Where an operation failed first on this thread.
+/// Place of the first failed operation of this thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The part of the step.
     pub phase: Phase,
-    /// The module's path; empty outside of modules.
+    /// Path of the module; empty outside of modules.
     pub module: String,
 }
 
@@ -188,9 +187,9 @@ thread_local! {
 }
 
 impl Failure {
-    /// The innermost place that an error came through on this thread, if one did.
+    /// Returns the innermost place on this thread that an error passed through.
     ///
-    /// A failure of backward happens on other threads; its module is that of the last backward node.
+    /// Backward fails on threads of the autograd engine; the module is then that of the last backward node.
     pub fn first() -> Option<Self> {
         let failure = FIRST_FAILURE.with_borrow(Clone::clone)?;
         if failure.phase == Phase::Backward && failure.module.is_empty() {
@@ -204,7 +203,7 @@ impl Failure {
         Self { phase: Phase::from_number(place.phase), module: place.module }
     }
 
-    /// Keeps the innermost place only: the one that is noted first.
+    /// Keeps the place that is noted first, which is the innermost one.
     fn note(place: impl FnOnce() -> Self) {
         FIRST_FAILURE.with_borrow_mut(|first| {
             if first.is_none() {

@@ -1,4 +1,4 @@
-//! What the recorder says: lines on standard output, and the snapshot file.
+//! Output of the recorder: lines on standard output, and the snapshot file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,32 +11,31 @@ use shared::api::{Progress, RecorderLine, Written};
 use crate::place::Phase;
 use crate::shim;
 
-/// The least time between two lines of progress.
+/// Shortest time between two lines of progress.
 const BETWEEN_PROGRESS: Duration = Duration::from_millis(50);
 
-/// Where the run is, for whoever has to say so from another thread.
+/// Position of the run, for threads that report it.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
-    /// The step under way, from 0; `None` while the model is built.
+    /// Step under way, from 0; `None` while the model is built.
     pub step: Option<u64>,
-    /// The part of the step.
     pub phase: Phase,
-    /// Steps that were completed.
+    /// Number of completed steps.
     pub steps_done: u64,
 }
 
 static NOW: Mutex<Now> = Mutex::new(Now { step: None, phase: Phase::Setup, steps_done: 0 });
 
-/// Held while a file is written, so that two threads do not write one file.
+/// Held while a file is written, so that two threads never write the same file at once.
 static WRITING: Mutex<()> = Mutex::new(());
 
 impl Now {
-    /// Where the run is.
+    /// Returns the current position of the run.
     pub fn get() -> Self {
         *lock(&NOW)
     }
 
-    /// Says where the run is from now on.
+    /// Changes the current position of the run.
     pub fn update(change: impl FnOnce(&mut Self)) {
         change(&mut lock(&NOW));
     }
@@ -46,7 +45,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says how a run goes on.
+/// Reporter of a run's progress.
 #[derive(Debug)]
 pub struct Reporter {
     device: u32,
@@ -55,12 +54,12 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// Reports on a device; snapshots go to `output`.
+    /// Creates a reporter for a device that writes snapshots to `output`.
     pub fn new(device: u32, output: &Path) -> Self {
         Self { device, output: output.to_owned(), last_progress: None }
     }
 
-    /// Prints a line. Nobody reading it is no reason to stop: the snapshot counts.
+    /// Prints a line and ignores failures, because the snapshot matters even if nobody reads the output.
     pub fn say(line: &RecorderLine) {
         let mut stdout = io::stdout().lock();
         let _ = serde_json::to_writer(&mut stdout, line);
@@ -68,7 +67,7 @@ impl Reporter {
         let _ = stdout.flush();
     }
 
-    /// Says where the run is, if the last such line is a while ago.
+    /// Prints the current position, unless the last such line is less than 50 ms ago.
     pub fn progress(&mut self) {
         if self.last_progress.is_some_and(|last| last.elapsed() < BETWEEN_PROGRESS) {
             return;
@@ -84,11 +83,13 @@ impl Reporter {
         }));
     }
 
-    /// Replaces the snapshot file, and says so. A reader sees the old file or the new one, never half of one.
+    /// Replaces the snapshot file atomically and prints a line about it.
+    ///
+    /// A reader sees either the old file or the new one.
     ///
     /// # Errors
     ///
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, snapshot: &[u8], partial: bool) -> io::Result<()> {
         let _writing = lock(&WRITING);
         write_whole(&self.output, snapshot)?;

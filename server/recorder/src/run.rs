@@ -1,7 +1,7 @@
-//! The training loop: a job becomes a snapshot.
+//! The training loop, which turns a job into a snapshot.
 //!
-//! The loop is that of a plain PyTorch script, with Python's lifetimes: a batch and a loss live until the next ones
-//! take their names.
+//! It is the loop of a plain PyTorch script with Python's lifetimes: a batch and a loss live until the next ones are
+//! assigned to their names.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -23,15 +23,15 @@ use crate::place::{Failure, Module, Phase};
 use crate::report::{Now, Reporter};
 use crate::shim;
 
-/// How long a run goes on before it writes down what there is, should it be killed.
+/// Time after which the end of a step writes a partial snapshot, in case the process is killed later.
 const BETWEEN_SNAPSHOTS: Duration = Duration::from_secs(10);
 
-/// Why a run has no result.
+/// Reason why a run has no result.
 #[derive(Debug)]
 pub enum Stop {
-    /// PyTorch or the recorder itself failed.
+    /// Message of an error of PyTorch or of the recorder itself.
     Failed(String),
-    /// The snapshot could not be written.
+    /// Error of writing the snapshot.
     Output(io::Error),
 }
 
@@ -47,7 +47,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// The words of an error; the stack of libtorch's own C++ functions is left out, as Python leaves it out.
+/// Returns the message of an error without the stack of libtorch's C++ functions, which Python leaves out too.
 fn message(error: TchError) -> String {
     match error {
         TchError::Torch(text) => match text.split_once("\nException raised from ") {
@@ -58,7 +58,7 @@ fn message(error: TchError) -> String {
     }
 }
 
-/// A job under way.
+/// A run of a job.
 pub struct Run<'a> {
     job: &'a Job,
     device: u32,
@@ -66,7 +66,7 @@ pub struct Run<'a> {
     last_snapshot: Instant,
 }
 
-/// What training changes from step to step.
+/// State of the training that outlives a step.
 struct Training {
     network: Box<dyn Network>,
     optimizer: Optimizer,
@@ -80,16 +80,16 @@ struct Training {
 }
 
 impl<'a> Run<'a> {
-    /// A run that writes its snapshot through `reporter`.
+    /// Creates a run that writes its snapshot through `reporter`.
     pub fn new(job: &'a Job, device: u32, reporter: Reporter) -> Self {
         Self { job, device, reporter, last_snapshot: Instant::now() }
     }
 
-    /// Trains, writes the snapshot and says how it ended. Running out of memory is a way to end.
+    /// Trains, writes the snapshot and reports the end of the run, which may be running out of memory.
     ///
     /// # Errors
     ///
-    /// An operation fails for another reason, or the snapshot cannot be written.
+    /// Returns an error if an operation fails for another reason, or if the snapshot cannot be written.
     pub fn record(&mut self) -> std::result::Result<(), Stop> {
         match self.train() {
             Ok(training) => {
@@ -136,7 +136,7 @@ impl<'a> Run<'a> {
         Ok(training)
     }
 
-    /// Starts CUDA and its memory history, and says what it runs on.
+    /// Starts CUDA and its memory history, and reports the device.
     fn start(&self) -> Result<()> {
         tch::manual_seed(0);
         shim::start_recording()?;
@@ -160,7 +160,9 @@ impl<'a> Run<'a> {
         shim::annotate_start(&step_name(step));
     }
 
-    /// Ends a step; now and then what is recorded so far is written down.
+    /// Ends a step, and may write a partial snapshot.
+    ///
+    /// It does so after steps 1, 2, 4, 8 and so on, and once the last one is [`BETWEEN_SNAPSHOTS`] old.
     fn end_step(&mut self, step: u64) -> std::result::Result<(), Stop> {
         shim::annotate_end(&step_name(step));
         let done = step + 1;
@@ -182,7 +184,7 @@ impl<'a> Run<'a> {
                 training.output = output?;
                 continue;
             }
-            // One region of autocast: what it has cast lives until the loss is there.
+            // Forward and loss share one region of autocast: its casts live until the loss is computed.
             let passes = || {
                 let mut output =
                     self.phase(Phase::Forward, || pass.forward(|| training.network.forward(&training.batch, &pass)))?;
@@ -233,10 +235,10 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Runs a part of the step: it has its phase, its span among the annotations, and lines of progress around it.
+    /// Runs one phase of a step, with a span in the annotations and a line of progress before and after.
     fn phase<T>(&mut self, phase: Phase, work: impl FnOnce() -> Result<T>) -> Result<T> {
         Now::update(|now| now.phase = phase);
-        // Should it crash in there, its last words say where.
+        // If the phase crashes the process, this line says where.
         self.reporter.progress();
         let result = phase.run_annotated(work);
         self.reporter.progress();
@@ -267,24 +269,23 @@ impl Training {
         Ok(Self { network, optimizer, scaler, loader, predictions, batch, output, loss, mistakes })
     }
 
-    /// Brings the next batch to the device, tensor by tensor: each takes the place of its predecessor.
+    /// Brings the next batch to the device; each tensor replaces its predecessor.
     fn load(&mut self) -> Result<()> {
         self.loader.load(&*self.network, &mut self.batch)
     }
 
-    /// The loss of the batch's output.
     fn loss(&self, output: &Output) -> Result<Tensor> {
         self.mistakes.loss(&*self.network, output, &self.batch)
     }
 
-    /// Keeps the whole loss as long as Python's output object does.
+    /// Keeps the undivided loss as long as Python's output object keeps it.
     fn hold_undivided(&mut self, loss: Option<Tensor>) {
         if let Some(output) = self.output.as_mut().filter(|_| self.network.output_holds_loss()) {
             output.locals.extend(loss);
         }
     }
 
-    /// Gives a loss its name; with one backward for all micro batches it is that of their sum.
+    /// Assigns a loss to its name; with one backward for all micro-batches, the name holds the sum of their losses.
     fn take_loss(&mut self, loss: Tensor, micro_batch: u64) -> Result<()> {
         self.loss = match &self.loss {
             Some(sum) if micro_batch > 0 && self.mistakes.make(Mistake::BackwardOnce) => {
@@ -322,18 +323,18 @@ impl Training {
     }
 }
 
-/// What a person should know of a card that is nearly full.
+/// Returns the message about a GPU that was full until PyTorch freed its cache.
 fn retried(times: i64) -> String {
     let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
     format!("the card was full {times}: PyTorch freed its cache and tried again, which makes a real run wait")
 }
 
-/// The name that PyTorch's profiler gives a step.
+/// Returns the name that PyTorch's profiler gives a step.
 fn step_name(step: u64) -> String {
     format!("ProfilerStep#{step}")
 }
 
-/// What ran out of memory, and the snapshot of that moment, where this is what a message is about.
+/// Returns where memory ran out and the snapshot of that moment, if `message` is about running out of memory.
 fn exhaustion(message: &str) -> Option<(OutOfMemory, Vec<u8>)> {
     if !message.contains("out of memory") {
         return None;
@@ -349,7 +350,7 @@ fn exhaustion(message: &str) -> Option<(OutOfMemory, Vec<u8>)> {
     Some((oom, snapshot))
 }
 
-/// The device index that a job runs on.
+/// Returns the index of the device that a job runs on; the virtual GPU is device 0.
 pub fn device_index(device: &JobDevice) -> u32 {
     match device {
         JobDevice::Virtual(_) => 0,
@@ -357,7 +358,7 @@ pub fn device_index(device: &JobDevice) -> u32 {
     }
 }
 
-/// Where a failed run was: step, phase, and module.
+/// Returns the phase and the module of the first failure.
 pub fn failure_place() -> (Phase, String) {
     Failure::first().map_or((Phase::Setup, String::new()), |failure| (failure.phase, failure.module))
 }

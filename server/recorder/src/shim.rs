@@ -1,4 +1,4 @@
-//! The C functions of `shim/`, and the few wrappers that hide their pointers.
+//! Bindings of the C functions of `shim/`, with wrappers that hide their pointers.
 #![allow(unsafe_code, reason = "every call into the shim is here")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -21,30 +21,30 @@ struct RawPlace {
     operation: *mut c_char,
 }
 
-/// The allocator's own counters of a device; sizes are in bytes.
+/// Counters of a device's allocator; sizes are in bytes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Requested bytes of what is alive.
+    /// Requested bytes of live allocations.
     pub live: i64,
-    /// Highest rounded bytes of blocks in use.
+    /// Peak of the rounded bytes of live allocations.
     pub allocated_peak: i64,
     /// Bytes of segments.
     pub reserved: i64,
-    /// Highest bytes of segments.
+    /// Peak of the bytes of segments.
     pub reserved_peak: i64,
-    /// How often the device had no memory left until the allocator's cache was freed.
+    /// Number of allocations that failed until the allocator freed its cache.
     pub retries: i64,
 }
 
-/// Which module, phase and operation a thread is in; empty texts where there is none.
+/// Module, phase and operation of a thread; names are empty where there is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The module's path, such as `layers.3.attention`.
+    /// Path of the module, such as `layers.3.attention`.
     pub module: String,
-    /// The number of a [`Phase`](crate::place::Phase).
+    /// Number of a [`Phase`](crate::place::Phase).
     pub phase: i32,
-    /// The operation, such as `aten::mm`.
+    /// Name of the operation, such as `aten::mm`.
     pub operation: String,
 }
 
@@ -75,13 +75,13 @@ unsafe extern "C" {
     fn snapscope_empty_cache() -> Message;
 }
 
-/// A text for C; what follows a zero byte is lost.
+/// Converts a text for C; everything after a zero byte is lost.
 fn c_text(text: &str) -> CString {
     let end = text.find('\0').unwrap_or(text.len());
     CString::new(&text[..end]).unwrap_or_default()
 }
 
-/// Takes a text that the shim has allocated.
+/// Takes ownership of a text that the shim has allocated.
 fn take_text(text: *mut c_char) -> String {
     if text.is_null() {
         return String::new();
@@ -110,7 +110,7 @@ fn take_place(raw: RawPlace) -> Place {
     Place { module: take_text(raw.module), phase: raw.phase, operation: take_text(raw.operation) }
 }
 
-/// Turns a message of the shim into a result.
+/// Converts a message of the shim to a result; null means success.
 pub(crate) fn check(message: *mut c_char) -> Result<()> {
     if message.is_null() { Ok(()) } else { Err(TchError::Torch(take_text(message))) }
 }
@@ -125,34 +125,34 @@ pub(crate) fn module(parent: Option<u32>, path: &str) -> u32 {
     unsafe { snapscope_module(parent.map_or(-1, i64::from), path.as_ptr()) }
 }
 
-/// The module that the calling thread was in before; see [`enter`].
+/// Module that the calling thread was in before; see [`enter`].
 pub(crate) struct Before(*const c_void);
 
-/// Puts the calling thread into a module.
+/// Sets the module of the calling thread and returns the previous one.
 pub(crate) fn enter(module: u32) -> Before {
     // SAFETY: the number comes from `module`.
     Before(unsafe { snapscope_enter(module) })
 }
 
-/// Puts the calling thread back.
+/// Restores the previous module of the calling thread.
 pub(crate) fn leave(before: Before) {
-    // SAFETY: the pointer comes from `enter`, and modules live for ever.
+    // SAFETY: the pointer comes from `enter`, and modules are never freed.
     unsafe { snapscope_leave(before.0) }
 }
 
-/// Sets the phase of the calling thread and returns the one before.
+/// Sets the phase of the calling thread and returns the previous one.
 pub(crate) fn set_phase(phase: i32) -> i32 {
     // SAFETY: no pointer is passed.
     unsafe { snapscope_set_phase(phase) }
 }
 
-/// Begins a step; 0 is the time before the first.
+/// Begins a step, counted from 1; 0 is the time before the first step.
 pub(crate) fn set_step(now: u64) {
     // SAFETY: no pointer is passed.
     unsafe { snapscope_set_step(now) }
 }
 
-/// Says that the first so many devices are used from now on.
+/// Announces that devices 0 to `count - 1` are used from now on.
 pub(crate) fn use_devices(count: i32) {
     // SAFETY: no pointer is passed.
     unsafe { snapscope_use_devices(count) }
@@ -162,17 +162,17 @@ pub(crate) fn use_devices(count: i32) {
 ///
 /// # Errors
 ///
-/// CUDA does not start.
+/// Returns an error if CUDA does not start.
 pub fn start_recording() -> Result<()> {
     // SAFETY: no pointer is passed.
     check(unsafe { snapscope_start_recording() })
 }
 
-/// The snapshot of all devices, as a pickle.
+/// Returns the snapshot of all devices as a pickle.
 ///
 /// # Errors
 ///
-/// PyTorch cannot make one.
+/// Returns an error if PyTorch cannot create one.
 pub fn snapshot() -> Result<Vec<u8>> {
     let mut bytes = NO_BYTES;
     // SAFETY: `bytes` is written before the call returns without a message.
@@ -180,15 +180,15 @@ pub fn snapshot() -> Result<Vec<u8>> {
     Ok(take_bytes(bytes))
 }
 
-/// Where memory ran out last, with the snapshot of that moment; `None` if it never did.
+/// Returns where memory ran out last, with the snapshot of that moment; `None` if it never ran out.
 pub fn out_of_memory() -> Option<(Place, Vec<u8>)> {
     let (mut place, mut bytes) = (NO_PLACE, NO_BYTES);
-    // SAFETY: both are written where the answer is true.
+    // SAFETY: both are written if the function returns true.
     let happened = unsafe { snapscope_out_of_memory(&mut place, &mut bytes) };
     happened.then(|| (take_place(place), take_bytes(bytes)))
 }
 
-/// The place of the backward node that began last, on any thread.
+/// Returns the place of the backward node that began last, on any thread.
 pub fn backward_place() -> Place {
     let mut place = NO_PLACE;
     // SAFETY: the place is always written.
@@ -196,7 +196,7 @@ pub fn backward_place() -> Place {
     take_place(place)
 }
 
-/// The place of the calling thread.
+/// Returns the place of the calling thread.
 pub fn place() -> Place {
     let mut place = NO_PLACE;
     // SAFETY: the place is always written.
@@ -204,11 +204,11 @@ pub fn place() -> Place {
     take_place(place)
 }
 
-/// The allocator's own counters.
+/// Reads the allocator's counters of a device.
 ///
 /// # Errors
 ///
-/// There is no such device.
+/// Returns an error if there is no such device.
 pub fn statistics(device: u32) -> Result<Statistics> {
     let mut statistics = Statistics::default();
     // SAFETY: `statistics` has the layout of the shim's struct.
@@ -216,11 +216,11 @@ pub fn statistics(device: u32) -> Result<Statistics> {
     Ok(statistics)
 }
 
-/// Limits PyTorch to a share of the device's memory.
+/// Limits PyTorch to a fraction of the device's memory.
 ///
 /// # Errors
 ///
-/// There is no such device, or the share is not above 0 and at most 1.
+/// Returns an error if there is no such device, or if `fraction` is not above 0 and at most 1.
 pub fn set_memory_fraction(device: u32, fraction: f64) -> Result<()> {
     // SAFETY: no pointer is passed.
     check(unsafe { snapscope_set_memory_fraction(device.cast_signed(), fraction) })
@@ -242,11 +242,11 @@ fn annotate(name: &str, stage: &CStr) {
     unsafe { snapscope_annotate(name.as_ptr(), stage.as_ptr()) }
 }
 
-/// Name and total memory, in bytes, of a device.
+/// Returns the name of a device and its total memory in bytes.
 ///
 /// # Errors
 ///
-/// There is no such device.
+/// Returns an error if there is no such device.
 pub fn device(device: u32) -> Result<(String, u64)> {
     let (mut name, mut memory) = (std::ptr::null_mut(), 0);
     // SAFETY: both are written before the call returns without a message.
@@ -254,49 +254,49 @@ pub fn device(device: u32) -> Result<(String, u64)> {
     Ok((take_text(name), memory))
 }
 
-/// Waits until everything asked of the current device is done.
+/// Waits until the current device has finished all its work.
 ///
 /// # Errors
 ///
-/// A kernel failed.
+/// Returns an error if a kernel failed.
 pub fn synchronize() -> Result<()> {
     // SAFETY: no pointer is passed.
     check(unsafe { snapscope_synchronize() })
 }
 
-/// Lets matrix products of 32-bit floats run in TF32, or not.
+/// Allows or forbids TF32 in matrix products of 32-bit floats.
 pub(crate) fn allow_tf32(allow: bool) {
     // SAFETY: no pointer is passed.
     unsafe { snapscope_allow_tf32(allow) }
 }
 
-/// Turns autocast on (`half` 1 is float16, 2 bfloat16) or off (0) on the calling thread.
+/// Enters an autocast region on the calling thread; `half` is 1 for float16, 2 for bfloat16, and 0 for off.
 pub(crate) fn autocast_enter(half: i32) {
     // SAFETY: no pointer is passed.
     unsafe { snapscope_autocast_enter(half) }
 }
 
-/// Ends what [`autocast_enter`] began.
+/// Leaves the region of the last [`autocast_enter`].
 pub(crate) fn autocast_leave() {
     // SAFETY: no pointer is passed.
     unsafe { snapscope_autocast_leave() }
 }
 
-/// `tensor.backward(retain_graph=True)`
+/// Runs backward without freeing the graph: `tensor.backward(retain_graph=True)`.
 ///
 /// # Errors
 ///
-/// An operation fails.
+/// Returns an error if an operation fails.
 pub(crate) fn backward_retaining(tensor: &Tensor) -> Result<()> {
     // SAFETY: the tensor outlives the call, which does not change the handle.
     check(unsafe { snapscope_backward_retaining(tensor.as_ptr().cast_mut().cast()) })
 }
 
-/// `torch.cuda.empty_cache()`
+/// Returns the cached memory to CUDA: `torch.cuda.empty_cache()`.
 ///
 /// # Errors
 ///
-/// CUDA fails.
+/// Returns an error if CUDA fails.
 pub(crate) fn empty_cache() -> Result<()> {
     // SAFETY: no pointer is passed.
     check(unsafe { snapscope_empty_cache() })

@@ -1,6 +1,7 @@
-//! A picture in pixels: the page's colours, two weights of one font, and PNG.
+//! Draws pictures as PNG, with the page's colours and two weights of one font.
 //!
-//! plotters fills areas without smooth edges, so everything is drawn at twice the size, and each four pixels become one.
+//! Everything is drawn at twice the size and averaged over squares of four pixels, because plotters does not antialias
+//! areas.
 
 use std::sync::LazyLock;
 
@@ -12,22 +13,22 @@ use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
 use plotters::style::{Color as _, FontFamily, FontStyle, IntoFont as _, RGBAColor, RGBColor, register_font};
 use shared::draw::color::Color;
 
-/// Pixels that are drawn for one of the picture, across and down.
+/// Drawn pixels per pixel of the picture, in each direction.
 const SAMPLES: u32 = 2;
 
-/// Bytes of a pixel.
+/// Bytes per pixel.
 const CHANNELS: usize = 3;
 
-/// The name under which plotters knows the font.
+/// Name of the font in plotters.
 const FAMILY: &str = "snapscope";
 
 const REGULAR: &[u8] = include_bytes!("font/Roboto-Regular.ttf");
 const MEDIUM: &[u8] = include_bytes!("font/Roboto-Medium.ttf");
 
-/// Where the colours of the page are.
+/// Style sheet with the colours of the page.
 const TOKENS: &str = include_str!("../../../static/tokens.css");
 
-/// Registers the font, once.
+/// The font; its first use registers both weights with plotters.
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
     for (style, bytes) in [(FontStyle::Normal, REGULAR), (FontStyle::Bold, MEDIUM)] {
         register_font(FAMILY, style, bytes).unwrap_or_else(|_| panic!("a font"));
@@ -35,17 +36,15 @@ static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
     FontRef::try_from_slice(REGULAR).expect("a font")
 });
 
-/// A place, in pixels from the left and from the top.
+/// Position in pixels from the left and from the top.
 pub(crate) type Place = (f64, f64);
 
-/// How heavy letters are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
     Regular,
     Medium,
 }
 
-/// A colour with its opacity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ink {
     color: RGBColor,
@@ -53,29 +52,29 @@ pub(crate) struct Ink {
 }
 
 impl Ink {
-    /// The colour of a token of `tokens.css` such as `live`, as it is on a light page.
+    /// Returns the colour of a token of `tokens.css`, such as `live`, for the light scheme.
     ///
     /// # Panics
     ///
-    /// There is none; a test looks for each that is used.
+    /// Panics if the token does not exist.
     pub(crate) fn token(name: &str) -> Self {
         let value = TOKENS.split_once(&format!("--{name}: light-dark(#")).map_or("", |(_, rest)| rest);
         Self::hex(value.get(..6).unwrap_or_else(|| panic!("tokens.css has no colour `{name}`")))
     }
 
-    /// A colour as six hexadecimal digits.
+    /// Parses a colour of six hexadecimal digits.
     pub(crate) fn hex(digits: &str) -> Self {
         let [_, red, green, blue] = u32::from_str_radix(digits, 16).expect("a colour").to_be_bytes();
         Self { color: RGBColor(red, green, blue), alpha: 1.0 }
     }
 
-    /// A colour of the timeline.
+    /// Converts a colour of the timeline.
     pub(crate) fn of(color: Color) -> Self {
         let [red, green, blue] = color.channels();
         Self { color: RGBColor(red, green, blue), alpha: color.alpha.into() }
     }
 
-    /// A thinner one, as it looks on white.
+    /// Blends the colour with white; `share` is its part in the result.
     pub(crate) fn thinned(self, share: f64) -> Self {
         let RGBColor(red, green, blue) = self.color;
         let thin = |value: u8| (255.0 - share * (255.0 - f64::from(value))).round() as u8;
@@ -87,7 +86,7 @@ impl Ink {
     }
 }
 
-/// Letters of a size, in pixels.
+/// Size in pixels and weight of letters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Type {
     pub(crate) size: f64,
@@ -95,7 +94,7 @@ pub(crate) struct Type {
 }
 
 impl Type {
-    /// How wide a text is.
+    /// Returns the width of a text, in pixels.
     pub(crate) fn width(self, text: &str) -> f64 {
         LazyLock::force(&FONT);
         let (width, _) = self.font().box_size(text).unwrap_or_default();
@@ -108,18 +107,17 @@ impl Type {
     }
 }
 
-/// Whether the font has all letters of a text.
+/// Returns true if the font has all letters of a text.
 pub(crate) fn is_drawable(text: &str) -> bool {
     text.chars().all(|letter| FONT.glyph_id(letter).0 != 0)
 }
 
-/// What is drawn on.
 pub(crate) struct Canvas<'a> {
     area: DrawingArea<BitMapBackend<'a>, Shift>,
 }
 
 impl Canvas<'_> {
-    /// Draws a picture of a size in pixels, and returns it as PNG.
+    /// Draws a picture of a size in pixels and returns it as PNG.
     pub(crate) fn png((width, height): (u32, u32), draw: impl FnOnce(&Canvas<'_>)) -> Vec<u8> {
         LazyLock::force(&FONT);
         let (wide, high) = (width * SAMPLES, height * SAMPLES);
@@ -128,13 +126,13 @@ impl Canvas<'_> {
         encoded(&thinned_out(&pixels, wide as usize), (width, height))
     }
 
-    /// An area between these places.
+    /// Fills a polygon.
     pub(crate) fn area(&self, places: &[Place], ink: Ink) {
         let places: Vec<_> = places.iter().copied().map(sample).collect();
         self.done(self.area.draw(&Polygon::new(places, ink.paint().filled())));
     }
 
-    /// A rectangle with upright sides; less than half a sample of it is nothing.
+    /// Fills a rectangle; sides that round to zero draw nothing.
     pub(crate) fn rectangle(&self, top_left: Place, bottom_right: Place, ink: Ink) {
         let ((left, top), (right, bottom)) = (sample(top_left), sample(bottom_right));
         if left < right && top < bottom {
@@ -142,13 +140,13 @@ impl Canvas<'_> {
         }
     }
 
-    /// A disc around a place.
+    /// Fills a disc.
     pub(crate) fn dot(&self, middle: Place, radius: f64, ink: Ink) {
         let radius = (radius * f64::from(SAMPLES)).round() as i32;
         self.done(self.area.draw(&Circle::new(sample(middle), radius, ink.paint().filled())));
     }
 
-    /// A line along these places.
+    /// Draws a line through these positions.
     pub(crate) fn line(&self, places: &[Place], ink: Ink, width: f64) {
         let places: Vec<_> = places.iter().copied().map(sample).collect();
         self.done(self.area.draw(&PathElement::new(
@@ -157,14 +155,14 @@ impl Canvas<'_> {
         )));
     }
 
-    /// A text whose letters stand on this place.
+    /// Draws a text whose baseline starts at this position.
     pub(crate) fn text(&self, text: &str, (x, y): Place, letters: Type, ink: Ink) {
-        // plotters takes the place half a letter's size above the one that letters stand on.
+        // plotters expects a position half a letter's size above the baseline.
         let place = sample((x, y - letters.size / 2.0));
         self.done(self.area.draw(&Text::new(text, place, letters.font().color(&ink.paint()))));
     }
 
-    /// Drawing into memory cannot fail; a text that cannot be laid out is missing.
+    /// Logs a failed drawing operation; drawing into memory fails only for text that cannot be laid out.
     fn done<E: std::fmt::Debug>(&self, drawn: Result<(), E>) {
         if let Err(error) = drawn {
             tracing::warn!(?error, "a part of a picture is missing");
@@ -172,13 +170,13 @@ impl Canvas<'_> {
     }
 }
 
-/// From a place of the picture to one of the pixels that are drawn.
+/// Converts a position in the picture to one in the enlarged drawing.
 fn sample((x, y): Place) -> (i32, i32) {
     let sample = |at: f64| (at * f64::from(SAMPLES)).round() as i32;
     (sample(x), sample(y))
 }
 
-/// Makes one pixel of each square of them.
+/// Averages each square of drawn pixels into one pixel.
 fn thinned_out(pixels: &[u8], width: usize) -> Vec<u8> {
     let samples = SAMPLES as usize;
     let rows: Vec<&[u8]> = pixels.chunks_exact(width * CHANNELS).collect();

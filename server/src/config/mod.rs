@@ -1,7 +1,7 @@
-//! What a person typed, and what it means: nothing else reads the environment.
+//! Reads and resolves the settings; other modules do not read the environment.
 //!
-//! Settings come from flags, from variables `SNAPSCOPE_…`, and from a file, in this order; what nobody says has a
-//! default. They are taken as typed first ([`SettingsArgs`]), then checked and resolved ([`ServeConfig`]).
+//! Settings come from flags, then from `SNAPSCOPE_…` variables, then from a file, and otherwise have a default.
+//! [`SettingsArgs`] holds them as typed; [`ServeConfig`] holds them checked and complete.
 
 mod others;
 mod recorder;
@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// The folder that this program lies in.
+/// Returns the folder that contains this program.
 fn program_folder(hint: &str) -> Result<PathBuf, Failure> {
     let program = program().map_err(|failure| Failure::new(failure.message, hint))?;
     Ok(program.parent().unwrap_or(Path::new(".")).to_owned())
 }
 
-/// This program.
+/// Returns the path of this program.
 fn program() -> Result<PathBuf, Failure> {
     env::current_exe()
         .map_err(|error| Failure::new(format!("this program cannot find itself: {error}"), "start it by its full path"))

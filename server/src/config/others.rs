@@ -1,19 +1,21 @@
-//! Whether other people use this machine: whatever listens on its loopback address, they reach.
+//! Detects whether other people use this machine, because they can reach a server on its loopback address.
 
 use std::fs;
 use std::path::Path;
 
-/// Numbers of the accounts that people have; others belong to the system (`login.defs`).
+/// User IDs of people's accounts; others belong to the system (`login.defs`).
 const PEOPLE: std::ops::Range<u32> = 1000..60_000;
 
-/// Where accounts of a whole site come from, by their names in `nsswitch.conf`.
+/// Names in `nsswitch.conf` of sources with the accounts of a whole site.
 const DIRECTORIES: [&str; 6] = ["sss", "ldap", "winbind", "nis", "nisplus", "hesiod"];
 
-/// Variables that a job on a cluster has.
+/// Variables that are set in a job on a cluster.
 const BATCH_SYSTEMS: [&str; 3] = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"];
 
-/// Whether others have accounts here, as far as the system shows it: a job or an account of a cluster, an account that
-/// somebody else logs in with, or a program that somebody else runs now.
+/// Returns true if other people appear to have accounts on this machine.
+///
+/// Signs are a job or an account of a cluster, an account that somebody else can log in with, and a running process of
+/// somebody else.
 pub(super) fn share_this_machine() -> bool {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let own = rustix::process::getuid().as_raw();
@@ -23,13 +25,13 @@ pub(super) fn share_this_machine() -> bool {
         || run_programs(own)
 }
 
-/// Whether accounts come from a directory of the site.
+/// Returns true if accounts come from a directory service of the site.
 fn has_directory(nsswitch: &str) -> bool {
     let sources = nsswitch.lines().filter_map(|line| line.trim().strip_prefix("passwd:"));
     sources.flat_map(str::split_whitespace).any(|source| DIRECTORIES.contains(&source))
 }
 
-/// Whether somebody else logs in with an account; the ones that come with an image of a container are nobody's.
+/// Returns true if somebody else can log in; false in containers, whose images come with unused accounts.
 fn has_others(passwd: &str, own: u32) -> bool {
     let account = |line: &str| {
         let fields: Vec<&str> = line.split(':').collect();
@@ -39,7 +41,7 @@ fn has_others(passwd: &str, own: u32) -> bool {
     PEOPLE.contains(&own) && passwd.lines().filter_map(account).any(|is_another| is_another)
 }
 
-/// Whether somebody else runs a program now.
+/// Returns true if somebody else runs a process now.
 #[cfg(target_os = "linux")]
 fn run_programs(own: u32) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -50,7 +52,7 @@ fn run_programs(own: u32) -> bool {
     owners.into_iter().any(|owner| PEOPLE.contains(&owner) && owner != own)
 }
 
-/// Elsewhere the system does not show it in files.
+/// Returns false, because other systems have no files that show this.
 #[cfg(not(target_os = "linux"))]
 fn run_programs(_own: u32) -> bool {
     false

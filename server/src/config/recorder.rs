@@ -1,4 +1,4 @@
-//! Where the recorder is, and what it sees.
+//! Locates the recorder and selects the environment that it sees.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,41 +7,41 @@ use std::path::{Path, PathBuf};
 use super::{program, program_folder};
 use crate::failure::Failure;
 
-/// Where the recorder and its libraries are, and what it may see of this process's environment.
+/// Locations of the recorder and its libraries, and the variables passed on to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecorderConfig {
-    /// The program `snapscope-recorder`: `SNAPSCOPE_RECORDER`, or the one beside this program.
+    /// The program `snapscope-recorder`: `SNAPSCOPE_RECORDER`, or the one next to this program.
     pub program: PathBuf,
-    /// This program, which reads what the recorder wrote in a process of its own.
+    /// This program, which reads the recorder's snapshot in a separate process.
     pub reader: PathBuf,
-    /// The folder of the virtual GPU: `SNAPSCOPE_VIRTUAL_GPU_LIBRARIES`, or the one that `./dev build` fills.
+    /// Folder of the virtual GPU: `SNAPSCOPE_VIRTUAL_GPU_LIBRARIES`, or the one that `./dev build` fills.
     pub virtual_gpu: PathBuf,
-    /// The libtorch that was named in `SNAPSCOPE_LIBTORCH`, for virtual and real GPUs.
+    /// The libtorch named by `SNAPSCOPE_LIBTORCH`, for virtual and real GPUs.
     pub named_libtorch: Option<PathBuf>,
     /// The libtorch that `./dev build` fetched, for virtual GPUs.
     pub built_libtorch: PathBuf,
-    /// Variables that every recorder sees.
+    /// Variables that every recorder receives.
     pub passed_on: Vec<(OsString, OsString)>,
-    /// Variables that a recorder on a real GPU sees too: they choose among GPUs.
+    /// Variables that select among real GPUs, only for recorders on one.
     pub real_gpu: Vec<(String, OsString)>,
-    /// Where CUDA's driver may be, for real GPUs.
+    /// `LD_LIBRARY_PATH`, which may locate CUDA's driver for real GPUs.
     pub library_path: Option<OsString>,
 }
 
 impl RecorderConfig {
-    /// What the environment says, with the folders of `./dev build` for what it leaves out.
+    /// Reads the environment, with the folders of `./dev build` as defaults.
     ///
-    /// Whether anything is there is looked at when it is needed.
+    /// The existence of files is checked only when they are needed.
     ///
     /// # Errors
     ///
-    /// This program cannot find itself.
+    /// Returns an error if the path of this program is unknown.
     pub fn from_environment() -> Result<Self, Failure> {
         const PASSED_ON: [&str; 5] = ["PATH", "HOME", "TMPDIR", "LANG", "TZ"];
         const REAL_GPU: [&str; 3] = ["CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"];
         let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         let folder = program_folder("name it in SNAPSCOPE_RECORDER")?;
-        // `target/release` or `target/debug`: what does not depend on the profile lies beside them.
+        // In `target/release` or `target/debug`: files that do not depend on the profile are in the parent folder.
         let target = folder.parent().unwrap_or(Path::new("."));
         let path = |name: &str, default: PathBuf| named(name).map_or(default, PathBuf::from);
         Ok(Self {

@@ -1,4 +1,4 @@
-//! Settings that are checked and complete.
+//! Checks the settings and fills in defaults.
 
 use std::env;
 use std::ffi::OsString;
@@ -19,95 +19,92 @@ use crate::repro::Limits;
 use crate::store::{BucketVariables, StoreAddress};
 use crate::worker::{Slots, WorkerSettings};
 
-/// How far recorders step back: whoever asks the server is answered first.
+/// Niceness of recorders, so that requests to the server take precedence.
 const NICENESS: i32 = 10;
 
-/// The largest file that a recorder may write.
+/// Maximum size of a file that a recorder may write.
 const OUTPUT_BYTES: u64 = 4 << 30;
 
-/// What the server runs with: everything is resolved and checked.
+/// Configuration of the server, resolved and checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServeConfig {
-    /// The address to bind.
+    /// Address to bind.
     pub listen: SocketAddr,
-    /// The address that people reach the server under, without a slash at its end.
+    /// Public address of the server, without a trailing slash.
     pub public_address: Option<String>,
-    /// What submitting and deleting need.
+    /// Token required to submit and delete.
     pub token: Option<String>,
-    /// Whether the token was made here: then the address that is printed has it.
+    /// True if the token was generated, so that the printed address must include it.
     pub is_token_made: bool,
-    /// Whether reading needs the token too.
+    /// True if reading requires the token too.
     pub is_private: bool,
-    /// What reading the metrics needs.
+    /// Token required to read the metrics.
     pub metrics_token: Option<String>,
-    /// This program, which reads uploads in a process of their own.
+    /// This program, which reads uploads in a separate process.
     pub program: PathBuf,
-    /// The folder of the built page; it has an `index.html`.
+    /// Folder of the built page, which contains `index.html`.
     pub dist: PathBuf,
-    /// The folder of everything that is kept beside database and store.
+    /// Folder of all data; the default place of the database and the store.
     pub data: PathBuf,
-    /// Where the database is.
     pub database: DatabaseAddress,
-    /// Where snapshots are.
     pub store: StoreAddress,
-    /// What this process records.
+    /// Settings of the worker in this process.
     pub worker: WorkerSettings,
-    /// Where its recorder is.
+    /// Locations of its recorder.
     pub recorder: RecorderConfig,
-    /// The most jobs that may wait.
+    /// Maximum number of queued jobs.
     pub queue: u64,
-    /// How long jobs are kept after their end.
+    /// Time that jobs are kept after their end.
     pub keep_jobs: Duration,
-    /// What may be shared.
+    /// Limits of uploads and links.
     pub shares: ShareLimits,
-    /// Requests of one address in a minute; `None` for any number.
+    /// Requests per address and minute; `None` for no limit.
     pub requests: Option<u32>,
-    /// Networks of proxies that say who asks.
+    /// Networks of proxies whose statement of the client's address is trusted.
     pub trusted_proxies: Vec<IpNet>,
-    /// Jobs and shares of one address in a minute; `None` for any number.
+    /// Jobs and shares per address and minute; `None` for no limit.
     pub submissions: Option<u32>,
-    /// The most verbose level that is logged.
+    /// Most verbose level that is logged.
     pub log: Level,
-    /// How log lines look.
     pub log_format: LogFormat,
 }
 
-/// What may be shared.
+/// Limits of uploads and links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShareLimits {
-    /// The largest snapshot, in compressed bytes.
+    /// Maximum size of a snapshot, in compressed bytes.
     pub upload_bytes: u64,
-    /// The most that the store may hold, in bytes.
+    /// Maximum size of the store and the texts of jobs, in bytes.
     pub quota_bytes: u64,
-    /// The longest time that a link may live; `None` where it may live for ever.
+    /// Maximum lifetime of a link; `None` for no limit.
     pub longest: Option<Duration>,
 }
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Plain text for people.
     Text,
-    /// A JSON document a line.
+    /// One JSON document per line.
     Json,
 }
 
-/// Where the database is; it is shown without its password.
+/// The address of the database; `Display` and `Debug` omit its password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseAddress(String);
 
 impl DatabaseAddress {
-    /// That of a file.
+    /// Makes the address of a SQLite file.
     pub fn file(path: &Path) -> Self {
         Self(format!("sqlite:{}", path.display()))
     }
 
-    /// The file, unless it is a server.
+    /// Returns the path of a SQLite file, or `None` for a PostgreSQL server.
     pub fn path(&self) -> Option<&Path> {
         self.0.strip_prefix("sqlite:").map(Path::new)
     }
 
-    /// The address with its password.
+    /// Returns the address including its password.
     pub fn secret(&self) -> &str {
         &self.0
     }
@@ -115,7 +112,7 @@ impl DatabaseAddress {
 
 impl fmt::Display for DatabaseAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Passwords stand in `postgres://user:password@host/name?password=…`.
+        // A password may be in both places: `postgres://user:password@host/name?password=…`.
         let (place, query) = self.0.split_once('?').map_or((&*self.0, ""), |(place, _)| (place, "?…"));
         match place.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
             Some((scheme, (user, place))) => {
@@ -134,11 +131,11 @@ impl fmt::Debug for DatabaseAddress {
 }
 
 impl SettingsArgs {
-    /// Reads the file, checks everything and fills in what was left out.
+    /// Reads the settings file, checks all settings and fills in the defaults.
     ///
     /// # Errors
     ///
-    /// A setting means nothing, or no built page is where it should be.
+    /// Returns an error if a setting is invalid or if there is no built page.
     pub fn resolve(self) -> Result<ServeConfig, Failure> {
         let args = self.with_file()?;
         let listen = listen(args.listen.as_deref().unwrap_or("127.0.0.1:8080"))?;
@@ -176,11 +173,11 @@ impl SettingsArgs {
         })
     }
 
-    /// Only where the data are: the database and the store.
+    /// Resolves only the addresses of the database and the store.
     ///
     /// # Errors
     ///
-    /// A setting means nothing.
+    /// Returns an error if a setting is invalid.
     pub fn resolve_place(self) -> Result<(DatabaseAddress, StoreAddress), Failure> {
         let data = self.data.clone().map_or_else(default_data, Ok)?;
         let store = self.store.as_deref().map_or_else(|| Ok(StoreAddress::Folder(data.join("store"))), store)?;
@@ -204,29 +201,28 @@ impl SettingsArgs {
     }
 }
 
-/// What a worker on another machine runs with.
+/// Configuration of a worker process without a server, resolved and checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerConfig {
-    /// Where the server's database is.
+    /// Address of the server's database.
     pub database: DatabaseAddress,
-    /// Where the server's snapshots are.
+    /// Address of the server's store.
     pub store: StoreAddress,
-    /// What this process records.
+    /// Settings of the worker.
     pub worker: WorkerSettings,
-    /// Where its recorder is.
+    /// Locations of its recorder.
     pub recorder: RecorderConfig,
-    /// The most verbose level that is logged.
+    /// Most verbose level that is logged.
     pub log: Level,
-    /// How log lines look.
     pub log_format: LogFormat,
 }
 
 impl SettingsArgs {
-    /// As [`Self::resolve`], for `snapscope worker`: what only a server needs is not looked at.
+    /// Resolves the settings of `snapscope worker` and ignores those that only a server needs.
     ///
     /// # Errors
     ///
-    /// A setting means nothing, or database or store are missing.
+    /// Returns an error if a setting is invalid or if the database or the store is not named.
     pub fn resolve_worker(self) -> Result<WorkerConfig, Failure> {
         let args = self.with_file()?;
         let data = args.data.clone().map_or_else(default_data, Ok)?;
@@ -248,7 +244,7 @@ impl SettingsArgs {
 }
 
 impl fmt::Display for WorkerConfig {
-    /// One line a setting, without secrets.
+    /// Writes one line per setting, without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "database: {}", self.database)?;
         writeln!(f, "store: {}", self.store)?;
@@ -257,7 +253,7 @@ impl fmt::Display for WorkerConfig {
 }
 
 impl fmt::Display for ServeConfig {
-    /// One line a setting, without secrets.
+    /// Writes one line per setting, without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let secret = |text: Option<&String>| if text.is_some() { "set" } else { "none" }.to_owned();
         let rate = |rate: Option<u32>| rate.map_or("any number".to_owned(), |rate| format!("{rate} a minute"));
@@ -296,7 +292,7 @@ fn listen(text: &str) -> Result<SocketAddr, Failure> {
     })
 }
 
-/// Networks, or single addresses.
+/// Parses networks or single addresses, separated by commas.
 fn networks(text: &str) -> Result<Vec<IpNet>, Failure> {
     let network = |part: &str| part.parse().ok().or_else(|| part.parse::<IpAddr>().ok().map(IpNet::from));
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
@@ -322,7 +318,7 @@ fn public_address(text: &str) -> Result<String, Failure> {
 fn dist(dist: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let dist = match dist {
         Some(dist) => dist,
-        // `target/dist` for `target/release/snapscope`.
+        // The page is in `target/dist` if the program is `target/release/snapscope`.
         None => program_folder("name the page's folder with --dist")?.parent().unwrap_or(Path::new(".")).join("dist"),
     };
     if !dist.join("index.html").is_file() {
@@ -334,7 +330,7 @@ fn dist(dist: Option<PathBuf>) -> Result<PathBuf, Failure> {
     Ok(dist)
 }
 
-/// `$XDG_DATA_HOME/snapscope`, or its usual place.
+/// Returns `$XDG_DATA_HOME/snapscope`, or `~/.local/share/snapscope`.
 fn default_data() -> Result<PathBuf, Failure> {
     let folder = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
@@ -353,14 +349,14 @@ fn database(text: Option<&str>, data: &Path) -> Result<DatabaseAddress, Failure>
     Ok(DatabaseAddress(text.to_owned()))
 }
 
-/// Where the store is, with the variables that a bucket needs.
+/// Parses the address of the store and adds the variables for a bucket.
 fn store(text: &str) -> Result<StoreAddress, Failure> {
     let texts = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     let variables = BucketVariables::new(env::vars_os().filter_map(texts));
     Ok(StoreAddress::parse(text)?.with_variables(variables))
 }
 
-/// `virtual=2,cuda:0=1`; kinds with no jobs are left out.
+/// Parses `virtual=2,cuda:0=1` and omits kinds with 0 jobs.
 fn slots(text: &str) -> Result<Vec<Slots>, Failure> {
     const MOST: usize = 256;
     let slot = |part: &str| {
@@ -402,7 +398,7 @@ fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
-/// Nothing for 0.
+/// Returns `None` for 0.
 const fn some_of(number: u32) -> Option<u32> {
     if number == 0 { None } else { Some(number) }
 }

@@ -1,4 +1,4 @@
-//! Settings as typed: on the command line, in the environment, or in a file.
+//! Declares the settings as typed on the command line, in the environment, or in a file.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::failure::Failure;
 
-/// Declares each setting once, for flags, variables and the file.
+/// Declares each setting once for its flag, its variable and its key in the file.
 macro_rules! settings {
     ($($(#[doc = $doc:literal])+ $name:ident: $type:ty, $variable:literal, $value:literal $(, [$($more:tt)+])?;)+) => {
         /// Settings as typed; whatever is `None` was left out.
@@ -27,7 +27,7 @@ macro_rules! settings {
         }
 
         impl SettingsArgs {
-            /// Fills in from others what was left out here.
+            /// Fills in missing settings from others.
             fn or(self, others: Self) -> Self {
                 Self { settings: self.settings, $($name: self.$name.or(others.$name)),+ }
             }
@@ -89,11 +89,11 @@ settings! {
 }
 
 impl SettingsArgs {
-    /// Adds what the file says, if one is named.
+    /// Adds the settings of the file, if one is named.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or has a key that is none, or a value of another type.
+    /// Returns an error if the file cannot be read, has an unknown key, or has a value of the wrong type.
     pub(super) fn with_file(self) -> Result<Self, Failure> {
         let Some(path) = self.settings.clone() else { return Ok(self) };
         let file = read(&path)?;

@@ -1,4 +1,4 @@
-//! What submitting needs, and reading where the server is private: the token that was chosen, or one that is made.
+//! Chooses the token for submitting, and for reading on a private server.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -13,13 +13,13 @@ use crate::failure::Failure;
 use crate::folder::make_private;
 use crate::hex::hex;
 
-/// Random bytes of a token that is made.
+/// Random bytes of a generated token.
 const BYTES: usize = 24;
 
-/// The shortest token that nobody guesses, in characters.
+/// Minimum length of a token that cannot be guessed, in characters.
 const SHORTEST: usize = 16;
 
-/// Who may do what.
+/// The token and the rights that it protects.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tokens {
     pub(super) token: Option<String>,
@@ -28,12 +28,14 @@ pub(super) struct Tokens {
 }
 
 impl SettingsArgs {
-    /// The token that was chosen; where none was, one that is made where others could ask: as in Jupyter, it stands in
-    /// the address that is printed then, and nothing is read without it.
+    /// Returns the configured token, or generates one if other people could reach the server without it.
+    ///
+    /// As in Jupyter, a generated token is part of the printed address, and reading requires it too.
     ///
     /// # Errors
     ///
-    /// What was chosen contradicts itself, other machines could ask without a token, or none can be written down.
+    /// Returns an error if the settings contradict each other, if other machines could reach the server without a
+    /// token, or if a generated token cannot be saved.
     pub(super) fn tokens(&self, listen: SocketAddr, data: &Path) -> Result<Tokens, Failure> {
         let chosen = self.token.clone().filter(|token| !token.is_empty());
         let (wants_none, is_private) = (self.no_token == Some(true), self.private == Some(true));
@@ -62,7 +64,7 @@ impl SettingsArgs {
 }
 
 impl ServeConfig {
-    /// The token, if it was made here.
+    /// Returns the token if it was generated.
     pub fn made_token(&self) -> Option<&str> {
         self.token.as_deref().filter(|_| self.is_token_made)
     }
@@ -72,7 +74,7 @@ fn contradiction(what: &str, hint: &str) -> Failure {
     Failure::new(format!("--no-token asks for no token, and {what}"), hint)
 }
 
-/// The token in a data folder, made there the first time: bookmarks and open pages outlive the server.
+/// Reads or makes the token in a data folder; it persists because bookmarks and open pages outlive the server.
 fn kept(data: &Path) -> Result<String, Failure> {
     let file = data.join("token");
     read_or_make(&file).map_err(|error| {

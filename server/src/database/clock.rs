@@ -1,10 +1,10 @@
-//! The time of day, as rows have it.
+//! Reads the time of day in the form that database rows use.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Milliseconds since 1970; a clock before that counts as 0.
+/// Returns milliseconds since 1970, or 0 if the clock is set before that.
 ///
-/// It is for people to read and for expiry: whether somebody is alive is told from counters, since clocks jump.
+/// The value is for display and expiry only. Liveness is detected with counters, because clocks jump.
 pub fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)

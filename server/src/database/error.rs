@@ -1,26 +1,26 @@
-//! What can go wrong with the database.
+//! Error type of database operations.
 
 use std::fmt;
 
-/// A database that did not do what it was asked to.
+/// A failed database operation.
 #[derive(Debug)]
 pub struct DatabaseError(Box<dyn std::error::Error + Send + Sync>);
 
-/// What SQLite and PostgreSQL call a disk that is full: `SQLITE_FULL` and `disk_full`.
+/// Error codes for a full disk: `SQLITE_FULL` of SQLite and `disk_full` of PostgreSQL.
 const FULL: [&str; 2] = ["13", "53100"];
 
 impl DatabaseError {
-    /// The error of a database whose tables this version does not know.
+    /// Makes the error for a database whose tables come from a later version.
     pub(super) fn later() -> Self {
         Self("its tables are of a later version of Snapscope than this one: use that version, or a backup".into())
     }
 
-    /// The error of a server that is treated as a file.
+    /// Makes the error for a file operation on a PostgreSQL server.
     pub(super) fn not_a_file() -> Self {
         Self("it is a PostgreSQL server: dump it with `pg_dump`".into())
     }
 
-    /// Whether nothing more can be written, since there is no room.
+    /// Returns true if the operation failed because the disk is full.
     pub fn is_full(&self) -> bool {
         let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&*self.0);
         while let Some(error) = source {

@@ -1,27 +1,26 @@
-//! What happened to a job, in order: the source of its server-sent events.
+//! Stores the events of each job in order; they are the source of its server-sent events.
 
 use shared::api::{JobEvent, JobState};
 use sqlx::FromRow;
 
 use super::{Database, Result, change, on};
 
-/// Something that happened to a job.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct Event {
-    /// Its number in the job, from 1 and without gaps.
+    /// Number of the event within its job, from 1 without gaps.
     pub sequence: i64,
-    /// When, in milliseconds since 1970.
+    /// Time of the event, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What, as JSON.
+    /// The event as JSON.
     pub body: String,
 }
 
-/// The body of the event that says that a job is in another state.
+/// Returns the JSON body of a state-change event.
 pub(super) fn event(state: JobState) -> String {
     serde_json::to_string(&JobEvent::State { state }).expect("plain data can be written")
 }
 
-/// Adds an event after the last one of its job, inside a change.
+/// Appends an event to its job within a transaction.
 macro_rules! append {
     ($transaction:expr, $job:expr, $body:expr) => {
         sqlx::query(
@@ -38,13 +37,13 @@ macro_rules! append {
 pub(super) use append;
 
 impl Database {
-    /// Adds what a running job says of itself, with its latest progress, as long as this worker runs it.
+    /// Appends the events and latest progress of a running job, as long as this worker runs it.
     ///
-    /// Returns whether it still does, and whether somebody asked for its end.
+    /// Returns `None` if another worker has the job or it has ended; otherwise true if its cancellation was requested.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn report(
         &self,
         job: &str,
@@ -71,11 +70,11 @@ impl Database {
         })
     }
 
-    /// The events of a job after one of them.
+    /// Returns at most `most` events of a job that follow event number `sequence`.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn events_after(&self, job: &str, sequence: i64, most: i64) -> Result<Vec<Event>> {
         let query = "SELECT sequence, at_ms, body FROM recording_events WHERE job = $1 AND sequence > $2 \
                      ORDER BY sequence LIMIT $3";

@@ -1,15 +1,15 @@
-//! Which installation a database belongs to, and when its house was last kept.
+//! Stores the identity of the installation and the time of its last housekeeping round.
 
 use uuid::Uuid;
 
 use super::{Database, Result, now_ms, on};
 
 impl Database {
-    /// The name of this installation, made the first time; a dump of the database has it too.
+    /// Returns the ID of this installation and makes it on first use; a dump of the database includes it.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn installation(&self) -> Result<String> {
         let insert =
             "INSERT INTO installation (single, id, kept_ms) VALUES (1, $1, $2) ON CONFLICT (single) DO NOTHING";
@@ -19,22 +19,22 @@ impl Database {
         Ok(id)
     }
 
-    /// When the housekeeper last went its round, in milliseconds since 1970.
+    /// Returns the time of the last housekeeping round, in milliseconds since 1970.
     ///
     /// # Errors
     ///
-    /// The database fails, or [`installation`](Self::installation) was never asked for.
+    /// Returns an error if the database fails or if [`installation`](Self::installation) was never called.
     pub async fn kept_ms(&self) -> Result<i64> {
         let (kept_ms,): (i64,) =
             on!(self, pool => sqlx::query_as("SELECT kept_ms FROM installation").fetch_one(pool).await)?;
         Ok(kept_ms)
     }
 
-    /// Notes that the housekeeper went its round.
+    /// Records that a housekeeping round takes place now.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn note_kept(&self) -> Result<()> {
         let update = "UPDATE installation SET kept_ms = $1";
         on!(self, pool => sqlx::query(update).bind(now_ms()).execute(pool).await.map(drop))?;

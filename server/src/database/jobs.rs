@@ -1,77 +1,73 @@
-//! Jobs as they are stored, and what is read of them.
+//! Stores jobs and reads them in the forms that lists and job pages need.
 
 use shared::api::JobState;
 use sqlx::FromRow;
 
 use super::{Database, Result, change, on};
 
-/// A job that is about to be submitted.
+/// A job to be submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewJob {
-    /// A name for it that nothing else has.
     pub id: String,
-    /// What it runs on: `virtual`, or a device such as `cuda:0`.
+    /// Queue of the job: `virtual`, or a device such as `cuda:0`.
     pub kind: String,
-    /// Higher ones first.
+    /// Higher priorities run first.
     pub priority: u16,
-    /// What people call it.
     pub name: String,
-    /// The resolved job, as JSON.
+    /// Resolved job, as JSON.
     pub config: String,
-    /// The config as it was submitted.
+    /// Config as submitted.
     pub source: String,
-    /// What became of each foreign key, as JSON.
+    /// Notes on how each foreign key of the config was treated, as JSON.
     pub notes: String,
-    /// What a client repeats with a request that it is not sure of.
+    /// Key that a client repeats when it retries a request.
     pub idempotency_key: Option<String>,
-    /// Tells one request from another under the same key.
+    /// Hash that distinguishes requests with the same idempotency key.
     pub request_hash: String,
-    /// Its cards as on the command line, or its device.
+    /// Cards as on the command line, or the device.
     pub card: String,
-    /// Optimizer steps that were asked for.
+    /// Requested optimizer steps.
     pub steps: u64,
 }
 
-/// What a list shows of a job: none of its texts, which may have megabytes.
+/// A job as lists show it, without its texts, which may take megabytes.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct JobSummary {
-    /// Its name in addresses.
     pub id: String,
-    /// The word of a [`JobState`].
+    /// Word of a [`JobState`].
     pub state: String,
-    /// What it runs on.
+    /// Queue of the job: `virtual`, or a device such as `cuda:0`.
     pub kind: String,
-    /// Higher ones first.
+    /// Higher priorities run first.
     pub priority: i64,
-    /// What people call it.
     pub name: String,
-    /// Its cards as on the command line, or its device; `None` for jobs that an older version took.
+    /// Cards as on the command line, or the device; `None` for jobs that an older version submitted.
     pub card: Option<String>,
-    /// Optimizer steps that were asked for; `None` for the same jobs.
+    /// Requested optimizer steps; `None` for jobs that an older version submitted.
     pub steps: Option<i64>,
-    /// The resolved job of those, as JSON.
+    /// Resolved job as JSON, only for jobs that an older version submitted.
     pub config: Option<String>,
-    /// When it was submitted, in milliseconds since 1970.
+    /// Time of submission, in milliseconds since 1970.
     pub created_ms: i64,
-    /// When it was started last.
+    /// Time of the latest start, in milliseconds since 1970.
     pub started_ms: Option<i64>,
-    /// When it ended.
+    /// End time, in milliseconds since 1970.
     pub finished_ms: Option<i64>,
-    /// How often it was started.
+    /// Number of starts, without those given back because a worker stopped.
     pub attempts: i64,
-    /// The latest progress, as JSON.
+    /// Latest progress, as JSON.
     pub progress: Option<String>,
-    /// The report of the recording, as JSON.
+    /// Report of the recording, as JSON.
     pub result: Option<String>,
-    /// Why it failed, as JSON.
+    /// Reason for the failure, as JSON.
     pub error: Option<String>,
-    /// Bytes of its snapshot as stored.
+    /// Size of the snapshot as stored, compressed.
     pub snapshot_bytes: Option<i64>,
-    /// How many jobs are before it, while it waits.
+    /// Number of jobs ahead in the same queue; `None` unless the job is queued.
     pub ahead: Option<i64>,
 }
 
-/// Reads [`JobSummary`]s; what follows says which.
+/// Query for [`JobSummary`] rows, to be completed with a `WHERE` clause.
 const SUMMARIES: &str = "SELECT j.id, j.state, j.kind, j.priority, j.name, j.card, j.steps, \
     CASE WHEN j.card IS NULL THEN j.config END AS config, j.created_ms, j.started_ms, j.finished_ms, j.attempts, \
     j.progress, j.result, j.error, s.stored_bytes AS snapshot_bytes, q.ahead FROM recording_jobs j \
@@ -79,102 +75,98 @@ const SUMMARIES: &str = "SELECT j.id, j.state, j.kind, j.priority, j.name, j.car
     LEFT JOIN (SELECT id, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY priority DESC, id) - 1 AS ahead \
                FROM recording_jobs WHERE state = 'queued') q ON q.id = j.id";
 
-/// A job as it is stored.
+/// A job with all its columns except the curve.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct JobRow {
-    /// Its name in addresses.
     pub id: String,
-    /// The word of a [`JobState`].
+    /// Word of a [`JobState`].
     pub state: String,
-    /// What it runs on.
+    /// Queue of the job: `virtual`, or a device such as `cuda:0`.
     pub kind: String,
-    /// Higher ones first.
+    /// Higher priorities run first.
     pub priority: i64,
-    /// What people call it.
     pub name: String,
-    /// The resolved job, as JSON.
+    /// Resolved job, as JSON.
     pub config: String,
-    /// The config as it was submitted.
+    /// Config as submitted.
     pub source: String,
-    /// What became of each foreign key, as JSON.
+    /// Notes on how each foreign key of the config was treated, as JSON.
     pub notes: String,
-    /// When it was submitted, in milliseconds since 1970.
+    /// Time of submission, in milliseconds since 1970.
     pub created_ms: i64,
-    /// When it was started last.
+    /// Time of the latest start, in milliseconds since 1970.
     pub started_ms: Option<i64>,
-    /// When it ended.
+    /// End time, in milliseconds since 1970.
     pub finished_ms: Option<i64>,
-    /// How often it was started.
+    /// Number of starts, without those given back because a worker stopped.
     pub attempts: i64,
-    /// Who runs it.
+    /// Name of the worker process that runs the job.
     pub worker: Option<String>,
-    /// How often that worker has shown that it is alive.
+    /// Heartbeat counter, which every sign of life and change of worker increments.
     pub beats: i64,
-    /// The latest progress, as JSON.
+    /// Latest progress, as JSON.
     pub progress: Option<String>,
-    /// The report of the recording, as JSON.
+    /// Report of the recording, as JSON.
     pub result: Option<String>,
-    /// Why it failed, as JSON.
+    /// Reason for the failure, as JSON.
     pub error: Option<String>,
-    /// The recorder's last lines.
+    /// Last lines of the recorder's log.
     pub log: Option<String>,
-    /// The hash of its snapshot.
+    /// Hash of the snapshot.
     pub snapshot: Option<String>,
 }
 
-/// The columns of a [`JobRow`].
 pub(super) const COLUMNS: &str = "id, state, kind, priority, name, config, source, notes, created_ms, started_ms, finished_ms, \
     attempts, worker, beats, progress, result, error, log, snapshot";
 
-/// Which part of the list of jobs is wanted.
+/// Filter and size of one page of the job list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Only those in this state.
+    /// Restricts the list to jobs in this state.
     pub state: Option<JobState>,
-    /// Only those that are older than this job.
+    /// Restricts the list to jobs older than the one with this ID.
     pub before: Option<String>,
-    /// So many.
+    /// Maximum number of jobs.
     pub limit: u32,
 }
 
-/// How many jobs of a kind are in a state.
+/// Number of jobs with the same kind and state.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct Counts {
-    /// What they run on.
+    /// Queue of the jobs: `virtual`, or a device such as `cuda:0`.
     pub kind: String,
-    /// The word of a [`JobState`].
+    /// Word of a [`JobState`].
     pub state: String,
-    /// How many there are.
     pub jobs: i64,
 }
 
-/// What became of a job that was to be deleted.
+/// Result of [`Database::delete_job`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
-    /// It is gone, and so is what happened to it.
+    /// The job and its events are deleted.
     Deleted,
-    /// It waits or runs, and stays.
+    /// The job is queued or running and stays.
     NotOver,
-    /// There is no such job.
+    /// No job has this ID.
     Unknown,
 }
 
 impl Database {
-    /// A job.
+    /// Reads a job.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn job(&self, id: &str) -> Result<Option<JobRow>> {
         let query = format!("SELECT {COLUMNS} FROM recording_jobs WHERE id = $1");
         Ok(on!(self, pool => sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(pool).await)?)
     }
 
-    /// A part of the list of jobs, the latest first.
+    /// Reads one page of the job list, latest first.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn jobs(&self, page: &Page) -> Result<Vec<JobSummary>> {
         let query = format!(
             "{SUMMARIES} WHERE ($1 IS NULL OR j.state = $1) AND ($2 IS NULL OR j.id < $2) ORDER BY j.id DESC LIMIT $3"
@@ -185,32 +177,32 @@ impl Database {
         })?)
     }
 
-    /// What a list shows of a job.
+    /// Reads the summary of one job.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn job_summary(&self, id: &str) -> Result<Option<JobSummary>> {
         let query = format!("{SUMMARIES} WHERE j.id = $1");
         Ok(on!(self, pool => sqlx::query_as(sqlx::AssertSqlSafe(query)).bind(id).fetch_optional(pool).await)?)
     }
 
-    /// How many jobs there are of each kind and state.
+    /// Counts the jobs of each kind and state.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn job_counts(&self) -> Result<Vec<Counts>> {
         let query =
             "SELECT kind, state, COUNT(*) AS jobs FROM recording_jobs GROUP BY kind, state ORDER BY kind, state";
         Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
     }
 
-    /// The memory of a job's recording over its events, as JSON; lists do without, so it is no part of a [`JobRow`].
+    /// Reads the memory curve of a job, as JSON; [`JobRow`] omits it because lists do not show it.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn job_curve(&self, id: &str) -> Result<Option<String>> {
         let query = "SELECT curve FROM recording_jobs WHERE id = $1";
         let row: Option<(Option<String>,)> =
@@ -218,11 +210,11 @@ impl Database {
         Ok(row.and_then(|(curve,)| curve))
     }
 
-    /// Gives a job another name; returns whether there is such a job.
+    /// Renames a job and returns false if no job has this ID.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn rename_job(&self, id: &str, name: &str) -> Result<bool> {
         let query = "UPDATE recording_jobs SET name = $2 WHERE id = $1";
         let done = on!(self, pool => {
@@ -231,13 +223,14 @@ impl Database {
         Ok(done > 0)
     }
 
-    /// Deletes a job that is over, with its events; its snapshot is left to the sweeper, since links may refer to it.
+    /// Deletes a job that has ended, with its events.
     ///
-    /// One that waits or runs stays: a worker may have it.
+    /// A queued or running job stays, because a worker may have it. The snapshot is left to the housekeeper, because
+    /// links may refer to it.
     ///
     /// # Errors
     ///
-    /// The database fails; then the job is as it was.
+    /// Returns an error if the database fails; the job is then unchanged.
     pub async fn delete_job(&self, id: &str) -> Result<Deletion> {
         change!(self, transaction => {
             let deleted = sqlx::query(
@@ -259,11 +252,13 @@ impl Database {
         })
     }
 
-    /// Forgets jobs that ended before a time, with their events; their snapshots are left to the sweeper.
+    /// Deletes jobs that ended before a time, with their events, and returns how many.
+    ///
+    /// Their snapshots are left to the housekeeper.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn forget_jobs(&self, ended_before_ms: i64) -> Result<u64> {
         let query =
             "DELETE FROM recording_jobs WHERE finished_ms < $1 AND state IN ('finished', 'failed', 'cancelled')";

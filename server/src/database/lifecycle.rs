@@ -1,4 +1,6 @@
-//! The life of a job: submitted, claimed by a worker, ended; every change of state is one transaction with its event.
+//! Changes the state of jobs, each time in one transaction with the matching event.
+//!
+//! A job is submitted, claimed by a worker and ended.
 //!
 //! Invariant: a job becomes `queued` together with a task in apalis's queue, and leaves `queued` at most once per task.
 
@@ -9,40 +11,41 @@ use super::jobs::COLUMNS;
 use super::queue::change_and_enqueue;
 use super::{Database, JobRow, Result, change, now_ms, on};
 
-/// How often a job is started before it is given up: a worker that dies may be the job's fault.
+/// Maximum number of starts of a job, because a worker that dies may be the job's fault.
 pub const MOST_ATTEMPTS: i64 = 3;
 
-/// How often a job may have been started to run beside others; after that it runs alone, so that what it does to its
-/// worker then is told from what a neighbour did.
+/// Maximum number of starts of a job next to others.
+///
+/// Its last attempt is alone on the worker, so that a crash can be attributed to it.
 const MOST_ATTEMPTS_BESIDE_OTHERS: i64 = MOST_ATTEMPTS - 1;
 
-/// What a worker gets for a task of the queue.
+/// Result of claiming the job of a queue task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// The job is this worker's now.
+    /// The job now belongs to this worker.
     Mine(Box<JobRow>),
-    /// There is nothing to do: it was cancelled, or another worker has it.
+    /// The job was cancelled, is unknown, or belongs to another worker.
     Over,
 }
 
-/// How a job ended.
+/// End of a job, with its results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Finished, failed or cancelled.
+    /// Final state: finished, failed or cancelled.
     pub state: JobState,
-    /// The report of the recording, as JSON.
+    /// Report of the recording, as JSON.
     pub result: Option<String>,
-    /// Its memory over its events, as JSON.
+    /// Memory over the events of the recording, as JSON.
     pub curve: Option<String>,
-    /// Why it failed, as JSON.
+    /// Reason for the failure, as JSON.
     pub error: Option<String>,
-    /// The recorder's last lines.
+    /// Last lines of the recorder's log.
     pub log: String,
-    /// The hash of its snapshot, whose row is there already.
+    /// Hash of the snapshot, whose row must exist already.
     pub snapshot: Option<String>,
 }
 
-/// Ends a change that may have put a job back: its new state is an event, and it is queued if it is to be.
+/// Completes a transaction that may have requeued a job: appends the event of its state and enqueues it if needed.
 macro_rules! settle {
     ($transaction:expr, $job:expr, $changed:expr) => {{
         let changed: Option<(String, i64, String)> = $changed;
@@ -56,25 +59,25 @@ macro_rules! settle {
 }
 
 impl Database {
-    /// Gives a queued job to a worker that runs nothing else.
+    /// Claims a queued job for a worker that runs no other job.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn claim(&self, id: &str, worker: &str) -> Result<Claim> {
         self.claim_if(id, worker, i64::MAX).await.map(|claim| claim.unwrap_or(Claim::Over))
     }
 
-    /// Gives a queued job to a worker that may run others at the same time; `None` where it has to run alone.
+    /// Claims a queued job for a worker that may run others; `None` if the job must run alone.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn claim_beside_others(&self, id: &str, worker: &str) -> Result<Option<Claim>> {
         self.claim_if(id, worker, MOST_ATTEMPTS_BESIDE_OTHERS).await
     }
 
-    /// Gives a queued job to a worker if it was started less often; `None` where it was not.
+    /// Claims a queued job that was started fewer than `attempts` times; `None` if it was started more often.
     async fn claim_if(&self, id: &str, worker: &str, attempts: i64) -> Result<Option<Claim>> {
         change!(self, transaction => {
             let claimed = sqlx::query(
@@ -100,11 +103,11 @@ impl Database {
 
     /// Ends a job, as long as this worker runs it.
     ///
-    /// Returns whether it did: otherwise the job has gone on without this worker.
+    /// Returns false if the job no longer belongs to this worker; nothing is changed then.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn finish(&self, id: &str, worker: &str, outcome: &Outcome) -> Result<bool> {
         let Outcome { state, result, curve, error, log, snapshot } = outcome;
         let text_bytes = [result, curve, error].into_iter().flatten().chain([log]).map(String::len).sum::<usize>();
@@ -125,13 +128,13 @@ impl Database {
         })
     }
 
-    /// Ends a job that waits, or asks the worker that has it to.
+    /// Cancels a queued job, or asks the worker of a running one to cancel it.
     ///
-    /// Returns the state that it is in now; `None` where there is no such job.
+    /// Returns the job's state afterwards, or `None` if no job has this ID.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn cancel(&self, id: &str) -> Result<Option<JobState>> {
         change!(self, transaction => {
             let state: Option<(String,)> = sqlx::query_as(
@@ -159,13 +162,14 @@ impl Database {
         })
     }
 
-    /// Puts a running job back into the queue, if nothing has been heard of its worker since `beats`.
+    /// Requeues a running job whose heartbeat counter is still `beats`.
     ///
-    /// `error` is what it fails with where it was started too often already. Returns its state now, if it was changed.
+    /// A job that has used up its attempts fails with `error`; one with a requested cancellation is cancelled. Returns
+    /// the new state, or `None` if nothing was changed.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn put_back(&self, id: &str, beats: i64, error: &str) -> Result<Option<JobState>> {
         change_and_enqueue!(self, id, transaction => {
             let changed: Option<(String, i64, String)> = sqlx::query_as(
@@ -183,15 +187,16 @@ impl Database {
         })
     }
 
-    /// Puts a job back into the queue that this worker runs.
+    /// Returns a job of this worker to the queue.
     ///
-    /// `is_attempt` says whether it counts as one: a stop of the worker is not the job's fault.
+    /// `is_attempt` is false if the start does not count as an attempt, such as when the worker stops.
     ///
-    /// Returns its state now: cancelled, where somebody asked for its end; `None` where this worker has it no more.
+    /// Returns the new state, which is cancelled if that was requested, or `None` if the job no longer belongs to this
+    /// worker.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn give_back(&self, id: &str, worker: &str, is_attempt: bool) -> Result<Option<JobState>> {
         change_and_enqueue!(self, id, transaction => {
             let changed: Option<(String, i64, String)> = sqlx::query_as(
@@ -207,11 +212,11 @@ impl Database {
         })
     }
 
-    /// The running jobs, each with how often its worker has shown that it is alive.
+    /// Returns the IDs and heartbeat counters of all running jobs.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn heartbeats(&self) -> Result<Vec<(String, i64)>> {
         let query = "SELECT id, beats FROM recording_jobs WHERE state = 'running'";
         Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)

@@ -1,8 +1,8 @@
-//! The database: jobs, what happened to them, stored snapshots and shares, in SQLite or PostgreSQL.
+//! Stores jobs, their events, snapshots and shares in SQLite or PostgreSQL.
 //!
-//! Both speak the SQL that stands here; what differs is the pool. The queue's own tables are apalis's.
+//! Both backends run the same SQL on different pools. The tables of the queue belong to apalis.
 //!
-//! Invariant: whatever was answered with success is committed, and no row says more than the store holds.
+//! Invariant: a change is committed before it is answered with success, and the store holds whatever a row refers to.
 
 mod clock;
 mod error;
@@ -43,16 +43,16 @@ use crate::config::DatabaseAddress;
 use crate::failure::Failure;
 use crate::folder::make_private;
 
-/// How long a statement waits for another writer of a SQLite file.
+/// Time that a statement waits for another writer of the same SQLite file.
 const BUSY: Duration = Duration::from_secs(20);
 
-/// Connections that are held open.
+/// Maximum number of pooled connections.
 const CONNECTIONS: u32 = 8;
 
-/// How long a connection is waited for.
+/// Maximum wait for a free connection.
 const ACQUIRE: Duration = Duration::from_secs(10);
 
-/// Runs the same statements on either pool.
+/// Runs the same statements on either kind of pool.
 macro_rules! on {
     ($database:expr, $pool:ident => $body:expr) => {
         match $database {
@@ -63,9 +63,9 @@ macro_rules! on {
 }
 use on;
 
-/// Runs a body that makes one change of several statements; dropped before its end nothing has happened.
+/// Runs several statements as one transaction, which is rolled back if the body fails or is dropped.
 ///
-/// SQLite is told at once that there will be a write: a transaction that finds out later may have to start anew.
+/// SQLite begins with a write lock, because a transaction that needs one later may fail and have to restart.
 macro_rules! change {
     ($database:expr, $transaction:ident => $body:expr) => {
         match $database {
@@ -86,27 +86,26 @@ macro_rules! change {
 }
 use change;
 
-/// What an operation on the database comes to.
 pub type Result<T> = std::result::Result<T, DatabaseError>;
 
-/// A pool of connections.
+/// A pool of connections to one of the two backends.
 #[derive(Debug, Clone)]
 pub enum Database {
-    /// A file beside the server.
+    /// A file next to the server.
     Sqlite(SqlitePool),
-    /// A server that many machines share.
+    /// A server that several machines may share.
     Postgres(PgPool),
 }
 
 impl Database {
-    /// Connects to the database of a configuration; the folder of a file is made if need be.
+    /// Connects to the configured database and makes the folder of a SQLite file if it is missing.
     ///
     /// # Errors
     ///
-    /// It cannot be reached, or is of a later version.
+    /// Returns an error if the database cannot be reached or belongs to a later version.
     pub async fn connect(address: &DatabaseAddress) -> std::result::Result<Self, Failure> {
         if let Some(folder) = address.secret().strip_prefix("sqlite:").and_then(|path| Path::new(path).parent()) {
-            // Opening the file says why it failed.
+            // If this fails, opening the file below reports why.
             let _ = make_private(folder);
         }
         Self::open(address.secret()).await.map_err(|error| {
@@ -114,13 +113,13 @@ impl Database {
         })
     }
 
-    /// Connects, and brings the tables to this version.
+    /// Connects to a database and migrates its tables to this version.
     ///
-    /// `address` is `sqlite:PATH` or `postgres://…`; a file that is not there is made.
+    /// `address` is `sqlite:PATH` or `postgres://…`; a missing file is made.
     ///
     /// # Errors
     ///
-    /// The database cannot be reached or is of a later version.
+    /// Returns an error if the database cannot be reached or belongs to a later version.
     pub async fn open(address: &str) -> Result<Self> {
         let database = match address.strip_prefix("sqlite:") {
             Some(path) => Self::Sqlite(open_sqlite(Path::new(path)).await?),
@@ -141,7 +140,7 @@ impl Database {
         };
         let lists = [sqlx::migrate!("./migrations"), queue];
         self.refuse_later(&lists).await?;
-        // Both lists are kept in one table: neither knows all of it.
+        // Both lists share one table of applied migrations, so each must ignore those of the other.
         for mut migrations in lists {
             migrations.set_ignore_missing(true);
             on!(self, pool => migrations.run(pool).await?);
@@ -149,11 +148,11 @@ impl Database {
         Ok(())
     }
 
-    /// An error where the tables were changed by a version that knows more than `lists`.
+    /// Returns an error if a migration was applied that is in none of `lists`.
     async fn refuse_later(&self, lists: &[Migrator]) -> Result<()> {
         let query = "SELECT version FROM _sqlx_migrations";
         let applied: Vec<(i64,)> = match on!(self, pool => sqlx::query_as(query).fetch_all(pool).await) {
-            // A new database has no such table.
+            // A new database does not have this table.
             Err(sqlx::Error::Database(_)) => Vec::new(),
             applied => applied?,
         };
@@ -161,11 +160,12 @@ impl Database {
         if applied.iter().all(|&(version,)| is_known(version)) { Ok(()) } else { Err(DatabaseError::later()) }
     }
 
-    /// Writes a file of SQLite into a new one as it is at this moment, while others go on writing.
+    /// Copies a SQLite database into a new file as of this moment, without blocking writers.
     ///
     /// # Errors
     ///
-    /// The database fails, the file is there already, or this is no file but a server, which has tools of its own.
+    /// Returns an error if the database fails, if the file exists, or if this is a PostgreSQL server, which has its own
+    /// tools.
     pub async fn copy_to(&self, path: &Path) -> Result<()> {
         match self {
             Self::Sqlite(pool) => {
@@ -176,23 +176,23 @@ impl Database {
         }
     }
 
-    /// Whether it answers.
+    /// Checks that the database answers.
     ///
     /// # Errors
     ///
-    /// It does not.
+    /// Returns an error if it does not.
     pub async fn ping(&self) -> Result<()> {
         on!(self, pool => sqlx::query("SELECT 1").execute(pool).await.map(drop))?;
         Ok(())
     }
 
-    /// Closes all connections, once they have done what they are at.
+    /// Closes all connections once their current work is done.
     pub async fn close(&self) {
         on!(self, pool => pool.close().await);
     }
 }
 
-/// Opens a file so that what is committed survives a crash of the machine, too.
+/// Opens a SQLite file with settings that let commits survive a crash of the machine.
 async fn open_sqlite(path: &Path) -> Result<SqlitePool> {
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -204,7 +204,7 @@ async fn open_sqlite(path: &Path) -> Result<SqlitePool> {
     let pool = SqlitePoolOptions::new()
         .max_connections(CONNECTIONS)
         .acquire_timeout(ACQUIRE)
-        // A commit that found no room leaves a transaction behind that nobody can end.
+        // Discards connections whose commit failed on a full disk, because nothing can end their transaction.
         .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }));
     Ok(pool.connect_with(options).await?)
 }

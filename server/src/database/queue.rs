@@ -1,13 +1,13 @@
-//! Tasks in apalis's queue: one for each time that a job becomes `queued`.
+//! Manages the tasks in apalis's queue, one for each time that a job becomes `queued`.
 
 use apalis::prelude::TaskBuilder;
 
 use super::{Database, Result, now_ms, on};
 
-/// How long after its last sign of life a worker is forgotten.
+/// Time after its last sign of life at which a worker process is forgotten.
 const WORKERS_KEPT_MS: i64 = 24 * 3600 * 1000;
 
-/// As `change`, for changes that end with a job in the queue: `$queued` is its kind and priority, if it is to be there.
+/// Like `change`, but also pushes a task if the body returns the kind and priority of a job to enqueue.
 macro_rules! change_and_enqueue {
     ($database:expr, $job:expr, $transaction:ident => $body:expr) => {
         match $database {
@@ -37,23 +37,24 @@ macro_rules! change_and_enqueue {
 
 pub(super) use change_and_enqueue;
 
-/// The task of a job: its id as JSON.
+/// Builds the queue task of a job, whose payload is the job's ID as JSON.
 ///
-/// It is tried for ever: whether there is anything left to do is told by the job's row, and a task that gave up before
-/// would leave the job waiting. It is due since ever: a clock that was ahead for a moment would hold it back for as long.
+/// The number of attempts is unlimited, because the job's row says whether work is left and a task that gave up earlier
+/// would leave the job queued for ever. The due time is 0, because a due time from a clock that runs ahead would delay
+/// it.
 pub(super) fn task(job: &str, priority: i64) -> apalis::prelude::Task<Vec<u8>> {
     let bytes = serde_json::to_vec(job).expect("a text can be written");
     let priority = usize::try_from(priority).unwrap_or(0);
     TaskBuilder::new(bytes).priority(priority).max_attempts(i32::MAX as usize).run_at_timestamp(0).build()
 }
 
-/// Tasks that are done.
+/// Statements that delete finished tasks, for SQLite and for PostgreSQL.
 const FORGET_TASKS: [&str; 2] = [
     "DELETE FROM Jobs WHERE status IN ('Done', 'Killed')",
     "DELETE FROM apalis.jobs WHERE status IN ('Done', 'Killed')",
 ];
 
-/// apalis's workers that are silent for long, and have no task left that waits for somebody else to take it over.
+/// Statements that delete silent apalis workers without locked tasks, which others must still take over.
 const FORGET_WORKERS: [&str; 2] = [
     "DELETE FROM Workers WHERE last_seen < $1 / 1000 \
      AND NOT EXISTS (SELECT 1 FROM Jobs WHERE Jobs.lock_by = Workers.id)",
@@ -62,11 +63,11 @@ const FORGET_WORKERS: [&str; 2] = [
 ];
 
 impl Database {
-    /// Forgets tasks that are done, and workers that have been silent for a day; returns how many tasks.
+    /// Deletes finished tasks and workers that have been silent for a day, and returns the number of tasks.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn forget_tasks(&self) -> Result<u64> {
         let silent_since = now_ms() - WORKERS_KEPT_MS;
         let of_backend = |queries: [&'static str; 2]| match self {

@@ -1,33 +1,33 @@
-//! How much is kept, against how much may be: snapshots in the store, and what jobs have in the database itself.
+//! Enforces the quota on stored snapshots and on the texts of jobs in the database.
 //!
-//! The limits stand in the database, so that all servers and workers on it go by the same ones.
+//! The limits are in the database so that all servers and workers on it share them.
 
 use super::{Database, Result, on};
 
-/// The quota in bytes and the most jobs that may wait; `None` for any number.
+/// The quota in bytes and the maximum number of queued jobs; `None` for no limit.
 pub(super) type Limits = (Option<i64>, Option<i64>);
 
-/// Reads the limits inside a change. Whoever else does so waits for its end: what is counted stays so until then.
+/// Reads the limits and locks their row, so that usage counted in this transaction stays valid until its end.
 pub(super) const LIMITS: &str = "UPDATE room SET single = 1 RETURNING quota_bytes, most_waiting";
 
-/// What snapshots and the texts of jobs have together, in bytes.
+/// Query for the total bytes of snapshots and job texts.
 pub(super) const USED: &str = "SELECT CAST(COALESCE((SELECT SUM(stored_bytes) FROM snapshots), 0) \
      + COALESCE((SELECT SUM(text_bytes) FROM recording_jobs), 0) AS BIGINT)";
 
-/// What the texts of jobs have, in bytes.
+/// Query for the bytes of job texts.
 const OF_JOBS: &str = "SELECT CAST(COALESCE(SUM(text_bytes), 0) AS BIGINT) FROM recording_jobs";
 
-/// Whether so many bytes more are within the quota.
+/// Returns true if `bytes` more stay within the quota.
 pub(super) fn fits(quota_bytes: Option<i64>, used_bytes: i64, bytes: i64) -> bool {
     quota_bytes.is_none_or(|quota_bytes| used_bytes.saturating_add(bytes) <= quota_bytes)
 }
 
 impl Database {
-    /// Sets the most bytes that snapshots and jobs may have together, and the most jobs that may wait.
+    /// Sets the quota for snapshots and jobs together, and the maximum number of queued jobs.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn set_limits(&self, quota_bytes: u64, most_waiting: u64) -> Result<()> {
         let [quota_bytes, most_waiting] =
             [quota_bytes, most_waiting].map(|most| i64::try_from(most).unwrap_or(i64::MAX));
@@ -36,29 +36,29 @@ impl Database {
         Ok(())
     }
 
-    /// Bytes of all snapshots and of all texts of jobs.
+    /// Returns the total bytes of snapshots and job texts.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn used_bytes(&self) -> Result<u64> {
         self.sum(USED).await
     }
 
-    /// Bytes of all texts of jobs, their events included.
+    /// Returns the bytes of job texts, including their events.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn job_bytes(&self) -> Result<u64> {
         self.sum(OF_JOBS).await
     }
 
-    /// Whether so many bytes more are within the quota at this moment.
+    /// Returns true if `bytes` more are within the quota at this moment.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn has_room(&self, bytes: u64) -> Result<bool> {
         let (quota_bytes,): (Option<i64>,) =
             on!(self, pool => sqlx::query_as("SELECT quota_bytes FROM room").fetch_one(pool).await)?;

@@ -1,57 +1,55 @@
-//! Links: who may open which snapshot, and how it looks then.
+//! Stores links: the snapshot, the view to restore, and the hashes of the tokens.
 
 use sqlx::FromRow;
 
 use super::{Database, Result, change, now_ms, on};
 
-/// A link that is about to be made.
+/// A link to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewShare {
     /// SHA-256 of the token.
     pub token_hash: String,
-    /// SHA-256 of the token that deletes it.
+    /// SHA-256 of the token that deletes the link.
     pub delete_hash: String,
-    /// The hash of its snapshot, which the store holds already.
+    /// Hash of the snapshot, which the store already holds.
     pub snapshot: String,
-    /// What people call it.
     pub title: String,
-    /// The view that it restores, as JSON.
+    /// View to restore, as JSON.
     pub view_state: String,
-    /// What a preview shows, as JSON.
+    /// Content of the preview, as JSON.
     pub digest: String,
-    /// When it ends, in milliseconds since 1970; `None` for never.
+    /// Expiry time, in milliseconds since 1970; `None` for no expiry.
     pub expires_ms: Option<i64>,
 }
 
-/// A link as it is stored.
+/// A stored link, joined with its snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct ShareRow {
-    /// The hash of its snapshot.
+    /// Hash of the snapshot.
     pub snapshot: String,
-    /// The object's name in the store.
+    /// Name of the snapshot's object in the store.
     pub object: String,
-    /// Bytes of the snapshot as stored.
+    /// Size of the snapshot as stored, compressed.
     pub stored_bytes: i64,
-    /// What people call it.
     pub title: String,
-    /// The view that it restores, as JSON.
+    /// View to restore, as JSON.
     pub view_state: String,
-    /// What a preview shows, as JSON.
+    /// Content of the preview, as JSON.
     pub digest: String,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     pub created_ms: i64,
-    /// When it ends; `None` for never.
+    /// Expiry time, in milliseconds since 1970; `None` for no expiry.
     pub expires_ms: Option<i64>,
 }
 
 impl Database {
-    /// Makes a link; its snapshot is referred to from then on.
+    /// Makes a link and thereby adds a reference to its snapshot.
     ///
-    /// Returns whether it did: not where the sweeper took the snapshot away in between.
+    /// Returns false if the housekeeper has removed the snapshot in the meantime.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn share(&self, share: &NewShare) -> Result<bool> {
         change!(self, transaction => {
             let held = sqlx::query("UPDATE snapshots SET touched_ms = $2 WHERE hash = $1")
@@ -73,11 +71,11 @@ impl Database {
         })
     }
 
-    /// The link of a token, if it has not ended.
+    /// Returns the link of a token unless it has expired.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn shared(&self, token_hash: &str) -> Result<Option<ShareRow>> {
         let query = "SELECT shares.snapshot, snapshots.object, snapshots.stored_bytes, title, view_state, digest, shares.created_ms, \
                      expires_ms FROM shares JOIN snapshots ON snapshots.hash = shares.snapshot \
@@ -85,13 +83,13 @@ impl Database {
         Ok(on!(self, pool => sqlx::query_as(query).bind(token_hash).bind(now_ms()).fetch_optional(pool).await)?)
     }
 
-    /// Deletes the link of a token with the token that it was given for that.
+    /// Deletes the link of a token if its deletion token matches.
     ///
-    /// Returns whether there was one.
+    /// Returns false if there was no such link.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn unshare(&self, token_hash: &str, delete_hash: &str) -> Result<bool> {
         let query = "DELETE FROM shares WHERE token_hash = $1 AND delete_hash = $2";
         let done = on!(self, pool => {
@@ -100,21 +98,21 @@ impl Database {
         Ok(done > 0)
     }
 
-    /// Deletes the links that have ended.
+    /// Deletes expired links and returns how many.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn forget_expired(&self) -> Result<u64> {
         let query = "DELETE FROM shares WHERE expires_ms <= $1";
         Ok(on!(self, pool => sqlx::query(query).bind(now_ms()).execute(pool).await.map(|done| done.rows_affected()))?)
     }
 
-    /// How many links there are.
+    /// Counts the links.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn share_count(&self) -> Result<u64> {
         let (count,): (i64,) = on!(self, pool => sqlx::query_as("SELECT COUNT(*) FROM shares").fetch_one(pool).await)?;
         Ok(count.try_into().unwrap_or(0))

@@ -1,45 +1,44 @@
-//! Which snapshots the store holds.
+//! Stores which snapshots the object store holds.
 
 use sqlx::FromRow;
 
 use super::room::{LIMITS, Limits, USED, fits};
 use super::{Database, Result, change, now_ms, on};
 
-/// A stored snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
 pub struct SnapshotRow {
     /// SHA-256 of the stored bytes, in hexadecimal.
     pub hash: String,
-    /// The object's name in the store.
+    /// Name of the object in the store.
     pub object: String,
-    /// Bytes as stored.
+    /// Size as stored, compressed.
     pub stored_bytes: i64,
-    /// When it was stored first, in milliseconds since 1970.
+    /// Time when it was first stored, in milliseconds since 1970.
     pub created_ms: i64,
 }
 
-/// Notes that something is about to refer to a snapshot.
+/// Statement that keeps a snapshot from removal because something is about to refer to it.
 const TOUCH: &str =
     "UPDATE snapshots SET touched_ms = $2 WHERE hash = $1 RETURNING hash, object, stored_bytes, created_ms";
 
 impl Database {
-    /// The snapshot with this hash, if the store holds it; something is about to refer to it.
+    /// Returns the snapshot with this hash and marks it as about to be referred to.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn touch_snapshot(&self, hash: &str) -> Result<Option<SnapshotRow>> {
         Ok(on!(self, pool => sqlx::query_as(TOUCH).bind(hash).bind(now_ms()).fetch_optional(pool).await)?)
     }
 
-    /// Notes that the store holds a snapshot as this object, if the quota has room for it.
+    /// Records that the store holds a snapshot as this object, if the quota allows it.
     ///
-    /// Returns the row that counts: somebody else may have stored the same bytes meanwhile. `None` where there is no
-    /// room.
+    /// Returns the row in effect, which may name another object if the same bytes were stored concurrently, or `None`
+    /// if the quota is exhausted.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn add_snapshot(&self, hash: &str, object: &str, stored_bytes: u64) -> Result<Option<SnapshotRow>> {
         let insert = "INSERT INTO snapshots (hash, object, stored_bytes, created_ms, touched_ms) \
                       VALUES ($1, $2, $3, $4, $4) RETURNING hash, object, stored_bytes, created_ms";
@@ -57,13 +56,14 @@ impl Database {
         })
     }
 
-    /// Notes that the store holds a snapshot as another object than the one that it has lost.
+    /// Replaces the object of a snapshot after the store has lost it.
     ///
-    /// Returns the row that counts: somebody else may have done so. `None` where the snapshot is forgotten.
+    /// Returns the row in effect, which names another object if somebody else replaced it first, or `None` if the
+    /// snapshot was deleted.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn replace_object(&self, hash: &str, lost: &str, object: &str) -> Result<Option<SnapshotRow>> {
         let query = "UPDATE snapshots SET object = CASE WHEN object = $2 THEN $3 ELSE object END WHERE hash = $1 \
                      RETURNING hash, object, stored_bytes, created_ms";
@@ -72,42 +72,42 @@ impl Database {
         })?)
     }
 
-    /// All stored snapshots, by hash.
+    /// Reads all snapshots, ordered by hash.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn snapshots(&self) -> Result<Vec<SnapshotRow>> {
         let query = "SELECT hash, object, stored_bytes, created_ms FROM snapshots ORDER BY hash";
         Ok(on!(self, pool => sqlx::query_as(query).fetch_all(pool).await)?)
     }
 
-    /// A stored snapshot.
+    /// Reads a snapshot's row.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn snapshot(&self, hash: &str) -> Result<Option<SnapshotRow>> {
         let query = "SELECT hash, object, stored_bytes, created_ms FROM snapshots WHERE hash = $1";
         Ok(on!(self, pool => sqlx::query_as(query).bind(hash).fetch_optional(pool).await)?)
     }
 
-    /// Bytes of all stored snapshots.
+    /// Sums the stored bytes of all snapshots.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn stored_bytes(&self) -> Result<u64> {
         let query = "SELECT CAST(COALESCE(SUM(stored_bytes), 0) AS BIGINT) FROM snapshots";
         let (bytes,): (i64,) = on!(self, pool => sqlx::query_as(query).fetch_one(pool).await)?;
         Ok(bytes.try_into().unwrap_or(0))
     }
 
-    /// Snapshots that nothing refers to and nothing has referred to since a time.
+    /// Returns at most `most` hashes of snapshots without a reference that were last touched before a time.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn unreferenced(&self, untouched_since_ms: i64, most: i64) -> Result<Vec<String>> {
         let query = "SELECT hash FROM snapshots s WHERE touched_ms < $1 \
                      AND NOT EXISTS (SELECT 1 FROM shares WHERE snapshot = s.hash) \
@@ -117,11 +117,11 @@ impl Database {
         Ok(rows.into_iter().map(|(hash,)| hash).collect())
     }
 
-    /// Takes a snapshot's row out, if nothing refers to it still; its object, which is returned, may go after that.
+    /// Deletes a snapshot's row if it is still unreferenced, and returns its object, which may then be removed.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn forget_snapshot(&self, hash: &str, untouched_since_ms: i64) -> Result<Option<String>> {
         let query = "DELETE FROM snapshots WHERE hash = $1 AND touched_ms < $2 \
                      AND NOT EXISTS (SELECT 1 FROM shares WHERE snapshot = $1) \
@@ -131,11 +131,11 @@ impl Database {
         Ok(row.map(|(object,)| object))
     }
 
-    /// Whether a row says that the store holds this object.
+    /// Returns true if a snapshot's row names this object.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn knows_object(&self, object: &str) -> Result<bool> {
         let query = "SELECT COUNT(*) FROM snapshots WHERE object = $1";
         let (count,): (i64,) = on!(self, pool => sqlx::query_as(query).bind(object).fetch_one(pool).await)?;

@@ -1,4 +1,4 @@
-//! How a job comes into the queue: once per idempotency key, and only while there is room for it.
+//! Submits jobs to the queue, once per idempotency key and within the limits.
 
 use shared::api::JobState;
 
@@ -7,41 +7,40 @@ use super::queue::change_and_enqueue;
 use super::room::{LIMITS, Limits, USED, fits};
 use super::{Database, NewJob, Result, now_ms, on};
 
-/// What became of a submission.
+/// Result of a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Submission {
-    /// It is queued.
+    /// The job is queued.
     New,
-    /// The same request was here before, as this job.
+    /// The same request was submitted before, as the job with this ID.
     Known(String),
-    /// Another request was here before under the same idempotency key.
+    /// A different request was submitted before under the same idempotency key.
     Conflict,
-    /// As many jobs wait as may.
+    /// The maximum number of jobs is queued.
     QueueFull,
-    /// Its texts are more than the quota leaves.
+    /// The texts of the job exceed the quota.
     NoRoom,
 }
 
-/// The job of an idempotency key, and the hash of its request.
+/// Query for the job of an idempotency key and the hash of its request.
 const OF_KEY: &str = "SELECT id, request_hash FROM recording_jobs WHERE idempotency_key = $1";
 
-/// How many jobs wait.
 const WAITING: &str = "SELECT COUNT(*) FROM recording_jobs WHERE state = 'queued'";
 
-/// What a request comes to whose key is known.
+/// Compares a request with the stored one of the same key.
 fn repeated(job: &NewJob, (id, request_hash): (String, String)) -> Submission {
     if request_hash == job.request_hash { Submission::Known(id) } else { Submission::Conflict }
 }
 
 impl NewJob {
-    /// Bytes of its texts.
+    /// Bytes of the texts that count towards the quota.
     fn text_bytes(&self) -> i64 {
         let bytes = self.config.len() + self.source.len() + self.notes.len();
         bytes.try_into().unwrap_or(i64::MAX)
     }
 }
 
-/// What speaks against a job, inside a change; nobody else is let in until its end.
+/// Returns the reason to refuse a job, if any; the lock on the limits keeps it valid until the transaction ends.
 macro_rules! refusal {
     ($transaction:expr, $job:expr) => {{
         let (quota_bytes, most_waiting): Limits = sqlx::query_as(LIMITS).fetch_one(&mut *$transaction).await?;
@@ -58,11 +57,11 @@ macro_rules! refusal {
 }
 
 impl Database {
-    /// Puts a job into the queue, once per idempotency key, and unless there are too many.
+    /// Submits a job to the queue, once per idempotency key and within the limits.
     ///
     /// # Errors
     ///
-    /// The database fails; then nothing was queued.
+    /// Returns an error if the database fails; nothing is queued then.
     pub async fn submit(&self, job: &NewJob) -> Result<Submission> {
         let priority = i64::from(job.priority);
         change_and_enqueue!(self, &job.id, transaction => {
@@ -85,11 +84,11 @@ impl Database {
         })
     }
 
-    /// What a request comes to that was here before, `None` for one that is new.
+    /// Returns the outcome of an earlier request with the same key, or `None` if there is none.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn submitted(&self, job: &NewJob) -> Result<Option<Submission>> {
         let known = on!(self, pool => sqlx::query_as(OF_KEY).bind(&job.idempotency_key).fetch_optional(pool).await)?;
         Ok(known.map(|known| repeated(job, known)))

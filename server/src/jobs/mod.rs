@@ -1,4 +1,4 @@
-//! Jobs between the interface and the database: what is submitted, and how a job looks from outside.
+//! Converts jobs between the API and the database.
 
 mod submit;
 mod view;

@@ -1,4 +1,4 @@
-//! A request becomes a job that can be queued.
+//! Turns a request into a job that can be queued.
 
 use sha2::{Digest as _, Sha256};
 use shared::api::{JobRequest, KeyNote};
@@ -8,14 +8,13 @@ use uuid::Uuid;
 use crate::database::NewJob;
 use crate::hex::hex;
 
-/// The highest priority.
 pub const MOST_PRIORITY: u8 = 9;
 
-/// Checks a request as `snapscope repro` checks its files.
+/// Checks a request with the same rules as `snapscope repro` and resolves its job.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the config.
+/// Returns all problems of the config.
 pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<NewJob, Vec<Problem>> {
     let JobRequest { config, file_name, training_args, card, device, steps, batch, sequence, priority } = request;
     let name = file_name.as_deref().unwrap_or("config");
@@ -40,7 +39,7 @@ pub fn prepare(request: &JobRequest, idempotency_key: Option<String>) -> Result<
     })
 }
 
-/// The cards of a job as on the command line, or its device.
+/// Returns the cards of a job as on the command line, or its device.
 pub(super) fn card_of(job: &Job) -> String {
     match &job.device {
         Device::Virtual(cards) => cards.to_string(),
@@ -48,7 +47,7 @@ pub(super) fn card_of(job: &Job) -> String {
     }
 }
 
-/// Which queue a job waits in.
+/// Returns the name of the job's queue.
 fn kind(job: &Job) -> String {
     match &job.device {
         Device::Virtual(_) => "virtual".to_owned(),
@@ -64,7 +63,7 @@ fn notes(understood: &[ImportNote], ignored: &[ImportNote]) -> String {
     serde_json::to_string(&notes).expect("plain data can be written")
 }
 
-/// SHA-256 of what was asked for, in hexadecimal.
+/// Returns the SHA-256 of a request, in hexadecimal.
 fn hash(request: &JobRequest) -> String {
     let json = serde_json::to_vec(request).expect("plain data can be written");
     hex(Sha256::digest(json))

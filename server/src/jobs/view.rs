@@ -1,4 +1,4 @@
-//! A job as the interface shows it.
+//! Converts stored jobs to the form that the API returns.
 
 use shared::api::{JobDetails, JobOutcome, JobResource, JobState, RecordingCurve, RecordingReport};
 use shared::job::{Device, RawJob};
@@ -6,13 +6,13 @@ use shared::job::{Device, RawJob};
 use super::submit::card_of;
 use crate::database::{Database, JobSummary, Result};
 
-/// A job of a list.
+/// Converts a row of the job list.
 pub fn resource(row: JobSummary) -> JobResource {
     let state = JobState::of(&row.state).unwrap_or(JobState::Failed);
     let (card, steps) = card_and_steps(&row);
-    // What an older version wrote and this one cannot read is left out.
+    // A report of an older version that can no longer be parsed is omitted.
     let result: Option<RecordingReport> = row.result.and_then(|json| serde_json::from_str(&json).ok());
-    // A clock that was put back makes no time run backwards.
+    // Times stay in order if the clock was set back.
     let started_ms = row.started_ms.map(|started| started.max(row.created_ms));
     let finished_ms = row.finished_ms.map(|finished| finished.max(started_ms.unwrap_or(row.created_ms)));
     JobResource {
@@ -36,7 +36,7 @@ pub fn resource(row: JobSummary) -> JobResource {
     }
 }
 
-/// What is shown of a job's config; of those that an older version took it stands in the config alone.
+/// Returns the card and steps of a job; for jobs of an older version they are only in the config.
 fn card_and_steps(row: &JobSummary) -> (String, u64) {
     if let (Some(card), Some(steps)) = (&row.card, row.steps) {
         return (card.clone(), steps.try_into().unwrap_or(0));
@@ -45,7 +45,7 @@ fn card_and_steps(row: &JobSummary) -> (String, u64) {
     job.map_or_else(Default::default, |job| (card_of(&job), job.steps))
 }
 
-/// The memory of each card of a job, where all have the same; that of a real GPU is known from its recording.
+/// Returns the memory of each card if all have the same; for a real GPU it comes from the recording.
 fn capacity_bytes(config: &str, curve: Option<&RecordingCurve>) -> Option<u64> {
     match RawJob::from_json(config).and_then(RawJob::resolve).ok()?.device {
         Device::Virtual(cards) => cards.memory_bytes(),
@@ -53,11 +53,11 @@ fn capacity_bytes(config: &str, curve: Option<&RecordingCurve>) -> Option<u64> {
     }
 }
 
-/// A job with what its own page shows beside; `None` where there is no such job.
+/// Reads a job with the details of its own page; `None` if no job has this ID.
 ///
 /// # Errors
 ///
-/// The database fails.
+/// Returns an error if the database fails.
 pub async fn details(database: &Database, id: &str) -> Result<Option<JobDetails>> {
     let (Some(row), Some(summary)) = (database.job(id).await?, database.job_summary(id).await?) else {
         return Ok(None);

@@ -1,21 +1,21 @@
-//! The memory of a recording over its events, small enough to be kept beside its figures.
+//! Computes the memory curve of a recording, small enough to be stored with its figures.
 
 use shared::analysis::{Timeline, spans};
 use shared::api::{RecordingCurve, StepStart};
 use shared::trace::{Action, Device, Trace};
 
-/// Parts of a curve: as many as a chart has pixels, give or take.
+/// Number of points of a curve, roughly one per pixel of a chart.
 const PARTS: u32 = 600;
 
-/// Marks of a kind that are kept.
+/// Maximum number of marks of each kind.
 const MOST_MARKS: usize = 600;
 
-/// The start of the name that the recorder gives the span of a step.
+/// Prefix of the name that the recorder gives to the span of a step.
 const STEP: &str = "ProfilerStep#";
 
-/// The curves of a device, and where its steps begin and memory ran out.
+/// Returns the curves of a device, the starts of its steps and its out-of-memory events.
 ///
-/// Each part of a curve has its highest moment, so the highest of all parts is the peak to the byte.
+/// Each point is the maximum of its part, so the maximum of all points is the exact peak.
 pub(super) fn curve(trace: &Trace, device: &Device, timeline: &Timeline) -> RecordingCurve {
     let outline = timeline.outline(PARTS);
     let actions = device.events.actions().iter().enumerate();
@@ -32,7 +32,7 @@ pub(super) fn curve(trace: &Trace, device: &Device, timeline: &Timeline) -> Reco
     }
 }
 
-/// Where the recorder says that steps begin; a span begins after the moment before its first event.
+/// Returns the starts of the recorded steps; a span starts at the moment before its first event.
 fn steps(trace: &Trace, device: &Device) -> Vec<StepStart> {
     let start = |span: &shared::analysis::Span| {
         let step = trace.strings.get(span.name).strip_prefix(STEP)?.parse().ok()?;
@@ -43,7 +43,7 @@ fn steps(trace: &Trace, device: &Device) -> Vec<StepStart> {
     steps
 }
 
-/// Every so many, so that no more than [`MOST_MARKS`] are left.
+/// Keeps every n-th step, so that at most [`MOST_MARKS`] are left.
 fn thinned(steps: Vec<StepStart>) -> Vec<StepStart> {
     let every = steps.len().div_ceil(MOST_MARKS).max(1);
     steps.into_iter().step_by(every).collect()

@@ -1,4 +1,4 @@
-//! What is said of a recording that failed.
+//! Describes why a recording failed.
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt as _;
@@ -11,29 +11,29 @@ use super::Limits;
 use super::keeper::{End, Stop, Transcript};
 use crate::Failure;
 
-/// Why there is no recording, where the run was, and what is left of it.
+/// The reason why a recording failed, the place in the run, and what is left of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordingFailure {
-    /// What happened: a sentence without the full stop.
+    /// Description of what happened: a sentence without the full stop.
     pub message: String,
-    /// What to do about it: a sentence without the full stop.
+    /// Suggested remedy: a sentence without the full stop.
     pub hint: String,
-    /// The step that was under way, from 0; `None` before the first.
+    /// Current step, from 0; `None` before the first.
     pub step: Option<u64>,
-    /// The part of the step; empty where unknown.
+    /// Phase of the step; empty if unknown.
     pub phase: String,
-    /// The module that was running; empty where unknown.
+    /// Module that was running; empty if unknown.
     pub module: String,
-    /// The last lines of the recorder's log.
+    /// Last lines of the recorder's log.
     pub log_tail: Vec<String>,
-    /// The trace until then, where there is one.
+    /// Path of the trace up to the failure, if there is one.
     pub partial: Option<PathBuf>,
-    /// Whether somebody else ended the recorder, so that another try may go well.
+    /// True if the recorder was killed from outside, so that another attempt may succeed.
     pub is_from_outside: bool,
 }
 
 impl RecordingFailure {
-    /// A failure before anything ran.
+    /// Makes a failure that happened before the recorder started.
     pub(super) fn before_start(failure: Failure) -> Self {
         let Failure { message, hint } = failure;
         Self {
@@ -48,18 +48,18 @@ impl RecordingFailure {
         }
     }
 
-    /// A recording that could not be compressed.
+    /// Makes the failure of a recording that could not be compressed.
     pub(crate) fn of_packing(error: &std::io::Error) -> Self {
         let hint = "make room on this machine's disk, then try again";
         Self::before_start(Failure::new(format!("the recording could not be written: {error}"), hint))
     }
 
-    /// A keeper that did not come to its end.
+    /// Makes the failure of a keeper thread that panicked or was cancelled.
     pub(crate) fn of_thread(error: &dyn fmt::Display) -> Self {
         Self::before_start(Failure::new(format!("the keeper of the recorder failed: {error}"), "try again"))
     }
 
-    /// A failure after the recorder's end.
+    /// Makes a failure that happened after the recorder started, with its place in the run.
     pub(super) fn after(transcript: Transcript, failure: Failure) -> Self {
         let Transcript { progress, failed, log, .. } = transcript;
         let place = failed.map(|failed| (failed.step, failed.phase, failed.module));
@@ -68,7 +68,7 @@ impl RecordingFailure {
         Self { step, phase, module, log_tail: log, ..Self::before_start(failure) }
     }
 
-    /// Where the run was, as people say it: `step 2 of 3, backward, layers.3.attention`.
+    /// Formats the place in the run, as in `step 2 of 3, backward, layers.3.attention`.
     pub fn place(&self, steps: Option<u64>) -> String {
         place(self.step, steps, &self.phase, &self.module)
     }
@@ -82,7 +82,7 @@ impl fmt::Display for RecordingFailure {
 
 impl std::error::Error for RecordingFailure {}
 
-/// A place in a run, as people say it: steps count from 1, and what is unknown is left out.
+/// Formats a place in a run; steps count from 1, and unknown parts are omitted.
 pub fn place(step: Option<u64>, steps: Option<u64>, phase: &str, module: &str) -> String {
     let step = step.map(|step| match steps {
         Some(steps) => format!("step {} of {steps}", step + 1),
@@ -92,15 +92,15 @@ pub fn place(step: Option<u64>, steps: Option<u64>, phase: &str, module: &str) -
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// The last words of a recorder that finished.
+/// Returns the final line of a recorder that finished.
 ///
 /// # Errors
 ///
-/// It did not: why, as far as its end and its words tell.
+/// Returns the reason if it did not finish, as far as its exit status and its output tell.
 pub(super) fn finished(end: End, transcript: &Transcript, limits: &Limits) -> Result<Finished, Failure> {
     let status = match (end, &transcript.finished) {
         (End::Stopped(stop), _) => return Err(stopped(stop, limits)),
-        // What it wrote is whole by then; how it goes away does not matter.
+        // The snapshot is complete by then, so the exit status does not matter.
         (End::Exited(_), Some(finished)) => return Ok(finished.clone()),
         (End::Exited(status), None) => status,
     };
@@ -163,7 +163,7 @@ fn crashed(signal: i32, limits: &Limits) -> Failure {
 
 const LOG: &str = "the recorder's last lines may say why; other settings may avoid it";
 
-/// The sentence of the dynamic loader on what it did not find.
+/// Returns the dynamic loader's message about a missing library or symbol.
 fn missing_library(log: &[String]) -> Option<String> {
     const SIGNS: [&str; 3] = ["error while loading shared libraries: ", "symbol lookup error: ", "version `"];
     log.iter().rev().find_map(|line| {
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// An end with the status as the system encodes it.
+    /// Makes an end from a status as the operating system encodes it.
     fn exited(raw: i32) -> End {
         End::Exited(std::process::ExitStatus::from_raw(raw))
     }

@@ -1,4 +1,4 @@
-//! What a recording's snapshot adds up to, found out by a process with limits: no byte of a recorder is read here.
+//! Reads the figures of a recording's snapshot in a process with limits, so that this process parses none of its bytes.
 
 use std::cmp::Reverse;
 use std::path::Path;
@@ -16,33 +16,33 @@ use crate::commands::open;
 use crate::config::RecorderConfig;
 use crate::decoding::{self, Allowance, DecodeError};
 
-/// The command of the process; people have no use for it.
+/// Hidden subcommand that the process runs.
 const FIGURES_COMMAND: &str = "figures";
 
-/// What the process may take whatever the limits of the recording are: enough for a million events, on a busy machine.
+/// Minimum limits of the process: enough for a million events on a busy machine.
 const LEAST: Allowance = Allowance { memory_bytes: 1 << 30, seconds: 60 };
 
-/// What a snapshot adds up to.
+/// Figures of a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Figures {
-    /// Events of all devices.
+    /// Number of events on all devices.
     pub(super) events: u64,
-    /// Highest requested bytes alive, on the device where they are highest.
+    /// Peak of requested live bytes, on the device where it is highest.
     pub(super) peak_live_bytes: u64,
-    /// Its memory over its events, on the same device.
+    /// Memory over the events of that device.
     pub(super) curve: RecordingCurve,
 }
 
-/// Why a snapshot has no figures.
+/// The reason why the figures of a snapshot are unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unread {
     pub(super) failure: Failure,
-    /// Whether it may be a snapshot all the same, which can be read elsewhere.
+    /// True if the file may still be a snapshot that can be read elsewhere.
     pub(super) is_perhaps_one: bool,
 }
 
 impl Figures {
-    /// Reads a snapshot in a process that may take the memory and the time that its recording may.
+    /// Reads a snapshot in a process that has at least the memory and time of the recording.
     pub(super) fn read(config: &RecorderConfig, limits: &Limits, snapshot: &Path) -> Result<Self, Unread> {
         let allowance = Allowance {
             memory_bytes: limits.memory_bytes.max(LEAST.memory_bytes),
@@ -50,7 +50,7 @@ impl Figures {
         };
         let mut command = decoding::command(&config.reader, FIGURES_COMMAND, snapshot);
         command.arg(allowance.memory_bytes.to_string()).arg(allowance.seconds.to_string());
-        // The limit on its processor time ends it sooner, unless the machine is busy.
+        // The limit on processor time usually applies earlier, unless the machine is busy.
         let figures = decoding::run(command, Duration::from_secs(2 * allowance.seconds));
         figures.map_err(|error| unread(&error, config, allowance))
     }
@@ -78,16 +78,16 @@ fn unread(error: &DecodeError, config: &RecorderConfig, allowance: Allowance) ->
     Unread { failure, is_perhaps_one: !matches!(error, DecodeError::NotASnapshot(_)) }
 }
 
-/// What the process does: limits itself, reads the file, and returns the figures as JSON.
+/// Runs in the process: applies the limits, reads the file and returns the figures as JSON.
 ///
 /// # Errors
 ///
-/// The file is no snapshot.
+/// Returns an error if the file is not a snapshot.
 pub fn print_figures(file: &Path, allowance: Allowance) -> Result<String, Failure> {
     allowance.hold(file);
     let trace = open::import(file, "the recorder's snapshot")?;
     let timelines = trace.devices.iter().map(|device| (device, Timeline::new(&trace, device)));
-    // Of equals the first.
+    // Of equal devices the first is chosen.
     let highest = timelines.max_by_key(|(device, timeline)| (timeline.live_peak().1, Reverse(device.index)));
     let (peak_live_bytes, curve) = highest
         .map(|(device, timeline)| (timeline.live_peak().1, curve(&trace, device, &timeline)))

@@ -1,4 +1,4 @@
-//! The recorder's keeper: starts it, listens to it, and holds it to its limits until it has ended.
+//! Starts the recorder, reads its output and enforces its limits until it has ended.
 
 use std::io::{self, BufReader};
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,90 +14,90 @@ use super::Limits;
 use super::lines::{Tail, each_line};
 use super::process::{Launch, Process};
 
-/// How often limits and cancellation are looked at.
+/// Interval between checks of limits and cancellation.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How often a process that has closed its output is asked whether it has ended.
+/// Interval between checks whether a process has ended after it closed its output.
 const MOMENT: Duration = Duration::from_millis(2);
 
-/// The longest line that is read as JSON; PyTorch's longest messages have some kilobytes.
+/// Maximum length of a line that is parsed as JSON; PyTorch's longest messages take some kilobytes.
 const LINE_BYTES: usize = 256 << 10;
 
-/// The longest line of the log that is kept.
+/// Maximum length of a log line.
 const LOG_LINE_BYTES: usize = 2000;
 
-/// How many lines may wait to be looked at before the recorder waits in turn.
+/// Number of unread lines after which the recorder has to wait.
 const QUEUED_LINES: usize = 1024;
 
-/// How long its last lines are waited for once it has ended.
+/// Time to wait for the last lines after the recorder has ended.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-/// The most messages that are kept.
+/// Maximum number of messages that are kept.
 const MESSAGES: usize = 100;
 
-/// Who follows a recording, and may end it.
+/// Observer of a recording that can stop it.
 pub trait Watcher {
-    /// Takes a line of the recorder, in the thread that runs the recording.
+    /// Receives a line of the recorder, on the thread that runs the recording.
     fn line(&mut self, line: &RecorderLine);
 
-    /// Whether the recording is to be stopped; asked some twenty times a second.
+    /// Returns true if the recording is to be stopped; called about twenty times per second.
     fn is_cancelled(&mut self) -> bool {
         false
     }
 
-    /// Takes the bytes of this machine's memory that the recorder has, as often.
+    /// Receives the recorder's host memory in bytes, about as often.
     fn memory(&mut self, _bytes: u64) {}
 }
 
-/// How the process ended.
+/// The way in which the process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// By itself.
+    /// It ended without its keeper.
     Exited(ExitStatus),
     /// Its keeper stopped it.
     Stopped(Stop),
 }
 
 impl End {
-    /// Whether somebody else killed it, such as a machine that ran out of memory.
+    /// Returns true if somebody else killed it, such as the kernel when the machine ran out of memory.
     pub(super) fn is_from_outside(self) -> bool {
         const KILLED: [i32; 2] = [9, 15];
         matches!(self, Self::Exited(status) if status.signal().is_some_and(|signal| KILLED.contains(&signal)))
     }
 }
 
-/// Why the keeper stopped it.
+/// The reason why the keeper stopped it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The watcher wanted it.
+    /// The watcher cancelled the recording.
     Cancelled,
-    /// It took too long.
+    /// The recording took too long.
     Time,
-    /// It took so many bytes of host memory.
+    /// The recorder used this many bytes of host memory.
     Memory(u64),
 }
 
-/// What the process said.
+/// The recorder's output.
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
     pub(super) started: Option<Started>,
-    /// Where it was last.
+    /// Latest progress.
     pub(super) progress: Option<Progress>,
     pub(super) messages: Vec<String>,
-    /// Optimizer steps in the snapshot that lies in the output file.
+    /// Optimizer steps in the snapshot at the output path.
     pub(super) written_steps: Option<u64>,
     pub(super) finished: Option<Finished>,
     pub(super) failed: Option<Failed>,
-    /// The last lines of standard error, and of standard output what is none of the protocol's.
+    /// Last lines of standard error, and lines of standard output that do not belong to the protocol.
     pub(super) log: Vec<String>,
     pub(super) seconds: f64,
 }
 
-/// Runs a command of the recorder's kind to its end.
+/// Runs the recorder to its end.
 ///
 /// # Errors
 ///
-/// It does not start, or the system loses track of it.
+/// Returns an error if it does not start or if its status cannot be queried.
 pub(super) fn keep(launch: &Launch, limits: &Limits, watcher: &mut dyn Watcher) -> io::Result<(End, Transcript)> {
     let start = Instant::now();
     let mut process = Process::start(launch, limits)?;
@@ -111,14 +111,14 @@ pub(super) fn keep(launch: &Launch, limits: &Limits, watcher: &mut dyn Watcher) 
     Ok((end, transcript))
 }
 
-/// Reads both outputs in threads, which end with the outputs.
+/// Reads both outputs on threads, which end with the outputs.
 fn listen(process: &mut Process, tail: &Arc<Mutex<Tail>>) -> Receiver<String> {
     let (stdout, stderr) = process.take_outputs();
     let (sender, lines): (SyncSender<String>, _) = sync_channel(QUEUED_LINES);
-    // The lines have ended when nobody can send one: when both outputs have ended.
+    // The channel closes once no sender is left, which is when both outputs have ended.
     let log_is_open = sender.clone();
     let tail = Arc::clone(tail);
-    // An output that cannot be read any more is one that has ended.
+    // A read error is treated as the end of the output.
     std::thread::spawn(move || each_line(BufReader::new(stdout), LINE_BYTES, |line| sender.send(line).is_ok()));
     std::thread::spawn(move || {
         let log = each_line(BufReader::new(stderr), LOG_LINE_BYTES, |line| {
@@ -131,7 +131,7 @@ fn listen(process: &mut Process, tail: &Arc<Mutex<Tail>>) -> Receiver<String> {
     lines
 }
 
-/// Listens until the process has ended, and stops it when it is time to.
+/// Reads lines until the process has ended, or stops it for exceeding a limit or by cancellation.
 fn wait(process: &mut Process, limits: &Limits, start: Instant, ear: &mut Ear<'_>) -> io::Result<End> {
     loop {
         ear.listen_for(TICK);
@@ -158,7 +158,7 @@ fn reason_to_stop(process: &mut Process, limits: &Limits, start: Instant, watche
     (bytes > limits.memory_bytes).then_some(Stop::Memory(bytes))
 }
 
-/// Asks the process to end, and ends it when it does not.
+/// Asks the process to end, and kills it after the grace period.
 fn stop_process(process: &mut Process, grace: Duration, ear: &mut Ear<'_>) -> io::Result<()> {
     process.signal(Signal::TERM);
     let deadline = Instant::now() + grace;
@@ -176,7 +176,7 @@ fn stop_process(process: &mut Process, grace: Duration, ear: &mut Ear<'_>) -> io
     Ok(())
 }
 
-/// Hears lines and writes down what they say.
+/// Receives lines and keeps a transcript of them.
 struct Ear<'a> {
     lines: Receiver<String>,
     tail: Arc<Mutex<Tail>>,
@@ -185,18 +185,18 @@ struct Ear<'a> {
 }
 
 impl Ear<'_> {
-    /// Takes the lines that come within a time; once the output has ended it comes back sooner.
+    /// Receives lines for the given time, or for a shorter one if the output has ended.
     fn listen_for(&mut self, time: Duration) {
         let rest = self.listen_until(Instant::now() + time);
         std::thread::sleep(rest.min(MOMENT));
     }
 
-    /// Takes the lines that are left; they may end before the time.
+    /// Receives the remaining lines, for at most the given time.
     fn listen_to_the_end(&mut self, time: Duration) {
         self.listen_until(Instant::now() + time);
     }
 
-    /// Returns the time that was left when the output ended.
+    /// Receives lines until the deadline; returns the time left when the output ended.
     fn listen_until(&mut self, deadline: Instant) -> Duration {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -213,7 +213,7 @@ impl Ear<'_> {
 
     fn hear(&mut self, text: String) {
         let Ok(line) = serde_json::from_str(&text) else {
-            // Libraries print what they like; it helps whoever looks for what went wrong.
+            // Libraries may print anything, and it can help to find the cause of a failure.
             self.log(&text);
             return;
         };

@@ -1,4 +1,4 @@
-//! Where the recorder finds libtorch and CUDA, and what of the environment it sees.
+//! Locates libtorch and CUDA for the recorder and builds its environment.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use shared::job::{Device, Job};
 use crate::Failure;
 use crate::config::RecorderConfig;
 
-/// The release of PyTorch that the recorder is built for.
+/// Release of PyTorch that the recorder is built for.
 const RELEASE: &str = "2.11";
 
-/// The whole environment of a recorder for a job; `log` is where a virtual GPU writes.
+/// Returns the complete environment of the recorder; a virtual GPU writes its warnings to `log`.
 ///
 /// # Errors
 ///
-/// A library is missing, or libtorch is of another release.
+/// Returns an error if a library is missing or libtorch is of another release.
 pub(super) fn environment(
     config: &RecorderConfig,
     job: &Job,
@@ -24,7 +24,7 @@ pub(super) fn environment(
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut variables = config.passed_on.clone();
     let mut set = |name: &str, value: &OsStr| variables.push((name.into(), value.into()));
-    // A recording computes next to nothing on the host; on a large machine, threads would cost memory.
+    // A recording hardly computes on the host, and on a large machine more threads would cost memory.
     set("OMP_NUM_THREADS", OsStr::new("2"));
     if !job.allocator.is_empty() {
         set("PYTORCH_CUDA_ALLOC_CONF", OsStr::new(&job.allocator));
@@ -34,14 +34,14 @@ pub(super) fn environment(
             set("SNAPSCOPE_VIRTUAL_GPU", OsStr::new(&cards.to_string()));
             set("SNAPSCOPE_VIRTUAL_GPU_LOG", log.as_os_str());
             if job.parallel.is_some_and(|parallel| parallel.ddp().is_some()) {
-                // Processes compare what they have, and read it from the device.
+                // DDP processes compare their models, and read the values for that from the device.
                 set("SNAPSCOPE_VIRTUAL_GPU_VALUES", OsStr::new("shadow"));
             }
             virtual_folders(config)?
         }
         Device::Cuda(_) => {
             config.real_gpu.iter().for_each(|(name, value)| set(name, value));
-            // Caches would be written outside of what a recorder may write to.
+            // The caches would be outside the folders that a recorder may write to.
             set("CUDA_CACHE_DISABLE", OsStr::new("1"));
             set("USE_PYTORCH_KERNEL_CACHE", OsStr::new("0"));
             make_device_files();
@@ -57,17 +57,17 @@ pub(super) fn environment(
     Ok(variables)
 }
 
-/// Has NVIDIA's program make the device files that are not there before CUDA's first use since the machine was started.
+/// Makes NVIDIA's device files, which do not exist before CUDA's first use after a boot.
 ///
-/// CUDA would start it by itself, but a recorder may start no program.
+/// CUDA would run `nvidia-modprobe` itself, but a recorder may not start programs.
 fn make_device_files() {
     if !Path::new("/dev/nvidia-uvm").exists() {
-        // Where it is missing or may not, CUDA says that there is no device.
+        // If this fails, CUDA reports that there is no device.
         let _ = Command::new("nvidia-modprobe").args(["-c", "0", "-u"]).output();
     }
 }
 
-/// The stand-ins for CUDA first, then a libtorch that has no CUDA beside it.
+/// Returns the folders of the CUDA stand-ins and of a libtorch, in this order.
 fn virtual_folders(config: &RecorderConfig) -> Result<Vec<PathBuf>, Failure> {
     const BUILD: &str = "run `./dev build` in a clone of Snapscope";
     if !config.virtual_gpu.join("libcudart.so.13").exists() {
@@ -83,7 +83,7 @@ fn virtual_folders(config: &RecorderConfig) -> Result<Vec<PathBuf>, Failure> {
     Ok(vec![config.virtual_gpu.clone(), libraries])
 }
 
-/// The libtorch of the PyTorch that the user trains with, its CUDA libraries beside it.
+/// Returns the library folder of the PyTorch that the user trains with.
 fn users_libtorch(config: &RecorderConfig) -> Result<PathBuf, Failure> {
     let folder = match &config.named_libtorch {
         Some(folder) => folder.clone(),
@@ -106,7 +106,7 @@ fn users_libtorch(config: &RecorderConfig) -> Result<PathBuf, Failure> {
     Ok(libraries)
 }
 
-/// The folder of the package `torch`, by the user's Python; nothing of it is loaded.
+/// Asks the user's Python for the folder of the package `torch` without importing it.
 fn python_torch() -> Option<PathBuf> {
     const FIND: &str = "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])";
     let answer = Command::new("python3").args(["-c", FIND]).output().ok()?;
@@ -114,15 +114,15 @@ fn python_torch() -> Option<PathBuf> {
     (answer.status.success() && !folder.trim().is_empty()).then(|| PathBuf::from(folder.trim()))
 }
 
-/// The folder with the libraries: the one given, or `lib` in it.
+/// Returns the folder with the libraries: the given one, or `lib` in it.
 fn library_folder(folder: &Path) -> Option<PathBuf> {
     let folders = [folder.to_owned(), folder.join("lib")];
     folders.into_iter().find(|folder| folder.join("libtorch_cuda.so").exists())
 }
 
-/// Refuses another release: C++ has no stable interface between two of them.
+/// Refuses other releases, because C++ has no stable ABI across them.
 ///
-/// A libtorch without `version.py` is taken at its word.
+/// A libtorch without `version.py` is accepted unchecked.
 fn check_release(libraries: &Path) -> Result<(), Failure> {
     let Some(version) = libraries.parent().and_then(version) else { return Ok(()) };
     if version.strip_prefix(RELEASE).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '+'])) {
@@ -136,7 +136,7 @@ fn check_release(libraries: &Path) -> Result<(), Failure> {
     ))
 }
 
-/// The version in `version.py` of a package `torch`.
+/// Reads the version from `version.py` of a package `torch`.
 fn version(torch: &Path) -> Option<String> {
     let text = std::fs::read_to_string(torch.join("version.py")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("__version__ = "))?;

@@ -1,18 +1,18 @@
-//! Lines of another process, bounded in length and in number.
+//! Reads lines of another process, limited in length and in number.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
-/// What stands where the rest of a long line was.
+/// Marker that replaces the rest of a long line.
 const CUT: &str = " …";
 
-/// Calls `take` with each line, without its end and cut after `most_bytes`, until the source ends.
+/// Calls `take` with each line, without its line ending and cut after `most_bytes`, until the source ends.
 ///
-/// What is no UTF-8 is replaced; a last line without its end counts. `take` returns whether to go on.
+/// Invalid UTF-8 is replaced; a last line without a line ending counts. Reading stops when `take` returns false.
 ///
 /// # Errors
 ///
-/// The source cannot be read.
+/// Returns an error if the source cannot be read.
 pub(super) fn each_line(
     mut source: impl BufRead,
     most_bytes: usize,
@@ -52,10 +52,10 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// How many lines are kept.
+    /// Maximum number of lines.
     pub(super) const LINES: usize = 40;
 
-    /// Adds a line; the oldest goes where there are too many.
+    /// Adds a line and drops the oldest if there are too many.
     pub(super) fn push(&mut self, line: String) {
         if self.lines.len() == Self::LINES {
             self.lines.pop_front();
@@ -63,7 +63,7 @@ impl Tail {
         self.lines.push_back(line);
     }
 
-    /// The lines, oldest first.
+    /// Returns the lines, oldest first.
     pub(super) fn lines(&self) -> Vec<String> {
         self.lines.iter().cloned().collect()
     }

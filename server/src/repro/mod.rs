@@ -1,10 +1,10 @@
-//! Recordings: a training config goes to the recorder, a process of its own, and a snapshot comes back.
+//! Makes recordings: passes a training config to the recorder process and returns a snapshot.
 //!
-//! libtorch can abort, exhaust memory or hang; whatever the recorder does ends here in a [`Recording`] or in a
+//! libtorch can abort, exhaust memory or hang. Whatever the recorder does, the outcome is a [`Recording`], or a
 //! [`RecordingFailure`] that says what happened, where, and what to do.
 //!
-//! Invariant: no byte of the recorder is trusted, nothing of its snapshot is read in this process, nothing that it does blocks its keeper, and nothing of it is left
-//! running once [`run`] has returned.
+//! Invariant: no byte of the recorder is trusted, its snapshot is not parsed in this process, it cannot block its
+//! keeper, and none of its processes is left once [`run`] has returned.
 
 mod curve;
 mod failure;
@@ -35,15 +35,15 @@ use figures::{Figures, Unread};
 use keeper::keep;
 use process::Launch;
 
-/// Records a job: runs the recorder within limits, and leaves its snapshot in `output`.
+/// Records a job with the recorder, within limits, and leaves its snapshot in `output`.
 ///
-/// An out-of-memory error is a result. After a failure `output` holds the trace until then, if there is one; it is
-/// replaced at the very end, so that no half of a file is ever there.
+/// An out-of-memory error counts as a result. After a failure `output` holds the trace up to that point, if there is
+/// one. `output` is replaced by a rename at the end, so that it never holds a partial file.
 ///
 /// # Errors
 ///
-/// The recorder or its libraries are missing, or it failed, crashed, hung, was cancelled, or left nothing that can be
-/// read.
+/// Returns an error if the recorder or its libraries are missing, or if it failed, crashed, hung, was cancelled, or
+/// left no readable snapshot.
 pub fn run(
     config: &RecorderConfig,
     job: &Job,
@@ -96,7 +96,7 @@ fn not_started(program: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// A hidden folder beside the output, so that its files can be moved there in one step; it goes with this value.
+/// A hidden folder next to the output, from which files can be moved there by a rename; deleted on drop.
 struct Scratch(TempDir);
 
 impl Scratch {
@@ -127,16 +127,16 @@ impl Scratch {
         })
     }
 
-    /// The lines that the virtual GPU wrote, one a function that it has no behaviour for.
+    /// Returns the warnings of the virtual GPU, one for each function that it does not implement.
     fn warnings(&self) -> Vec<String> {
         const MOST_BYTES: u64 = 64 << 10;
         let mut bytes = Vec::new();
-        // On a real GPU there is none.
+        // On a real GPU this file does not exist.
         let _ = File::open(self.log()).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
         String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
     }
 
-    /// Moves the snapshot to where it was wanted.
+    /// Moves the snapshot to the requested path.
     fn keep(&self, output: &Path) -> Result<(), Failure> {
         std::fs::rename(self.snapshot(), output).map_err(|error| {
             Failure::new(format!("{} cannot be written: {error}", output.display()), "choose another place")

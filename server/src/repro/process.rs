@@ -1,4 +1,4 @@
-//! A child process in a group of its own: its limits, its memory, its end.
+//! Runs a child process in its own process group, with limits.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -11,46 +11,43 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, se
 
 use super::Limits;
 
-/// A command with all of its environment.
+/// A command with its complete environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Launch {
-    /// The program.
     pub(super) program: PathBuf,
-    /// Its arguments.
     pub(super) arguments: Vec<OsString>,
-    /// Every variable that it sees.
     pub(super) environment: Vec<(OsString, OsString)>,
-    /// What it reads on standard input.
+    /// Text for its standard input.
     pub(super) input: String,
 }
 
-/// A process that ends, with all that it started, when this is dropped.
+/// A child process that is killed on drop, together with all processes that it started.
 pub(super) struct Process {
     child: Child,
     group: Pid,
     has_ended: bool,
-    /// The processes of its group, and when they were looked for.
+    /// Processes of its group, as of `looked`.
     members: Vec<Pid>,
     looked: Option<Instant>,
 }
 
-/// How often the processes of a group are looked for: that takes some milliseconds where very many run.
+/// Interval between searches for the processes of a group, which take milliseconds on a busy machine.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 impl Process {
-    /// Starts a command; the kernel holds its files, its processor time and its descriptors to limits.
+    /// Starts a command with kernel limits on its file size, processor time and file descriptors.
     ///
-    /// Its group is its own, so that an interrupt at the terminal reaches its keeper first.
+    /// It has its own process group, so that an interrupt at the terminal reaches its keeper first.
     ///
     /// # Errors
     ///
-    /// The program is not there or cannot be executed.
+    /// Returns an error if the program is missing or cannot be executed.
     pub(super) fn start(launch: &Launch, limits: &Limits) -> io::Result<Self> {
         let mut child = Command::new(&launch.program)
             .args(&launch.arguments)
             .env_clear()
             .envs(launch.environment.iter().map(|(name, value)| (name, value)))
-            // A recorder whose keeper died before it came to its first line ends by itself.
+            // A recorder whose keeper died before its first line ends by itself.
             .env("SNAPSCOPE_KEEPER", std::process::id().to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -60,54 +57,54 @@ impl Process {
         let group = Pid::from_child(&child);
         let input = child.stdin.take();
         let process = Self { child, group, has_ended: false, members: Vec::new(), looked: None };
-        // Before the input comes, there is nothing that it could have written.
+        // The limits apply in time, because the process cannot write anything before its input arrives.
         hold(group, limits);
         if limits.niceness > 0 {
-            // Where that is refused it competes with others as an equal.
+            // If this is refused, the process runs with normal priority.
             let _ = setpriority_process(Some(group), limits.niceness);
         }
         if let Some(mut input) = input {
             let text = launch.input.clone();
-            // It may never read: a thread of its own can wait for that. It may also end before: then nobody needs it.
+            // A separate thread writes the input, because the process may never read it or may end before.
             std::thread::spawn(move || drop(input.write_all(text.as_bytes())));
         }
         Ok(process)
     }
 
-    /// Its standard output and standard error, once.
+    /// Returns its standard output and standard error; may be called once.
     pub(super) fn take_outputs(&mut self) -> (ChildStdout, ChildStderr) {
         let stdout = self.child.stdout.take().expect("piped at the start, and taken once");
         (stdout, self.child.stderr.take().expect("piped at the start, and taken once"))
     }
 
-    /// Its status, if it has ended; what it started ends with it.
+    /// Returns its status if it has ended, and then kills all processes that it started.
     ///
     /// # Errors
     ///
-    /// The system cannot say.
+    /// Returns an error if the operating system cannot report the status.
     pub(super) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         if !self.has_ended && waitid(WaitId::Pid(self.group), look)?.is_none() {
             return Ok(None);
         }
-        // Until it is waited for, the number of its group is nobody else's.
+        // Until the process is reaped, its process group ID cannot be reused.
         self.signal(Signal::KILL);
         let status = self.child.try_wait()?;
         self.has_ended |= status.is_some();
         Ok(status)
     }
 
-    /// Sends a signal to it and to all that it started; where nobody is left, nothing happens.
+    /// Sends a signal to its process group; does nothing once it has ended.
     pub(super) fn signal(&self, signal: Signal) {
-        // Once it was waited for, its number may be another's.
+        // After the process was reaped, its ID may belong to another one.
         if !self.has_ended {
             let _ = kill_process_group(self.group, signal);
         }
     }
 
-    /// The resident memory of it and of all that it started, in bytes; `None` where the system does not tell.
+    /// Returns the resident memory of its process group, in bytes; `None` if it cannot be read.
     ///
-    /// Pages that several of them share count for each; one that has just been started counts within a second.
+    /// Shared pages count once per process, and a newly started process counts within a second.
     pub(super) fn resident_bytes(&mut self) -> Option<u64> {
         if self.looked.is_none_or(|looked| looked.elapsed() >= BETWEEN_LOOKS) {
             self.members = members(self.group)?;
@@ -118,17 +115,17 @@ impl Process {
     }
 }
 
-/// The processes of a group; all processes of this machine are looked at.
+/// Returns the processes of a group by scanning all processes of the machine.
 fn members(group: Pid) -> Option<Vec<Pid>> {
     let names = std::fs::read_dir("/proc").ok()?.flatten();
     let processes = names.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
     Some(processes.filter(|process| group_of(*process) == Some(group.as_raw_pid())).collect())
 }
 
-/// The number of a process's group: 0 for threads of the kernel, which is no group.
+/// Returns the process group ID of a process; kernel threads have 0, which is no group.
 fn group_of(process: Pid) -> Option<i32> {
     let stat = std::fs::read(format!("/proc/{}/stat", process.as_raw_pid())).ok()?;
-    // A program's name may have anything in it, brackets included.
+    // A program's name may contain any character, including brackets.
     let stat = String::from_utf8_lossy(&stat);
     stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
 }
@@ -147,36 +144,37 @@ impl Drop for Process {
     }
 }
 
-/// The most files, sockets and devices that a recorder has open: CUDA opens some dozens for each card.
+/// Maximum number of open files, sockets and devices of a recorder; CUDA opens some dozens per card.
 #[cfg(target_os = "linux")]
 const DESCRIPTORS: u64 = 4096;
 
-/// Lets the kernel hold what it can: the size of files, processor time, descriptors, and no core file.
+/// Sets kernel limits on file size, processor time and file descriptors, and disables core files.
 ///
-/// Not address space, of which a virtual GPU reserves a tebibyte, and not the number of processes, which is counted over
-/// all that the user runs; the recorder itself gives up starting any.
+/// Address space is not limited, because a virtual GPU reserves a tebibyte. Neither is the number of processes, which
+/// the kernel counts over all processes of the user; the recorder itself gives up the right to start any.
 #[cfg(target_os = "linux")]
 fn hold(pid: Pid, limits: &Limits) {
     use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
-    // Where that is refused the limit is not held: the recording itself is none the worse.
+    // If this is refused, the recording runs without the limit.
     let limit = |resource, soft: u64, hard: u64| {
         let most = getrlimit(resource).maximum.unwrap_or(u64::MAX);
         let _ = prlimit(Some(pid), resource, Rlimit { current: Some(soft.min(most)), maximum: Some(hard.min(most)) });
     };
     let seconds = processor_seconds(limits);
     limit(Resource::Fsize, limits.output_bytes, limits.output_bytes);
-    // The first ends it by a signal that tells why, the second whatever it does.
+    // The soft limit sends a signal that names the cause; the hard limit kills the process in any case.
     limit(Resource::Cpu, seconds, seconds + 5);
     limit(Resource::Nofile, DESCRIPTORS, DESCRIPTORS);
     limit(Resource::Core, 0, 0);
 }
 
-/// There are recorders for Linux only.
+/// Does nothing, because recorders exist for Linux only.
 #[cfg(not(target_os = "linux"))]
 fn hold(_pid: Pid, _limits: &Limits) {}
 
-/// Processor time that no recording takes within its time: its keeper is to end it long before, and this ends it where
-/// the keeper can't.
+/// Returns a limit on processor time that no recording reaches within its wall-clock time.
+///
+/// It ends a recorder whose keeper cannot do so.
 #[cfg(target_os = "linux")]
 fn processor_seconds(limits: &Limits) -> u64 {
     let processors = std::thread::available_parallelism().map_or(1, |processors| processors.get() as u64);

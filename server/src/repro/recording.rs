@@ -1,40 +1,40 @@
-//! What a run came to.
+//! Holds the results of a recording.
 
 use shared::api::{Finished, OutOfMemory, RecordingCurve, RecordingReport, Started};
 
 use super::figures::Figures;
 
-/// A run that came to its end, by itself or by running out of memory, and whose snapshot can be read.
+/// A recording that ended by itself or by running out of memory, with a readable snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
-    /// What it ran on: cards as on the command line, or the name of a real GPU.
+    /// Cards as on the command line, or the name of a real GPU.
     pub card: String,
-    /// What the recorder said at its start; `None` where it ran out of memory before.
+    /// The recorder's first line; `None` if it ran out of memory before that.
     pub started: Option<Started>,
-    /// Optimizer steps that were completed.
+    /// Completed optimizer steps.
     pub steps: u64,
-    /// Events of all devices.
+    /// Number of events on all devices.
     pub events: u64,
-    /// Wall-clock time, from the start of the recorder to its end.
+    /// Wall-clock time from the start of the recorder to its end.
     pub seconds: f64,
-    /// Highest requested bytes alive, on the device where they are highest.
+    /// Peak of requested live bytes, on the device where it is highest.
     pub peak_live_bytes: u64,
-    /// Highest rounded bytes of blocks in use, by PyTorch's own count.
+    /// Peak of the rounded bytes of blocks in use, by PyTorch's own count.
     pub peak_allocated_bytes: u64,
-    /// Highest bytes of segments, by PyTorch's own count.
+    /// Peak of the bytes of segments, by PyTorch's own count.
     pub peak_reserved_bytes: u64,
-    /// Its memory over its events, on the device where live bytes are highest.
+    /// Memory over the events, on the device where live bytes are highest.
     pub curve: RecordingCurve,
-    /// Where memory ran out, if it did.
+    /// Details of the out-of-memory error, if there was one.
     pub oom: Option<OutOfMemory>,
-    /// What the recorder had to say.
+    /// Messages of the recorder.
     pub messages: Vec<String>,
-    /// What the virtual GPU could not do: figures may be off where it was asked to.
+    /// Warnings of the virtual GPU about functions that it does not implement; figures may be off there.
     pub warnings: Vec<String>,
 }
 
 impl Recording {
-    /// The document that scripts read.
+    /// Returns the recording in the form that scripts read.
     pub fn report(&self) -> RecordingReport {
         let Self { card, steps, events, seconds, oom, .. } = self.clone();
         RecordingReport {
@@ -49,7 +49,7 @@ impl Recording {
         }
     }
 
-    /// The figures of a run from its first and last words and from its snapshot.
+    /// Combines the recorder's first and last lines with the figures of its snapshot.
     pub(super) fn of(finished: Finished, started: Option<Started>, figures: Figures) -> Self {
         let Finished { steps, peak_allocated_bytes, peak_reserved_bytes, oom } = finished;
         let Figures { events, peak_live_bytes, curve } = figures;

@@ -1,6 +1,6 @@
-//! Who may ask for a row of the route table.
+//! Defines the access rights of each route.
 //!
-//! It is decided after the router has found the row: a path has many spellings, and only the router knows them all.
+//! They are checked after routing, because a path has many spellings and only the router knows them all.
 
 use std::rc::Rc;
 
@@ -16,31 +16,31 @@ use crate::serve::login;
 use crate::serve::site::Site;
 use crate::serve::state::State;
 
-/// Who may ask, and what is counted.
+/// Access right of a route, which also decides how requests are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Anybody, as often as they like: whoever looks whether the server is alive.
+    /// Anybody, without a rate limit; for health checks.
     Health,
-    /// Anybody: what holds nothing of this server's, or is asked for by a token of its own.
+    /// Anybody; for content that is not private to this server, and for links, whose own token grants access.
     Open,
-    /// Anybody, or in private mode whoever has the server's token.
+    /// Anybody, or holders of the server's token in private mode.
     Read,
-    /// The same, of a document that people look at: whoever has no token yet is asked for it.
+    /// Like `Read`, for pages; a browser without the token gets the login form.
     Page,
-    /// Whoever has the token for metrics.
+    /// Holders of the token for metrics.
     Metrics,
-    /// Whoever has the server's token.
+    /// Holders of the server's token.
     Change,
-    /// The same, and it counts as a job or a link that is new.
+    /// Like `Change`, and counted as a submission of a job or a link.
     Submit,
-    /// Whoever shows the token that was given for that one thing.
+    /// Holders of the deletion token of one link, which the handler checks.
     OwnToken,
 }
 
-/// The methods of a path.
+/// Access rights of a path, by method.
 pub(crate) type Accesses = Rc<[(Method, Access)]>;
 
-/// The middleware of a path: refuses what may not be, before its handler sees it.
+/// Middleware of a path that refuses requests without access before they reach the handler.
 pub(crate) async fn admit(
     accesses: Accesses,
     request: ServiceRequest,
@@ -48,7 +48,7 @@ pub(crate) async fn admit(
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let of_method = |method: &Method| accesses.iter().find(|row| row.0 == *method).map(|row| row.1);
     let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
-    // A method that the path does not have is refused by the path.
+    // The path itself refuses methods that it does not have.
     let access = of_method(method).unwrap_or(Access::Open);
     let state = request.app_data::<Data<State>>().expect("the app has a state").clone();
     let client = state.guard.client(&request);
@@ -62,7 +62,8 @@ pub(crate) async fn admit(
                 login::instead_of(request.request(), request.app_data::<Data<Site>>().expect("the app has a site"));
             Ok(request.into_response(form).map_into_right_body())
         }
-        // As a response and not as an error: the middleware around this adds its headers to responses only.
+        // The refusal is a response instead of an error, because the outer middleware adds its headers to responses
+        // only.
         Err(refusal) => Ok(request.into_response(refusal.error_response()).map_into_right_body()),
     }
 }

@@ -1,4 +1,4 @@
-//! The whole app, as `main` and the tests run it.
+//! Builds the complete actix-web app, for `snapscope serve` and for tests.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -12,9 +12,9 @@ use crate::serve::site::Site;
 use crate::serve::state::State;
 use crate::serve::{headers, routes};
 
-/// Builds the app over a loaded page and what it serves.
+/// Builds the app from the loaded page and the state.
 ///
-/// The headers wrap everything else, so that refusals carry them too.
+/// The headers are the outermost middleware, so that refusals carry them too.
 pub fn create_app(
     site: Data<Site>,
     state: Data<State>,

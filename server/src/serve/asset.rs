@@ -1,4 +1,4 @@
-//! Answers requests for the files of the page.
+//! Serves the files of the page.
 
 use actix_web::http::Method;
 use actix_web::http::header::{
@@ -10,7 +10,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use crate::serve::error::{ErrorCode, refuse_page};
 use crate::serve::site::{Asset, Encoding, Site};
 
-/// Answers `GET` and `HEAD` for every path that no other route claims.
+/// Handles `GET` and `HEAD` for every path that no other route matches.
 pub(crate) async fn serve(request: HttpRequest, site: Data<Site>) -> HttpResponse {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return refuse_page(ErrorCode::MethodNotAllowed, "The page can only be read.");
@@ -21,10 +21,10 @@ pub(crate) async fn serve(request: HttpRequest, site: Data<Site>) -> HttpRespons
     }
 }
 
-/// Answers with a file, or that the client has it already.
+/// Responds with a file, or with 304 if the client has it already.
 pub(super) fn respond(asset: &Asset, headers: &HeaderMap) -> HttpResponse {
     let copy = asset.copies.iter().find(|copy| accepts(headers, copy.encoding));
-    // Representations that differ in bytes need tags that differ, too.
+    // Representations with different bytes need different tags.
     let tag = format!("\"{}{}\"", asset.hash, copy.map_or("", |copy| copy.encoding.suffix()));
     let unchanged = is_current(headers, &tag);
 
@@ -43,7 +43,7 @@ pub(super) fn respond(asset: &Asset, headers: &HeaderMap) -> HttpResponse {
     response.body(copy.map_or(&asset.plain, |copy| &copy.bytes).clone())
 }
 
-/// Whether the request takes this encoding: it is named, or all are, and not with a weight of zero.
+/// Returns true if the request accepts this encoding, by name or by `*`, with a weight above zero.
 fn accepts(headers: &HeaderMap, encoding: Encoding) -> bool {
     let weight_of = |wanted: &str| {
         list(headers, ACCEPT_ENCODING).find_map(|item| {
@@ -55,12 +55,12 @@ fn accepts(headers: &HeaderMap, encoding: Encoding) -> bool {
     weight_of(encoding.name()).or_else(|| weight_of("*")).unwrap_or(0.0) > 0.0
 }
 
-/// Whether the client has this representation already.
+/// Returns true if the client already has this representation.
 pub(super) fn is_current(headers: &HeaderMap, tag: &str) -> bool {
     list(headers, IF_NONE_MATCH).any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 
-/// The items of a comma-separated header, over all of its lines.
+/// Returns the items of a comma-separated header, over all of its lines.
 fn list(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     headers.get_all(name).filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).map(str::trim)
 }

@@ -1,44 +1,42 @@
-//! Documents at addresses below the top, such as `/s/{token}`.
+//! Prepares HTML documents for nested addresses, such as `/s/{token}`.
 //!
-//! The built page names its assets by relative addresses, so that it can lie in any folder of any host. From a nested
-//! address they would lead nowhere, and a `base` element is what the security policy forbids: so they are named from
-//! the top, once, when the page is loaded.
+//! The built page refers to its assets by relative addresses, so that it works in any folder of any host. At a nested
+//! address these would be wrong, and the security policy forbids a `base` element. Therefore the addresses are made
+//! absolute once, when the page is loaded.
 
 use crate::serve::site::Asset;
 use shared::base::markup::escaped;
 
-/// A document of the built page, for nested addresses.
+/// An HTML document of the built page for nested addresses.
 pub(crate) struct Document {
-    /// The document as it is.
+    /// The document with its original head.
     pub(crate) asset: Asset,
-    /// What stands before and after a head of its own; title and description are left out.
+    /// The parts before and after an inserted head, without title and description.
     around: [String; 2],
 }
 
-/// What a document says about itself.
+/// Metadata for the head of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// What it shows.
+    /// Title of the shown content.
     pub(crate) title: String,
-    /// The same in figures.
+    /// Summary of its figures.
     pub(crate) description: String,
-    /// Where its picture is, for those who unfold a link to it.
+    /// Metadata for link previews, such as those in chats.
     pub(crate) preview: Option<Preview>,
 }
 
-/// What a chat shows in place of a link.
+/// Metadata of a link preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Preview {
-    /// The address of the page.
     pub(crate) page: String,
-    /// The address of the picture.
     pub(crate) picture: String,
     /// Width and height of the picture, in pixels.
     pub(crate) size: (u32, u32),
 }
 
 impl Document {
-    /// Prepares a document that lies at the top of the built page.
+    /// Prepares a document at the top level of the built page.
     pub(super) fn new(html: &str) -> Self {
         let html = rooted(html);
         let (head, rest) = html.split_at(html.find("</head>").unwrap_or(html.len()));
@@ -46,7 +44,7 @@ impl Document {
         Self { around: [head, rest.to_owned()], asset: Asset::made("document.html", html) }
     }
 
-    /// The document with another title and description.
+    /// Returns the document with another title and description.
     pub(crate) fn with_head(&self, head: &Head) -> String {
         let [before, after] = &self.around;
         format!("{before}{}{after}", head.tags())
@@ -79,7 +77,7 @@ impl Head {
     }
 }
 
-/// A document whose relative addresses lead from the top.
+/// Makes the relative addresses of a document absolute.
 fn rooted(html: &str) -> String {
     let mut rooted = String::with_capacity(html.len() + 64);
     for (index, piece) in html.split('"').enumerate() {
@@ -102,7 +100,7 @@ fn is_relative(address: &str) -> bool {
     !first.is_empty() && !first.contains(':')
 }
 
-/// A text without the first part from `start` to `end`, if it has one.
+/// Removes the first part from `start` to `end`, if there is one.
 fn without(text: &str, start: &str, end: &str) -> String {
     let part = text.find(start).and_then(|from| Some((from, from + text[from..].find(end)? + end.len())));
     part.map_or_else(|| text.to_owned(), |(from, to)| [text[..from].trim_end(), &text[to..]].concat())

@@ -1,4 +1,4 @@
-//! The one table of errors, and the envelope in which they travel.
+//! Defines all API errors and the JSON body that carries them.
 
 use std::fmt;
 
@@ -14,45 +14,45 @@ use crate::serve::request_id::RequestId;
 use crate::snapshots::SnapshotError;
 use crate::store::{StoreError, StoreErrorKind};
 
-/// Everything that a request can be refused for.
+/// Reasons to refuse a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorCode {
     /// No resource has this path.
     NotFound,
-    /// The resource is there, but not for this method.
+    /// The resource does not support this method.
     MethodNotAllowed,
-    /// The request is not as the interface describes it.
+    /// The request does not conform to the API.
     BadRequest,
-    /// A training config that cannot be recorded.
+    /// The training config cannot be recorded.
     InvalidConfig,
-    /// What was uploaded is no snapshot.
+    /// The upload is not a snapshot.
     InvalidSnapshot,
-    /// It needs the server's token.
+    /// The request needs the server's token.
     Unauthorized,
-    /// It comes from a page of another site.
+    /// The request comes from a page of another site.
     Forbidden,
-    /// The same idempotency key came with another request, or the resource is in another state.
+    /// The idempotency key was used for another request, or the resource is in the wrong state.
     Conflict,
-    /// It was there, and the store has lost it.
+    /// The store has lost the object.
     Gone,
-    /// It comes more slowly than the server waits.
+    /// The request body arrives too slowly.
     TooSlow,
-    /// It is larger than the server takes.
+    /// The request is larger than a limit.
     TooLarge,
-    /// This address asks too often.
+    /// This address sends too many requests.
     TooManyRequests,
-    /// More jobs wait than the server takes.
+    /// The maximum number of jobs is queued.
     QueueFull,
-    /// The disk or the store has no room.
+    /// No space is left on the disk or in the store.
     NoRoom,
     /// The database or the store does not answer.
     Unavailable,
-    /// The server itself is wrong.
+    /// The server has a bug.
     Internal,
 }
 
 impl ErrorCode {
-    /// The name in the envelope, the status and the hint.
+    /// Returns the name in the JSON body, the status and the hint.
     pub(crate) const fn row(self) -> (&'static str, StatusCode, &'static str) {
         match self {
             Self::NotFound => ("not_found", StatusCode::NOT_FOUND, "Check the address; the page itself is at /."),
@@ -105,7 +105,7 @@ impl ErrorCode {
     }
 }
 
-/// A refusal for a program.
+/// A refusal with a JSON body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApiError {
     code: ErrorCode,
@@ -115,22 +115,21 @@ pub(crate) struct ApiError {
 }
 
 impl ApiError {
-    /// A refusal with a sentence on what happened.
+    /// Makes a refusal with a sentence on what happened.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), problems: Vec::new(), retry_after_s: None }
     }
 
-    /// A resource that is not there.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::NotFound, message)
     }
 
-    /// A request that may come again after so many seconds.
+    /// Sets the time after which the request may be repeated, in seconds.
     pub(crate) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after_s: Some(seconds), ..self }
     }
 
-    /// A config with all that is wrong with it.
+    /// Makes the refusal of a config, with all of its problems.
     pub(crate) fn config(problems: &[Problem]) -> Self {
         let body = |problem: &Problem| ProblemBody {
             path: problem.path.clone(),
@@ -140,7 +139,7 @@ impl ApiError {
             hint: problem.hint.clone(),
         };
         let message = match problems {
-            // A problem may end with a question: did you mean another?
+            // A problem may end with a question, such as "did you mean ...?".
             [one] => match one.to_string() {
                 question if question.ends_with('?') => format!("The config can't be recorded: {question}"),
                 text => format!("The config can't be recorded: {text}."),
@@ -150,7 +149,7 @@ impl ApiError {
         Self { problems: problems.iter().map(body).collect(), ..Self::new(ErrorCode::InvalidConfig, message) }
     }
 
-    /// The envelope.
+    /// Returns the JSON body.
     pub(crate) fn body(&self) -> ErrorBody {
         let (code, _, hint) = self.code.row();
         ErrorBody {
@@ -220,12 +219,12 @@ impl From<std::io::Error> for ApiError {
     }
 }
 
-/// A refusal for a program: JSON.
+/// Builds a refusal as JSON, for programs.
 pub(crate) fn refuse_api(code: ErrorCode, message: &str) -> HttpResponse {
     ApiError::new(code, message).error_response()
 }
 
-/// A refusal for a person: two lines of text.
+/// Builds a refusal as two lines of text, for people.
 pub(crate) fn refuse_page(code: ErrorCode, message: &str) -> HttpResponse {
     let (_, status, hint) = code.row();
     let mut response = HttpResponse::build(status);
@@ -236,7 +235,7 @@ pub(crate) fn refuse_page(code: ErrorCode, message: &str) -> HttpResponse {
     response.body(format!("{message}\n{hint}\n"))
 }
 
-/// Answers for a path that there is, but not with this method.
+/// Refuses a method that the path does not have.
 pub(crate) fn refuse_method(request: &HttpRequest, allowed: &str) -> HttpResponse {
     let message = format!("{} is no method of {}; there is {allowed}.", request.method(), request.path());
     let mut refusal = refuse_api(ErrorCode::MethodNotAllowed, &message);
@@ -244,7 +243,7 @@ pub(crate) fn refuse_method(request: &HttpRequest, allowed: &str) -> HttpRespons
     refusal
 }
 
-/// Answers for every path under `/api/` that no route claims.
+/// Refuses every path under `/api/` that no route matches.
 pub(crate) async fn unknown_resource(request: HttpRequest) -> HttpResponse {
     refuse_api(ErrorCode::NotFound, &format!("There is no resource at {}.", request.path()))
 }

@@ -1,4 +1,4 @@
-//! What is new in each job that somebody watches: the database is asked once, however many watch.
+//! Distributes new job events to all watchers with one database query per job.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,47 +9,47 @@ use tokio::sync::watch::{self, Receiver, Sender};
 
 use crate::database::{Database, Event};
 
-/// How often a feed looks for new events.
+/// Interval between queries for new events.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// After so many looks in vain, whether the job is still there.
+/// Number of queries without events after which the existence of the job is checked.
 const LOOKS_IN_VAIN: u32 = 50;
 
-/// The most events that are read at once.
+/// Maximum number of events per query.
 const MOST_EVENTS: i64 = 500;
 
-/// The feeds that somebody reads, by job.
+/// Feeds with at least one reader, by job.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Feeds(Arc<Mutex<HashMap<String, Receiver<News>>>>);
 
-/// The latest events of a job, without a gap.
+/// Latest events of a job, without gaps.
 #[derive(Debug, Clone, Default)]
 struct News {
-    /// The number of the event before the first of these.
+    /// Number of the event before the first of `events`.
     after: i64,
     events: Arc<[Event]>,
 }
 
-/// A reader of a job's events; each event comes once, in order.
+/// A reader of a job's events, which returns each event once and in order.
 #[derive(Debug)]
 pub(crate) struct Reader {
     database: Database,
     job: String,
-    /// The number of the last event that was read.
+    /// Number of the last event that was read.
     last: i64,
-    /// `None` until it has caught up with the database.
+    /// `None` until the reader has caught up with the database.
     feed: Option<Receiver<News>>,
     feeds: Feeds,
     is_over: bool,
 }
 
 impl Feeds {
-    /// Reads a job's events after one of them.
+    /// Makes a reader of a job's events after number `last`.
     pub(crate) fn read(&self, database: &Database, job: String, last: i64) -> Reader {
         Reader { database: database.clone(), job, last, feed: None, feeds: self.clone(), is_over: false }
     }
 
-    /// The feed of a job, which begins after an event if nobody reads it yet.
+    /// Returns the feed of a job; a new feed starts after number `last`.
     fn join(&self, database: &Database, job: &str, last: i64) -> Receiver<News> {
         let mut feeds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(feed) = feeds.get(job).filter(|feed| feed.has_changed().is_ok()) {
@@ -61,10 +61,10 @@ impl Feeds {
         feed
     }
 
-    /// Forgets a feed that nobody reads, and says whether it did.
+    /// Removes a feed without readers, and returns true if it did.
     fn leave(&self, job: &str, sender: &Sender<News>) -> bool {
         let mut feeds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // One of the receivers is the table's.
+        // One receiver belongs to the table itself.
         let is_unread = sender.receiver_count() <= 1;
         if is_unread {
             feeds.remove(job);
@@ -77,7 +77,7 @@ impl Feeds {
     }
 }
 
-/// Tells what is new until the job is over or forgotten, or nobody reads any more.
+/// Publishes new events until the job has ended or was deleted, or until nobody reads any more.
 async fn supply(feeds: Feeds, database: Database, job: String, sender: Sender<News>) {
     let (mut last, mut in_vain) = (sender.borrow().after, 0);
     while !feeds.leave(&job, &sender) {
@@ -91,7 +91,7 @@ async fn supply(feeds: Feeds, database: Database, job: String, sender: Sender<Ne
                 }
                 in_vain = 0;
             }
-            // A database that is away for a moment only delays what is new.
+            // A short outage of the database only delays the events.
             _ => in_vain += 1,
         }
         if in_vain == LOOKS_IN_VAIN {
@@ -102,14 +102,14 @@ async fn supply(feeds: Feeds, database: Database, job: String, sender: Sender<Ne
         }
         tokio::time::sleep(LOOK).await;
     }
-    // Before the sender goes: whoever joins later gets a feed of their own.
+    // The feed is removed before the sender is dropped, so that later readers get a new feed.
     feeds.remove(&job);
 }
 
 impl Reader {
-    /// The next events; `None` once nothing can follow.
+    /// Returns the next events, or `None` once the job has ended.
     ///
-    /// Dropped before it is ready, it has read nothing.
+    /// Cancellation-safe: a future that is dropped early has consumed no event.
     pub(crate) async fn next(&mut self) -> Option<Vec<Event>> {
         while !self.is_over {
             let events = match &mut self.feed {
@@ -118,7 +118,7 @@ impl Reader {
                     let News { after, events } = feed.borrow_and_update().clone();
                     let new: Vec<_> = events.iter().filter(|event| event.sequence > self.last).cloned().collect();
                     if self.last < after {
-                        // The feed has gone on meanwhile.
+                        // The feed has advanced past this reader, which must catch up from the database.
                         self.feed = None;
                         continue;
                     }
@@ -137,7 +137,7 @@ impl Reader {
         None
     }
 
-    /// Reads what is stored, and joins the feed where that was all.
+    /// Reads stored events, and joins the feed once there are no more.
     async fn catch_up(&mut self) -> Vec<Event> {
         match self.database.events_after(&self.job, self.last, MOST_EVENTS).await {
             Ok(events) if events.len() < MOST_EVENTS as usize => {
@@ -154,7 +154,7 @@ impl Reader {
     }
 }
 
-/// Whether nothing comes after an event.
+/// Returns true if no event follows this one.
 fn is_end(event: &Event) -> bool {
     matches!(serde_json::from_str(&event.body), Ok(JobEvent::State { state }) if state.is_over())
 }
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::database::{NewJob, Outcome};
 
-    /// A database with a job that runs, for as long as the folder is there.
+    /// Makes a database with a running job; it lasts as long as the returned folder.
     async fn running() -> (tempfile::TempDir, Database) {
         let folder = tempfile::tempdir().unwrap();
         let address = format!("sqlite:{}", folder.path().join("a.sqlite").display());
@@ -181,7 +181,7 @@ mod tests {
         database.report("a", "w", None, &[format!("\"{number}\"")]).await.unwrap();
     }
 
-    /// The bodies of what a reader reads from its place to the job's end.
+    /// Reads the numbers of all events from a reader's position to the end of the job.
     async fn read(mut reader: Reader) -> Vec<i64> {
         let mut numbers = Vec::new();
         while let Some(events) = reader.next().await {
@@ -204,7 +204,7 @@ mod tests {
             say(&database, number).await;
             assert!(feeds.0.lock().unwrap().len() <= 1);
         }
-        // Whoever comes late begins with the database, and goes on with the feed.
+        // A late reader starts with the database and continues with the feed.
         let late = tokio::spawn(read(feeds.read(&database, "a".to_owned(), 0)));
         tokio::time::sleep(LOOK * 2).await;
         say(&database, 12).await;
@@ -217,7 +217,7 @@ mod tests {
             snapshot: None,
         };
         assert!(database.finish("a", "w", &end).await.unwrap());
-        // Queued, running, thirteen messages and the end.
+        // Expected are the events of the states queued and running, 13 messages and the end.
         for (place, reader) in readers.into_iter().enumerate() {
             assert_eq!(reader.await.unwrap(), (place as i64 % 7 + 1..=16).collect::<Vec<_>>());
         }

@@ -1,4 +1,4 @@
-//! The gallery: configs that are worth a look, as they lie beside the built page.
+//! Reads the gallery of example configs next to the built page.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -10,27 +10,27 @@ use shared::job::RawJob;
 
 use crate::failure::Failure;
 
-/// What the name of a repair has after that of its mistake.
+/// Suffix of the name of a repaired config, after the name of the faulty one.
 const REPAIRED: &str = "-repaired";
 
-/// What a config recorded, from `figures.json`.
+/// Figures of a recorded config, from `figures.json`.
 #[derive(Deserialize)]
 struct Figures {
     events: u64,
     peak_allocated_bytes: u64,
     peak_reserved_bytes: u64,
-    /// Empty in a gallery that was recorded before there were pictures.
+    /// Empty in galleries of versions without curves.
     #[serde(default)]
     live_curve: Vec<u64>,
     #[serde(default)]
     reserved_curve: Vec<u64>,
 }
 
-/// Reads the gallery of a built page, in the order of its names; a page without has none.
+/// Reads the gallery of a built page, ordered by name; empty if the page has none.
 ///
 /// # Errors
 ///
-/// A file cannot be read, or is none of the gallery's.
+/// Returns an error if a file cannot be read or is not a valid part of the gallery.
 pub(super) fn load(dist: &Path) -> Result<Vec<GalleryRow>, Failure> {
     let folder = dist.join("gallery");
     if !folder.exists() {
@@ -59,7 +59,7 @@ fn read(folder: &Path) -> io::Result<Vec<GalleryRow>> {
             text,
             config,
             repair,
-            // Each part of the curve has its highest moment, so the highest of them is the peak.
+            // Each point of the curve is the maximum of its part, so the maximum of all points is the peak.
             peak_live_bytes: figures.live_curve.iter().copied().max().unwrap_or(figures.peak_allocated_bytes),
             peak_allocated_bytes: figures.peak_allocated_bytes,
             peak_reserved_bytes: figures.peak_reserved_bytes,

@@ -1,7 +1,8 @@
-//! Who may ask, and how often.
+//! Checks the origin, the token and the rate of requests.
 //!
-//! A page of another site can make a browser send requests to this machine; such requests name that site, and are
-//! refused. A name that an attacker lets point to this machine is refused as well, while only it is listened to.
+//! A page of another site can make a browser send requests to this machine. Such requests carry that site's origin and
+//! are refused. While the server listens on a loopback address only, foreign host names are refused as well, because an
+//! attacker can make a name resolve to this machine.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -26,38 +27,38 @@ use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::session::{Key, bearer};
 use crate::serve::state::State;
 
-/// How many addresses are remembered before those that have been quiet are forgotten.
+/// Number of remembered addresses above which idle ones are forgotten.
 const MOST_ADDRESSES: usize = 50_000;
 
-/// How often all of them are looked through then, in seconds.
+/// Minimum interval between such sweeps over all addresses, in seconds.
 const SWEEP_SECONDS: u64 = 10;
 
-/// Where proxies say whom they asked for.
+/// Header in which proxies name the client.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The limits on how often one address may ask.
+/// Checks and rate limits of the server.
 #[derive(Debug)]
 pub(crate) struct Guard {
     requests: Option<Limit>,
     submissions: Option<Limit>,
-    /// What changing needs.
+    /// Token required to submit and delete.
     token: Option<Key>,
-    /// What the metrics need.
+    /// Token required to read the metrics.
     metrics_token: Option<Key>,
-    /// Whether reading needs the token too.
+    /// True if reading requires the token too.
     is_private: bool,
-    /// Whether only this machine is listened to.
+    /// True if the server listens on a loopback address without proxies.
     is_local: bool,
-    /// The name in the public address.
+    /// Host name in the public address.
     public_host: Option<String>,
-    /// Whether that is reached over HTTPS.
+    /// True if the public address uses HTTPS.
     is_secure: bool,
-    /// Where proxies are that say truly who asks.
+    /// Networks of proxies whose statement of the client's address is trusted.
     trusted_proxies: Vec<IpNet>,
 }
 
 impl Guard {
-    /// The limits of a configuration.
+    /// Makes the guard of a configuration.
     pub(crate) fn new(config: &ServeConfig) -> Self {
         let limit = |rate: Option<u32>| Some(Limit::per_minute(NonZeroU32::new(rate?)?));
         let public = config.public_address.as_deref().and_then(|address| address.split("://").nth(1));
@@ -75,7 +76,7 @@ impl Guard {
         }
     }
 
-    /// Refuses requests under a name that is not this server's, and those that another site's page makes.
+    /// Refuses requests with a foreign host name, and changes made by a page of another site.
     fn check(&self, request: &ServiceRequest) -> Result<(), ApiError> {
         let headers = request.headers();
         if !self.is_own_name(request) {
@@ -92,7 +93,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Lets a client ask for what a row of the route table gives, or says why not.
+    /// Checks a client's rate and token for a route with this access right.
     pub(crate) fn admit(&self, access: Access, client: IpAddr, request: &HttpRequest) -> Result<(), ApiError> {
         if access != Access::Health {
             take_turn(self.requests.as_ref(), client)?;
@@ -115,11 +116,11 @@ impl Guard {
         Err(ApiError::new(ErrorCode::Unauthorized, format!("This needs {what}.")))
     }
 
-    /// Lets a browser in that sends the token; the cookie is what it shows from then on, if anything is asked of it.
+    /// Logs a browser in with the token and returns its session cookie; `None` if the server has no token.
     ///
     /// # Errors
     ///
-    /// The token is wrong, or too many were.
+    /// Returns an error if the token is wrong or if the client has tried too many.
     pub(crate) fn log_in(&self, token: &str, request: &HttpRequest) -> Result<Option<Cookie<'static>>, ApiError> {
         let Some(key) = &self.token else { return Ok(None) };
         if key.fits(token) {
@@ -130,17 +131,17 @@ impl Guard {
         Err(ApiError::new(ErrorCode::Unauthorized, "This is not the server's token."))
     }
 
-    /// Whether a browser that sends a request has to be asked for the token before it changes anything.
+    /// Returns true if the server has a token and this browser has not logged in.
     pub(crate) fn needs_token(&self, request: &HttpRequest) -> bool {
         self.token.as_ref().is_some_and(|key| !key.has_session(request))
     }
 
-    /// Counts a wrong token as a submission: whoever tries many waits.
+    /// Counts a wrong token as a submission, which limits the rate of guesses.
     fn take_guess(&self, client: IpAddr) -> Result<(), ApiError> {
         take_turn(self.submissions.as_ref(), client)
     }
 
-    /// Who asks: the peer, or whom a proxy that is trusted names, the last one that is no such proxy.
+    /// Determines the client: the peer, or the last address named by trusted proxies that is not such a proxy itself.
     pub(crate) fn client(&self, request: &ServiceRequest) -> IpAddr {
         let Some(peer) = request.peer_addr() else { return IpAddr::V6(Ipv6Addr::UNSPECIFIED) };
         let mut address = plain(peer.ip());
@@ -150,7 +151,7 @@ impl Guard {
             if !self.is_trusted(address) {
                 break;
             }
-            // Whoever wrote something else is as far as anybody knows.
+            // If the entry is not an address, the one before it is the last known.
             let Some(before) = forwarded(name) else { break };
             address = before;
         }
@@ -161,7 +162,7 @@ impl Guard {
         self.trusted_proxies.iter().any(|network| network.contains(&address))
     }
 
-    /// Whether a request names this server: a page of another name may be an attacker's that points here.
+    /// Returns true if the request names this server; another name may be an attacker's that resolves to it.
     fn is_own_name(&self, request: &ServiceRequest) -> bool {
         let headers = request.headers();
         if self.is_local {
@@ -170,21 +171,21 @@ impl Guard {
         let is_of_proxy = || request.peer_addr().is_some_and(|peer| self.is_trusted(plain(peer.ip())));
         let Some(public) = &self.public_host else { return true };
         let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return true };
-        // Nobody else can make an address in numbers lead here.
+        // Nobody else can redirect a numeric address.
         let is_numeric = host_name(host).parse::<IpAddr>().is_ok();
         is_numeric || host_name(host).eq_ignore_ascii_case(public) || is_name_of_this_machine(headers) || is_of_proxy()
     }
 }
 
-/// Who asks, for handlers that count.
+/// The client of a request, for handlers that count clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Client(pub(crate) IpAddr);
 
-/// How often each client may do something.
+/// Rate limit per client.
 #[derive(Debug)]
 struct Limit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
-    /// When those that have been quiet were last forgotten, in seconds since the limit was made.
+    /// Time of the last sweep, in seconds after `began`.
     swept_s: AtomicU64,
     began: Instant,
 }
@@ -206,7 +207,7 @@ impl Limit {
         })
     }
 
-    /// Whether it is this request's turn to walk all addresses, which one in some seconds does.
+    /// Returns true if this request must sweep the addresses; at most one per interval does.
     fn is_sweep_due(&self) -> bool {
         let now = self.began.elapsed().as_secs();
         let swept = self.swept_s.load(Ordering::Relaxed);
@@ -219,7 +220,7 @@ fn take_turn(limit: Option<&Limit>, client: IpAddr) -> Result<(), ApiError> {
     limit.map_or(Ok(()), |limit| limit.take_turn(client))
 }
 
-/// The middleware around everything: refuses what comes under a wrong name or from another site.
+/// Outermost check, a middleware that refuses foreign host names and origins.
 pub(crate) async fn guard(
     state: Data<State>,
     request: ServiceRequest,
@@ -227,12 +228,13 @@ pub(crate) async fn guard(
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     match state.guard.check(&request) {
         Ok(()) => Ok(next.call(request).await?.map_into_left_body()),
-        // As a response and not as an error: the middleware around this adds its headers to responses only.
+        // The refusal is a response instead of an error, because the outer middleware adds its headers to responses
+        // only.
         Err(refusal) => Ok(request.into_response(refusal.error_response()).map_into_right_body()),
     }
 }
 
-/// An address; of IPv6 the part that one household has.
+/// Reduces an IPv6 address to its /64 network, which one household usually has; IPv4 stays as it is.
 fn network_of(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
@@ -240,7 +242,7 @@ fn network_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// An address of IPv4 that is written as one of IPv6, as IPv4.
+/// Converts an IPv4-mapped IPv6 address to IPv4.
 fn plain(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(address) => address.to_ipv4_mapped().map_or(IpAddr::V6(address), IpAddr::V4),
@@ -248,14 +250,14 @@ fn plain(address: IpAddr) -> IpAddr {
     }
 }
 
-/// An address as proxies write it, with or without a port.
+/// Parses an address as proxies write it, with or without a port.
 fn forwarded(name: &str) -> Option<IpAddr> {
     let bare = name.strip_prefix('[').and_then(|name| name.split(']').next());
     let address = bare.unwrap_or(name).parse().ok();
     address.or_else(|| name.parse::<SocketAddr>().ok().map(|address| address.ip())).map(plain)
 }
 
-/// Whether the page that sends a request, if it is one, is this server's.
+/// Returns true if the request was not sent by a page of another site.
 fn is_same_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(ORIGIN) else { return true };
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
@@ -263,7 +265,7 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
     origin.is_some() && origin == host
 }
 
-/// `localhost`, or a numeric address of this machine.
+/// Returns true for `localhost` and its subdomains, for loopback addresses, and without a host.
 fn is_name_of_this_machine(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return true };
     let name = host_name(host);
@@ -271,7 +273,7 @@ fn is_name_of_this_machine(headers: &HeaderMap) -> bool {
     is_loopback || name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost")
 }
 
-/// The name of a host, without its port.
+/// Returns a host without its port.
 fn host_name(host: &str) -> &str {
     match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -333,7 +335,7 @@ mod tests {
         assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
     }
 
-    /// The guard of a public server behind proxies.
+    /// Makes the guard of a public server behind proxies.
     fn public_guard() -> Guard {
         Guard {
             requests: None,
@@ -363,7 +365,7 @@ mod tests {
         };
         assert!(is_own("192.0.2.1", "snap.example.org") && is_own("192.0.2.1", "SNAP.example.org:8080"));
         assert!(is_own("192.0.2.1", "192.0.2.9:8080") && is_own("192.0.2.1", "[2001:db8::1]:8080"));
-        // A name that somebody else lets lead here, from a browser and from a proxy that is trusted.
+        // A foreign name that resolves here is refused from a browser but accepted from a trusted proxy.
         assert!(!is_own("192.0.2.1", "evil.example.org"));
         assert!(is_own("10.1.2.3", "snapscope:8080"));
     }
@@ -375,7 +377,7 @@ mod tests {
         check_client("10.1.2.3", &[], "10.1.2.3");
         check_client("10.1.2.3", &["203.0.113.9"], "203.0.113.9");
         check_client("::ffff:10.1.2.3", &["203.0.113.9:4711"], "203.0.113.9");
-        // Whatever the client itself wrote stands further left.
+        // Entries that the client itself wrote are further to the left.
         check_client("10.1.2.3", &["198.51.100.1, 203.0.113.9"], "203.0.113.9");
         check_client("10.1.2.3", &["198.51.100.1, 203.0.113.9", "10.9.9.9"], "203.0.113.9");
         check_client("::1", &["[2001:db8:1:2:3:4:5:6]"], "2001:db8:1:2::");

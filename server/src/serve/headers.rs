@@ -1,10 +1,10 @@
-//! Headers that every response carries.
+//! Sets the security headers that every response carries.
 
 use actix_web::middleware::DefaultHeaders;
 
-/// What the page may load: its own files, and the snapshots that a person opens.
+/// Content that the page may load: its own files, and the snapshots that a person opens.
 ///
-/// `'wasm-unsafe-eval'` lets the module be compiled and nothing else; `blob:` is for pictures that the page makes.
+/// `'wasm-unsafe-eval'` allows compiling WebAssembly only; `blob:` is for pictures that the page generates.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; \
     script-src 'self' 'wasm-unsafe-eval'; \
     style-src 'self'; \
@@ -17,7 +17,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; \
     form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The headers that keep other pages and foreign code away from a person's snapshots.
+/// Returns the headers that keep other sites and foreign code away from a person's snapshots.
 pub(crate) fn security() -> DefaultHeaders {
     DefaultHeaders::new()
         .add(("Content-Security-Policy", CONTENT_SECURITY_POLICY))

@@ -1,4 +1,4 @@
-//! Whether the process answers at all, and whether it can do its work.
+//! Handles the health checks.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use tokio::time::timeout;
 
 use crate::serve::state::State;
 
-/// How long database and store may take: whoever asks wants to know now.
+/// Timeout of the database and the store, short because health checks need a prompt answer.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Answers `ok` as long as requests are handled.
+/// Returns `ok` while the process handles requests.
 #[utoipa::path(
     get, path = "/healthz", tag = "operations", responses((status = 200, description = "The process lives", body = String))
 )]
@@ -22,7 +22,7 @@ pub(crate) async fn healthz() -> HttpResponse {
     text(StatusCode::OK, "ok\n")
 }
 
-/// Answers `ok` as long as database and store do; which of them does not is in the log and not for everybody.
+/// Returns `ok` while the database and the store answer; the log tells which of them does not.
 #[utoipa::path(
     get, path = "/readyz", tag = "operations",
     responses(

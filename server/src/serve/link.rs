@@ -1,4 +1,4 @@
-//! The page of a link: the viewer, with a head that says what a chat shows in place of the link.
+//! Serves the page of a link: the viewer, with metadata for link previews.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
@@ -17,9 +17,9 @@ use crate::serve::site::Site;
 use crate::serve::state::State;
 use crate::shares::hash_of;
 
-/// The page of a link.
+/// Returns the page of a link.
 ///
-/// It is the viewer, which asks for the snapshot by itself, and says so where the link has ended.
+/// It is the viewer, which loads the snapshot itself and reports an expired link.
 #[utoipa::path(
     get, path = "/s/{token}", operation_id = "link_page", tag = "pages",
     params(("token" = String, Path, description = "The link's `token`")),
@@ -65,10 +65,10 @@ fn without_figures(title: &str) -> Head {
     Head { title: title.to_owned(), description: GENERAL.to_owned(), preview: None }
 }
 
-/// What is true of every link.
+/// Description that fits every link.
 const GENERAL: &str = "A snapshot of a PyTorch job's GPU memory.";
 
-/// A snapshot in a line of figures.
+/// Summarizes a snapshot in one line of figures.
 fn description(digest: &SnapshotDigest) -> String {
     if *digest == SnapshotDigest::default() {
         return GENERAL.to_owned();
@@ -79,7 +79,7 @@ fn description(digest: &SnapshotDigest) -> String {
     format!("Peak {live} live, {reserved} reserved · {devices} · {events}")
 }
 
-/// The address that people reach this server under, without a slash at its end.
+/// Returns the server's public address, without a trailing slash.
 fn address(request: &HttpRequest, state: &State) -> String {
     state.config.public_address.clone().unwrap_or_else(|| {
         let asked = request.connection_info();

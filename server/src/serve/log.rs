@@ -1,4 +1,4 @@
-//! What the server writes to standard error.
+//! Sets up the log on standard error.
 
 use std::io::IsTerminal;
 
@@ -10,9 +10,10 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::LogFormat;
 
-/// Starts the log at a level; libraries speak up from warnings on, unless everything is asked for.
+/// Starts the log at a level; libraries log warnings and errors only, except at `trace`.
 ///
-/// What they say of a request may have its address, and in that a link's token: `trace` is for a machine of one's own.
+/// Messages of libraries may include the address of a request and thus the token of a link, so `trace` should be used
+/// only on a private machine.
 pub fn start(level: Level, format: LogFormat) {
     let libraries = if level == Level::TRACE { level } else { level.min(Level::WARN) };
     let lines =
@@ -22,6 +23,6 @@ pub fn start(level: Level, format: LogFormat) {
         LogFormat::Json => lines.json().boxed(),
     };
     let filter = Targets::new().with_default(libraries).with_target("server", level);
-    // It fails where a log is running already, which then goes on.
+    // This fails if a log is already set up, which then continues.
     let _ = tracing_subscriber::registry().with(lines).with(filter).try_init();
 }

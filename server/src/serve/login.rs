@@ -1,6 +1,6 @@
-//! `/login`: a browser shows the server's token once, and gets a cookie for it.
+//! Handles `/login`, where a browser exchanges the server's token for a session cookie.
 //!
-//! The page is a form without scripts, which a browser sends by itself: so it has a policy of its own.
+//! The page is a plain form without scripts, which needs a security policy of its own.
 
 use actix_web::cookie::Cookie;
 use actix_web::http::StatusCode;
@@ -16,31 +16,31 @@ use crate::serve::query::parameters;
 use crate::serve::site::Site;
 use crate::serve::state::State;
 
-/// Where the document has what the server says.
+/// Placeholder in the document for the server's message.
 const SAID: &str = "<!-- said -->";
 
-/// Where the document has the address that the browser goes to afterwards.
+/// Start of the hidden field in the document for the address to go to after the login.
 const NEXT: &str = "name=\"next\" value=\"";
 
-/// More than a token and an address, in bytes.
+/// Maximum size of the form in bytes, more than a token and an address need.
 const MOST_FORM_BYTES: usize = 16 << 10;
 
-/// What the page may do: look like the others, and send its form to where it came from.
+/// Security policy of the page: it may use the style sheet and images, and send its form to this server.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
     base-uri 'none'; frame-ancestors 'none'";
 
-/// What the form sends, and what the address may have in its place.
+/// Fields of the login form, or the same parameters in the address.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams, utoipa::ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Login {
     /// The server's token.
     token: Option<String>,
-    /// The path of this server to go to afterwards [default: /]
+    /// Path on this server to go to after the login [default: /]
     next: Option<String>,
 }
 
-/// The form; an address that has the token already, as `snapscope serve` prints it, logs in.
+/// Returns the login form; with a token in the address, as `snapscope serve` prints it, logs in at once.
 #[utoipa::path(
     get, path = "/login", operation_id = "login_page", tag = "pages", params(Login),
     responses(
@@ -56,7 +56,7 @@ pub(crate) async fn page(request: HttpRequest, site: Data<Site>, state: Data<Sta
     Ok(form(&site, StatusCode::OK, None, login.next.as_deref()))
 }
 
-/// Takes the token: a browser that has sent it is let in from then on.
+/// Logs a browser in with the token and sets a session cookie.
 #[utoipa::path(
     post, path = "/login", operation_id = "login", tag = "pages",
     request_body(content = Login, content_type = "application/x-www-form-urlencoded"),
@@ -92,7 +92,7 @@ fn go_on(next: &str, cookie: Option<Cookie<'static>>) -> HttpResponse {
     response.finish()
 }
 
-/// The form in place of a page that is shown to those who have the token only.
+/// Returns the login form in place of a page that requires the token.
 pub(crate) fn instead_of(request: &HttpRequest, site: &Site) -> HttpResponse {
     form(site, StatusCode::UNAUTHORIZED, None, request.uri().path_and_query().map(|next| next.as_str()))
 }
@@ -112,12 +112,12 @@ fn form(site: &Site, status: StatusCode, said: Option<&str>, next: Option<&str>)
         .insert_header(ContentType::html())
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((CONTENT_SECURITY_POLICY, POLICY))
-        // Without the page's address a browser would not say that the form is this server's.
+        // With the default policy, `no-referrer`, a browser would not state that the form comes from this server.
         .insert_header((REFERRER_POLICY, "same-origin"))
         .body(html)
 }
 
-/// Whether an address leads to a path of this server, and nowhere else.
+/// Returns true if an address is a path on this server.
 fn is_of_this_server(address: &str) -> bool {
     let path = address.strip_prefix('/');
     path.is_some_and(|path| !path.starts_with(['/', '\\'])) && address.bytes().all(|byte| byte.is_ascii_graphic())

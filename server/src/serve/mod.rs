@@ -1,6 +1,7 @@
-//! `snapscope serve`: the page, the jobs and the links over HTTP.
+//! Serves the page, the jobs and the links over HTTP, for `snapscope serve`.
 //!
-//! Invariant: the built page is read once, at the start; only uploads and downloads of snapshots touch the disk.
+//! Invariant: the built page is read once at startup; requests use the disk only for the database, the store and
+//! uploads.
 
 mod access;
 mod api;
@@ -53,20 +54,22 @@ use crate::housekeeping::Housekeeper;
 use crate::installation;
 use crate::worker::{self, Context};
 
-/// How long open requests may take after a signal to stop, in seconds.
+/// Time for open requests to end after a signal to stop, in seconds.
 const SHUTDOWN_SECONDS: u64 = 5;
 
-/// How long what was sent may stay unread, in milliseconds.
+/// Time after which a connection with unacknowledged data is closed, in milliseconds.
 #[cfg(target_os = "linux")]
 const UNREAD_MS: u32 = 60_000;
 
 /// Serves until a signal stops it.
 ///
-/// The address goes to standard output as soon as connections are accepted: scripts may wait for that line.
+/// The address is printed on standard output as soon as connections are accepted, so that scripts can wait for that
+/// line.
 ///
 /// # Errors
 ///
-/// The options are wrong, the page cannot be read, database or store do not answer, or the address cannot be bound.
+/// Returns an error if the settings are invalid, the page cannot be read, the database or the store does not answer, or
+/// the address cannot be bound.
 pub fn run(args: SettingsArgs) -> Result<(), Failure> {
     let config = args.resolve()?;
     log::start(config.log, config.log_format);
@@ -81,35 +84,36 @@ pub fn run(args: SettingsArgs) -> Result<(), Failure> {
     })
 }
 
-/// Whether signals to this process stop the server.
+/// Handling of signals to this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signals {
-    /// They do, as for a program of its own.
+    /// Signals stop the server, as in a process of its own.
     Handled,
-    /// They do not: whoever started it has its handle.
+    /// Signals are ignored; the caller stops the server through its handle.
     LeftAlone,
 }
 
-/// A server that listens and is yet to be run.
+/// A server that listens but does not handle requests yet.
 pub struct Started {
-    /// Where it listens.
+    /// Addresses on which it listens.
     pub addresses: Vec<SocketAddr>,
     server: Server,
     state: Data<State>,
 }
 
-/// Opens everything that a server needs, and binds its address.
+/// Opens all resources of a server and binds its address.
 ///
 /// # Errors
 ///
-/// Database or store do not answer, a folder cannot be made, or the address cannot be bound.
+/// Returns an error if the database or the store does not answer, a folder cannot be made, or the address cannot be
+/// bound.
 pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> Result<Started, Failure> {
     let (database, store) = installation::open(&config.database, &config.store).await?;
     let limited = database.set_limits(config.shares.quota_bytes, config.queue).await;
     limited.map_err(|error| Failure::new(error.to_string(), "check the database"))?;
     let worker =
         Arc::new(Context::new(database.clone(), store.clone(), config.worker.clone(), config.recorder.clone())?);
-    // Whoever is told that it listens may submit a job at once.
+    // As soon as the server listens, clients may submit jobs, which requires a known worker.
     worker.show().await.map_err(|error| Failure::new(error.to_string(), "check the database"))?;
     let gallery = gallery::load(&config.dist)?;
     let listen = config.listen;
@@ -121,33 +125,34 @@ pub async fn start(config: ServeConfig, site: Data<Site>, signals: Signals) -> R
     let server = HttpServer::new(move || create_app(site.clone(), app_state.clone()))
         .shutdown_timeout(SHUTDOWN_SECONDS)
         .on_connect(|connection, _| end_when_nobody_reads(connection))
-        // The end of an answer would wait until its beginning was acknowledged: 40 ms on Linux.
+        // Otherwise the end of a response could wait for the acknowledgement of its beginning, which takes 40 ms on
+        // Linux.
         .tcp_nodelay(true);
     let server = if signals == Signals::Handled { server } else { server.disable_signals() };
     let server = server.bind(listen).map_err(|error| bind_failure(listen, &error))?;
     Ok(Started { addresses: server.addrs(), server: server.run(), state })
 }
 
-/// Lets the system end a connection whose other side takes nothing for so long: it would hold a descriptor for ever.
+/// Lets the kernel close a connection whose peer does not read, which would otherwise hold a descriptor for ever.
 fn end_when_nobody_reads(connection: &dyn Any) {
     #[cfg(target_os = "linux")]
     if let Some(stream) = connection.downcast_ref::<actix_web::rt::net::TcpStream>() {
-        // Without it the connection is as good as any.
+        // If this fails, the connection still works.
         let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, UNREAD_MS);
     }
 }
 
 impl Started {
-    /// What stops it.
+    /// Returns the handle that stops the server.
     pub fn handle(&self) -> ServerHandle {
         self.server.handle()
     }
 
-    /// Serves, records and keeps house until it is stopped.
+    /// Handles requests, records jobs and runs the housekeeper until the server is stopped.
     ///
     /// # Errors
     ///
-    /// The server breaks down.
+    /// Returns an error if the server fails.
     pub async fn run(self) -> Result<(), Failure> {
         let State { config, database, store, worker, .. } = &**self.state;
         let (stop, stopped) = watch::channel(false);
@@ -155,10 +160,10 @@ impl Started {
         let jobs = tokio::spawn(worker::run(Arc::clone(worker), stopped.clone()));
         let housekeeping = tokio::spawn(async move { housekeeper.run(stopped).await });
         let served = self.server.await;
-        // Requests have ended; what is being recorded may end too, or goes back.
+        // All requests have ended; running recordings may end too or are given back.
         let _ = stop.send(true);
         worker.wind_down(jobs).await;
-        // A round that is under way has nothing that it could leave half done.
+        // A housekeeping round can be interrupted at any point.
         housekeeping.abort();
         database.close().await;
         served.map_err(|error| Failure::new(format!("the server stopped: {error}"), "start it again"))?;
@@ -167,10 +172,10 @@ impl Started {
     }
 }
 
-/// Says where the page is, on standard output; with the token where nobody chose one, so that the address opens it.
+/// Prints the address on standard output; a generated token is included, so that the address opens the page.
 fn announce(address: &SocketAddr, token: Option<&str>) {
     let login = token.map_or_else(String::new, |token| format!("/login?token={token}"));
-    // Nobody may be reading: a closed pipe is no reason to stop serving.
+    // Standard output may be a closed pipe, which is no reason to stop.
     let mut out = std::io::stdout();
     let _ = writeln!(out, "Snapscope: http://{address}{login}").and_then(|()| out.flush());
 }

@@ -1,6 +1,6 @@
-//! Gives each request a name, and says in the log and in the metrics what became of it.
+//! Assigns each request an ID, and logs and counts its outcome.
 //!
-//! An address can hold the token of a link, which opens it: only the route's template is written down.
+//! Only the template of the route is logged, because an address may contain the token of a link, which opens it.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use tracing::{Instrument as _, debug, error_span, info};
 use crate::serve::request_id::{CURRENT, HEADER, RequestId};
 use crate::serve::state::State;
 
-/// The middleware around everything that answers.
+/// Middleware around everything that handles requests.
 pub(crate) async fn observe(
     state: Data<State>,
     request: ServiceRequest,
@@ -24,7 +24,7 @@ pub(crate) async fn observe(
     let start = Instant::now();
     let id = RequestId::of(request.headers());
     let (method, route) = (request.method().clone(), route(&request));
-    // At the highest level, so that the lines inside have the name at any.
+    // The span has the highest level, so that lines inside it carry the ID at any log level.
     let span = error_span!("request", %id, %method, route);
     let answer = CURRENT.scope(id.clone(), next.call(request)).instrument(span.clone());
     let mut response = answer.await?;
@@ -35,7 +35,7 @@ pub(crate) async fn observe(
     Ok(response)
 }
 
-/// A line at the end: what was only read is too much to read unless something is looked for.
+/// Logs the outcome; successful reads at debug level only, because there are too many of them.
 fn write_down(method: &Method, status: StatusCode, seconds: f64) {
     let (status_code, milliseconds) = (status.as_u16(), (seconds * 1e6).round() / 1e3);
     if matches!(*method, Method::GET | Method::HEAD) && status.as_u16() < 400 {
@@ -45,9 +45,9 @@ fn write_down(method: &Method, status: StatusCode, seconds: f64) {
     }
 }
 
-/// The template that a request's path fits, or which of the rest it belongs to.
+/// Returns the template of the matched route, or a pattern for all other paths.
 fn route(request: &ServiceRequest) -> String {
-    // Of the interface as a whole there is no route.
+    // The scope `/api` as a whole is not a route.
     let template = request.match_pattern().filter(|template| template != "/api");
     template.unwrap_or_else(|| if request.path().starts_with("/api/") { "/api/*" } else { "/*" }.to_owned())
 }

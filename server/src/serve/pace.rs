@@ -1,4 +1,4 @@
-//! How slowly a body may come: a connection that says nothing holds a file, and some memory.
+//! Limits how slowly a request body may arrive, because an idle connection holds a descriptor and memory.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,41 +8,41 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::serve::error::{ApiError, ErrorCode};
 
-/// How long any body may take.
+/// Time that any body may take.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// What a second more is given for: less than the slowest line that somebody would send a snapshot over.
+/// Minimum rate beyond that, lower than the slowest connection over which a snapshot would be sent.
 const LEAST_BYTES_PER_SECOND: u32 = 4 << 10;
 
-/// The pace of one body: the more of it has come, the longer the rest may take.
+/// Deadline of one body, which each received piece extends.
 #[derive(Debug)]
 pub(crate) struct Pace {
     end: Instant,
 }
 
 impl Pace {
-    /// The pace of a body that begins.
+    /// Starts the deadline of a new body.
     pub(crate) fn new() -> Self {
         Self { end: Instant::now() + GRACE }
     }
 
-    /// Waits for the next piece, as long as the pace allows.
+    /// Waits for the next piece until the deadline.
     ///
     /// # Errors
     ///
-    /// It has not come by then.
+    /// Returns an error if the deadline passes.
     pub(crate) async fn wait<T>(&self, piece: impl Future<Output = T>) -> Result<T, ApiError> {
         timeout_at(self.end, piece)
             .await
             .map_err(|_| ApiError::new(ErrorCode::TooSlow, "The request came too slowly, or its sender has gone."))
     }
 
-    /// Takes in what is left of a body that is refused: whoever still sends it would not hear why.
+    /// Reads and discards the rest of a refused body, because a client may read the response only after sending it all.
     pub(crate) async fn drain<T, E>(&self, mut pieces: impl Stream<Item = Result<T, E>> + Unpin) {
         while let Ok(Some(Ok(_))) = self.wait(pieces.next()).await {}
     }
 
-    /// Notes that so many bytes have come.
+    /// Extends the deadline for received bytes.
     pub(crate) fn took(&mut self, bytes: usize) {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         self.end += Duration::from_secs(bytes.into()) / LEAST_BYTES_PER_SECOND;

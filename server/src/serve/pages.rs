@@ -1,4 +1,4 @@
-//! Documents at addresses that no file has: what they show, their own modules ask the interface for.
+//! Serves pages without files of their own; their modules load the content through the API.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
@@ -7,7 +7,7 @@ use crate::serve::asset::respond;
 use crate::serve::error::{ErrorCode, refuse_page};
 use crate::serve::site::Site;
 
-/// The page of all jobs.
+/// Returns the page with all jobs.
 #[utoipa::path(
     get, path = "/jobs", operation_id = "jobs_page", tag = "pages",
     responses((status = 200, description = "The page", body = String, content_type = "text/html"))
@@ -16,7 +16,7 @@ pub(crate) async fn jobs(request: HttpRequest, site: Data<Site>) -> HttpResponse
     document(&request, &site)
 }
 
-/// The page of a job.
+/// Returns the page of a job.
 #[utoipa::path(
     get, path = "/jobs/{id}", operation_id = "job_page", tag = "pages",
     params(("id" = String, Path, description = "The job's `id`")),

@@ -1,7 +1,7 @@
-//! Which workers there are.
+//! Determines which workers are alive.
 //!
-//! Clocks of several machines differ and jump: a worker is alive while the time that it notes changes, whatever that
-//! time is; how long it has not changed is told by this process's own monotonic clock.
+//! Clocks of several machines differ and jump. Therefore a worker is alive while its recorded time changes, whatever
+//! the value, and this process measures the time without a change with its own monotonic clock.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -9,31 +9,31 @@ use std::time::{Duration, Instant};
 
 use crate::database::WorkerRow;
 
-/// What was seen of each worker.
+/// Observations of each worker.
 #[derive(Debug)]
 pub(crate) struct Presence {
     silence: Duration,
     seen: Mutex<HashMap<WorkerName, Seen>>,
 }
 
-/// A worker and what it takes.
+/// A worker's name and one of its kinds of device.
 type WorkerName = (String, String);
 
-/// A sign of life, and when it was first seen.
+/// Recorded time of the last sign of life, and when that value was first seen.
 type Seen = (i64, Instant);
 
 impl Presence {
-    /// Nobody was seen yet; whoever is silent for this long is gone.
+    /// Makes an empty table in which workers count as gone after `silence`.
     pub(crate) fn new(silence: Duration) -> Self {
         Self { silence, seen: Mutex::default() }
     }
 
-    /// The kinds of devices whose workers are alive, virtual ones first; who is seen for the first time is.
+    /// Returns the kinds of devices with living workers, `virtual` first; a newly seen worker counts as alive.
     pub(crate) fn kinds(&self, rows: Vec<WorkerRow>) -> Vec<String> {
         self.counts(rows).into_keys().rev().collect()
     }
 
-    /// How many workers are alive, by the kind of device.
+    /// Counts the living workers per kind of device.
     pub(crate) fn counts(&self, rows: Vec<WorkerRow>) -> BTreeMap<String, u64> {
         self.counts_at(rows, Instant::now())
     }

@@ -1,25 +1,25 @@
-//! Parameters in the address of a request.
+//! Parses the query parameters of a request.
 
 use actix_web::web::Query;
 use serde::de::DeserializeOwned;
 
 use crate::serve::error::{ApiError, ErrorCode};
 
-/// The longest part of a parameter that a sentence repeats, in characters.
+/// Maximum length of a parameter that an error message repeats, in characters.
 const MOST_REPEATED: usize = 60;
 
-/// Reads the parameters of an address; each may be left out.
+/// Parses query parameters.
 ///
 /// # Errors
 ///
-/// One of them is unknown, there twice, or has a value that means nothing: it is named.
+/// Returns an error with the offending parameter if one is unknown, repeated, or has an invalid value.
 pub(crate) fn parameters<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
     let read = |query: &str| Query::<T>::from_query(query);
     let error = match read(query) {
         Ok(parameters) => return Ok(parameters.into_inner()),
         Err(error) => error.to_string(),
     };
-    // By itself each is right, if only one is there twice: that is said by name.
+    // A parameter that is merely repeated is valid by itself; the error then names it.
     let wrong = query.split('&').find(|pair| read(pair).is_err()).unwrap_or(query);
     let wrong: String = wrong.chars().take(MOST_REPEATED).collect();
     let reason = error.strip_prefix("Query deserialize error: ").unwrap_or(&error);

@@ -1,38 +1,40 @@
-//! The name of a request: in its answer, in every line of the log about it, and in its refusal.
+//! Provides the ID of a request for its response, its log lines and its error body.
 
 use std::fmt;
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use uuid::Uuid;
 
-/// The header in which it comes and goes.
+/// Header that carries the ID in requests and responses.
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The longest name that is taken from outside.
+/// Maximum length of an ID from outside.
 const LONGEST: usize = 64;
 
 tokio::task_local! {
-    /// The request that this task answers.
+    /// ID of the request that this task handles.
     pub(super) static CURRENT: RequestId;
 }
 
-/// The name of a request; it has letters, digits, `-`, `_` and `.` only.
+/// ID of a request.
+///
+/// Invariant: it consists of letters, digits, `-`, `_` and `.` only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RequestId(String);
 
 impl RequestId {
-    /// The name that a proxy gave the request, or a new one.
+    /// Returns the ID that a proxy assigned to the request, or a new one.
     pub(super) fn of(headers: &HeaderMap) -> Self {
         let given = headers.get(HEADER).and_then(|value| value.to_str().ok()).filter(|value| is_sane(value));
         Self(given.map_or_else(|| Uuid::now_v7().simple().to_string(), str::to_owned))
     }
 
-    /// The name of the request that is being answered; none outside of requests.
+    /// Returns the ID of the current request, or `None` outside of requests.
     pub(crate) fn current() -> Option<String> {
         CURRENT.try_with(|id| id.0.clone()).ok()
     }
 
-    /// The value of the header.
+    /// Returns the ID as the value of a header.
     pub(super) fn value(&self) -> HeaderValue {
         HeaderValue::from_str(&self.0).expect("the letters of a header")
     }
@@ -44,7 +46,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// Whether a name from outside can stand in a log as it is.
+/// Returns true if an ID from outside can be logged unchanged.
 fn is_sane(name: &str) -> bool {
     let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
     (1..=LONGEST).contains(&name.len()) && name.bytes().all(is_plain)

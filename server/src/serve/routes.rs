@@ -1,6 +1,7 @@
-//! The whole route table: what there is, who answers it, and what it may be refused for.
+//! Defines the route table: path, handler, access right and refusals of each route.
 //!
-//! Routes are made from it with who may ask, so that no spelling of a path gets around that, and the document at `/api/v1/openapi.json` takes the refusals from it.
+//! The actix-web routes are made from the table together with their access checks, so that no spelling of a path avoids
+//! them. The document at `/api/v1/openapi.json` takes its refusals from the table.
 
 use std::rc::Rc;
 
@@ -14,21 +15,20 @@ use crate::serve::api::{catalog, job_events, job_request, jobs, shares};
 use crate::serve::error::{self, ErrorCode};
 use crate::serve::{asset, health, link, login, metrics, openapi, pages, preview};
 
-/// A method of a path.
+/// One method of a path.
 pub(crate) struct Row {
-    /// The method; where there is `GET` for a document, there is `HEAD`.
+    /// HTTP method; documents with `GET` also support `HEAD`.
     pub(crate) method: Method,
-    /// The template of the path.
+    /// Template of the path.
     pub(crate) path: &'static str,
-    /// What a request may be refused for, besides what any may.
+    /// Errors that a request may get, besides those that any request may get.
     pub(crate) refusals: &'static [ErrorCode],
-    /// Who may ask.
     pub(crate) access: Access,
     has_head: bool,
     handler: fn() -> Route,
 }
 
-/// Everything that is answered, besides the files of the page; rows of a path stand together.
+/// Returns all routes except the files of the page; rows of one path are adjacent.
 pub(crate) fn table() -> Vec<Row> {
     use ErrorCode::{
         BadRequest, Conflict, Gone, InvalidConfig, InvalidSnapshot, NoRoom, NotFound, QueueFull, TooLarge, TooSlow,
@@ -74,7 +74,7 @@ pub(crate) fn table() -> Vec<Row> {
     ]
 }
 
-/// Adds every route to an app.
+/// Adds all routes to an app.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let table = table();
     for rows in table.chunk_by(|a, b| a.path == b.path) {
@@ -94,7 +94,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
 }
 
 impl Row {
-    /// The same for others than is usual for its method.
+    /// Sets an access right that differs from the default of the method.
     fn of(self, access: Access) -> Self {
         Self { access, ..self }
     }
@@ -104,13 +104,13 @@ impl Row {
         (self.handler)().guard(if self.has_head { method.or(guard::Head()) } else { method })
     }
 
-    /// As the header `Allow` has them.
+    /// Returns the methods as in an `Allow` header.
     fn methods(&self) -> String {
         format!("{}{}", self.method, if self.has_head { ", HEAD" } else { "" })
     }
 }
 
-/// A document that is there at once, whose headers can be asked for alone.
+/// Makes the row of a document that also supports `HEAD`.
 fn read(path: &'static str, refusals: &'static [ErrorCode], handler: fn() -> Route) -> Row {
     Row { has_head: true, ..get(path, refusals, handler) }
 }

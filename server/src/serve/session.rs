@@ -1,4 +1,4 @@
-//! Who knows the server's token: it comes with each request, or it was typed once and the browser has a cookie for it.
+//! Checks the server's token in requests and in the session cookies of browsers.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
@@ -8,60 +8,59 @@ use sha2::{Digest as _, Sha256};
 
 use crate::hex::hex;
 
-/// How long a browser keeps its cookie, in days.
+/// Lifetime of the session cookie, in days.
 const DAYS: i64 = 30;
 
-/// A token as the server remembers it: by its hash, so that comparing takes as long for each wrong one.
+/// A token stored as its hash, so that the time of a comparison does not reveal how much of a wrong token matches.
 #[derive(Debug)]
 pub(crate) struct Key {
     hash: [u8; 32],
-    /// What a browser shows in place of the token; another token ends all sessions.
+    /// Value of the session cookie, derived from the token; changing the token ends all sessions.
     session: String,
 }
 
 impl Key {
-    /// That of a token.
     pub(crate) fn new(token: &str) -> Self {
         let session = Sha256::new().chain_update("snapscope session\n").chain_update(token).finalize();
         Self { hash: Sha256::digest(token).into(), session: hex(session) }
     }
 
-    /// Whether somebody typed the token.
+    /// Returns true if `token` is this token, ignoring surrounding spaces.
     pub(crate) fn fits(&self, token: &str) -> bool {
         <[u8; 32]>::from(Sha256::digest(token.trim())) == self.hash
     }
 
-    /// Whether a request has the token, or the cookie of one that had it.
+    /// Returns true if a request has the token or a valid session cookie.
     pub(crate) fn is_shown_by(&self, request: &HttpRequest) -> bool {
         let headers = request.headers();
         bearer(headers).is_some_and(|token| self.fits(token)) || self.has_session(request)
     }
 
-    /// Whether the browser that sends a request has logged in.
+    /// Returns true if the request has a valid session cookie.
     pub(crate) fn has_session(&self, request: &HttpRequest) -> bool {
         let sent = request.cookie(&cookie_name(request.headers()));
         sent.is_some_and(|cookie| Sha256::digest(cookie.value()) == Sha256::digest(&self.session))
     }
 
-    /// The cookie for a browser that has sent the token; `is_secure` where the server is reached over HTTPS.
+    /// Makes the session cookie; `is_secure` must be true if the server is reached over HTTPS.
     pub(crate) fn cookie(&self, headers: &HeaderMap, is_secure: bool) -> Cookie<'static> {
         Cookie::build(cookie_name(headers), self.session.clone())
             .path("/")
             .http_only(true)
             .secure(is_secure)
-            // A link in a chat leads to the page; nothing that another site sends has it.
+            // Lax cookies are sent when a link in a chat opens the page, but not with requests made by other sites.
             .same_site(SameSite::Lax)
             .max_age(Duration::days(DAYS))
             .finish()
     }
 }
 
-/// The token that a request was sent with.
+/// Returns the bearer token of a request.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
-/// Browsers send the cookies of a machine to all of its ports: so the name has the port.
+/// Returns the name of the cookie, which contains the port because browsers share cookies among the ports of a host.
 fn cookie_name(headers: &HeaderMap) -> String {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let port = host.rsplit_once(':').map(|(_, port)| port).filter(|port| port.parse::<u16>().is_ok());

@@ -1,4 +1,4 @@
-//! The built page, held in memory.
+//! Holds the built page in memory.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -15,48 +15,47 @@ use crate::failure::Failure;
 use crate::hex::hex;
 use crate::serve::document::Document;
 
-/// The document of the viewer.
+/// Path of the viewer's document.
 const INDEX: &str = "/index.html";
 
-/// The folder of files whose path changes with their content.
+/// Folder of files whose path changes with their content.
 const ASSETS: &str = "/assets/";
 
-/// For paths that stay when the content changes: the browser asks each time, and mostly hears "not modified".
+/// `Cache-Control` of paths with changing content: the browser revalidates each time and usually gets 304.
 const REVALIDATE: &str = "no-cache";
 
-/// For paths that change with the content.
+/// `Cache-Control` of paths that change with their content.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
-/// Every file of the page by its path in a request.
+/// All files of the page by request path.
 ///
-/// A request can only name what is in this table, so no path leads out of the folder.
+/// Invariant: requests can reach only files in this table, so no path leads out of the folder.
 pub struct Site {
     assets: HashMap<String, Asset>,
-    /// The documents at the top, by their path as well.
+    /// Top-level documents prepared for nested addresses, by request path.
     documents: HashMap<String, Document>,
 }
 
 /// One file with its compressed copies.
 pub(crate) struct Asset {
-    /// A hash of the plain bytes.
+    /// Hash of the uncompressed bytes.
     pub(crate) hash: String,
-    /// The value of `Content-Type`.
+    /// Value of `Content-Type`.
     pub(crate) content_type: &'static str,
-    /// The value of `Cache-Control`.
+    /// Value of `Cache-Control`.
     pub(crate) cache_control: &'static str,
-    /// The file as it is.
+    /// Uncompressed content.
     pub(crate) plain: Bytes,
-    /// The best one first.
+    /// Compressed copies, smallest first.
     pub(crate) copies: Vec<CompressedCopy>,
 }
 
-/// A file, compressed.
 pub(crate) struct CompressedCopy {
     pub(crate) encoding: Encoding,
     pub(crate) bytes: Bytes,
 }
 
-/// How a copy is compressed.
+/// Compression format of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Brotli,
@@ -64,10 +63,10 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// From small to large.
+    /// All formats, smallest output first.
     const ALL: [Self; 2] = [Self::Brotli, Self::Gzip];
 
-    /// The name in HTTP headers.
+    /// Returns the name in HTTP headers.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Brotli => "br",
@@ -75,7 +74,7 @@ impl Encoding {
         }
     }
 
-    /// What a copy's file name has after the name of the plain file.
+    /// Returns the suffix that a copy's file name adds to that of the plain file.
     pub(crate) const fn suffix(self) -> &'static str {
         match self {
             Self::Brotli => ".br",
@@ -89,7 +88,7 @@ impl Site {
     ///
     /// # Errors
     ///
-    /// The folder or a file in it cannot be read.
+    /// Returns an error if the folder or a file in it cannot be read.
     pub fn load(folder: &Path) -> Result<Self, Failure> {
         let mut files = HashMap::new();
         read_into(folder, "/", &mut files).map_err(|error| {
@@ -107,19 +106,19 @@ impl Site {
         Ok(Self { assets, documents: documents(&files) })
     }
 
-    /// The file that a request's path names.
+    /// Returns the file at a request path.
     pub(crate) fn find(&self, path: &str) -> Option<&Asset> {
         self.assets.get(if path == "/" { INDEX } else { path })
     }
 
-    /// The document at a path, such as `/index.html`, for nested addresses.
+    /// Returns the document at a path such as `/index.html`, prepared for nested addresses.
     pub(crate) fn document(&self, path: &str) -> Option<&Document> {
         self.documents.get(path)
     }
 }
 
 impl Asset {
-    /// A text that is no file; its name tells the type.
+    /// Makes an asset from generated text; its name determines the content type.
     pub(super) fn made(name: &str, text: String) -> Self {
         let copy = CompressedCopy { encoding: Encoding::Gzip, bytes: gzip(text.as_bytes()) };
         Self {
@@ -132,7 +131,7 @@ impl Asset {
     }
 }
 
-/// Reads all files below a folder, by their path in a request.
+/// Reads all files below a folder, by request path.
 fn read_into(folder: &Path, prefix: &str, files: &mut HashMap<String, Bytes>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -147,7 +146,7 @@ fn read_into(folder: &Path, prefix: &str, files: &mut HashMap<String, Bytes>) ->
     Ok(())
 }
 
-/// Joins each file with its compressed copies.
+/// Combines each file with its compressed copies.
 fn collect(files: &HashMap<String, Bytes>) -> HashMap<String, Asset> {
     let is_copy = |path: &str| {
         Encoding::ALL
@@ -177,18 +176,18 @@ fn collect(files: &HashMap<String, Bytes>) -> HashMap<String, Asset> {
         .collect()
 }
 
-/// Prepares the documents for nested addresses.
+/// Prepares the top-level documents for nested addresses.
 fn documents(files: &HashMap<String, Bytes>) -> HashMap<String, Document> {
     let document = |html: &Bytes| Document::new(&String::from_utf8_lossy(html));
     files.iter().filter(|(path, _)| is_document(path)).map(|(path, html)| (path.clone(), document(html))).collect()
 }
 
-/// Whether a path is that of a document at the top.
+/// Returns true if a path is that of a top-level document.
 fn is_document(path: &str) -> bool {
     path.ends_with(".html") && path.rfind('/') == Some(0)
 }
 
-/// A document that says that a server sends it: the same folder also works without one, where nothing can be shared.
+/// Marks a document as served by this server; the same folder also works without one, but cannot share then.
 fn tell_of_server(html: &str) -> String {
     html.replacen("<html ", "<html data-server=\"\" ", 1)
 }

@@ -1,4 +1,4 @@
-//! What every request may use.
+//! Holds the state that all requests share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,39 +17,35 @@ use crate::shares::{Digester, Room};
 use crate::store::Store;
 use crate::worker::Context;
 
-/// What every request may use: one for the whole process.
+/// State that all requests of the process share.
 #[derive(Debug)]
 pub struct State {
-    /// What the server runs with.
     pub(crate) config: ServeConfig,
-    /// Jobs, snapshots and links.
+    /// Database of jobs, links and the list of snapshots.
     pub(crate) database: Database,
-    /// Snapshots themselves.
+    /// Store of the snapshots' bytes.
     pub(crate) store: Store,
-    /// The worker of this process, for its figures.
+    /// Worker of this process, for its metrics.
     pub(crate) worker: Arc<Context>,
-    /// Looks into uploads.
+    /// Reads uploads in separate processes.
     pub(crate) digester: Digester,
-    /// What uploads under way hold back.
+    /// Reservations of the uploads in progress.
     pub(crate) room: Room,
-    /// Configs that are worth a look.
+    /// Example configs.
     pub(crate) gallery: Vec<GalleryRow>,
-    /// Which workers are alive.
+    /// Tracks which workers are alive.
     presence: Presence,
-    /// Who may ask, and how often.
     pub(super) guard: Guard,
-    /// What is counted.
     pub(super) metrics: Metrics,
-    /// Draws pictures of links.
+    /// Draws and caches the preview pictures of links.
     pub(super) previews: Previews,
-    /// What is new in jobs that are watched.
+    /// Distributes the events of watched jobs.
     pub(super) feeds: Feeds,
-    /// How many streams are open.
+    /// Counts the open event streams.
     pub(super) streams: Streams,
 }
 
 impl State {
-    /// What every request may use.
     pub fn new(
         config: ServeConfig,
         database: Database,
@@ -65,7 +61,7 @@ impl State {
             streams: Streams::default(),
             digester: Digester::new(config.program.clone()),
             room: Room::default(),
-            // Three signs of life may be late.
+            // Half a lease covers three signs of life, so single late ones do not matter.
             presence: Presence::new(config.worker.lease / 2),
             config,
             database,
@@ -75,12 +71,12 @@ impl State {
         }
     }
 
-    /// The kinds of devices that some worker has: `virtual`, or real ones such as `cuda:0`.
+    /// Returns the kinds of devices with living workers: `virtual`, or real ones such as `cuda:0`.
     pub(super) async fn kinds(&self) -> Result<Vec<String>> {
         Ok(self.presence.kinds(self.database.workers().await?))
     }
 
-    /// How many workers are alive, by the kind of device.
+    /// Counts the living workers per kind of device.
     pub(super) async fn workers(&self) -> Result<BTreeMap<String, u64>> {
         Ok(self.presence.counts(self.database.workers().await?))
     }

@@ -1,4 +1,4 @@
-//! How many streams are open: each holds a connection and asks the database again and again.
+//! Limits the number of open event streams, each of which holds a connection.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::serve::guard::Client;
 
-/// Streams of all clients together.
+/// Maximum number of streams of all clients together.
 const MOST: usize = 512;
 
-/// Streams of one client; a browser opens six to one server.
+/// Maximum number of streams of one client; a browser opens up to six connections to a server.
 const MOST_OF_ONE: usize = 32;
 
-/// The streams that are open.
+/// Number of open streams per client.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Streams(Arc<Mutex<HashMap<Option<IpAddr>, usize>>>);
 
-/// A stream that is open, until this is dropped.
+/// The permit of an open stream, released on drop.
 #[derive(Debug)]
 pub(crate) struct Seat {
     streams: Streams,
@@ -24,7 +24,7 @@ pub(crate) struct Seat {
 }
 
 impl Streams {
-    /// A place for one more, or `None` where there are too many.
+    /// Returns a permit for one more stream, or `None` if a limit is reached.
     pub(crate) fn take_seat(&self, client: Option<Client>) -> Option<Seat> {
         let client = client.map(|client| client.0);
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! Reads an uploaded snapshot for its figures, in a process with limits.
+//! Reads the figures of an uploaded snapshot in a process with limits.
 //!
-//! Compressed, little can be read for a long time: so what a file unpacks to is bounded as well, several are read at
-//! once, and small files have a line of their own.
+//! A small compressed file can unpack to a lot of data. Therefore the unpacked size is limited, several files are read
+//! in parallel, and small files have their own queue.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,27 +18,27 @@ pub use crate::decoding::DecodeError as DigestError;
 use crate::decoding::{self, Allowance};
 use crate::failure::Failure;
 
-/// The command of the process; people have no use for it.
+/// Hidden subcommand that the process runs.
 pub const DIGEST_COMMAND: &str = "digest";
 
-/// What the process may take: memory for some ten million events, and the time to read them.
+/// Limits of the process: memory for some ten million events, and the time to read them.
 const ALLOWANCE: Allowance = Allowance { memory_bytes: 2 << 30, seconds: 60 };
 
-/// What a file may unpack to: so many times its size, and so much beyond that. Recordings unpack to 40 times at most.
+/// Maximum unpacked size: 100 times the file size plus 1 GiB. Recordings unpack to at most 40 times their size.
 const MOST_UNPACKED_TIMES: u64 = 100;
 const MOST_UNPACKED_APART: u64 = 1 << 30;
 
-/// Files of so many bytes have a line of their own: none of them waits for one that takes a minute.
+/// Maximum size of files in the queue for small files, which do not wait for one that takes a minute.
 const MOST_SMALL_BYTES: u64 = 8 << 20;
 
-/// Files that may wait in each line: the last of them is to hear something within minutes.
+/// Maximum numbers of waiting files per queue; the last of them should be answered within minutes.
 const MOST_SMALL_WAITING: usize = 128;
 const MOST_LARGE_WAITING: usize = 16;
 
-/// Points of a curve: twice the pixels of a preview would not show more.
+/// Number of points of a curve; more than two per pixel of the preview would not be visible.
 const POINTS: u32 = 600;
 
-/// Makes digests, some at a time.
+/// Makes digests of uploaded files, a limited number at a time.
 #[derive(Debug)]
 pub struct Digester {
     program: PathBuf,
@@ -46,12 +46,12 @@ pub struct Digester {
     large: Line,
 }
 
-/// Where files wait to be read.
+/// A queue of files to be read.
 #[derive(Debug)]
 struct Line {
-    /// For each file that waits or is read.
+    /// Permits for files that wait or are being read.
     places: Semaphore,
-    /// For each that is read.
+    /// Permits for files that are being read.
     turns: Semaphore,
 }
 
@@ -62,14 +62,18 @@ impl Line {
 }
 
 impl Digester {
-    /// A digester that runs this binary, `snapscope`, on half of the processors: twice at least, four times at most.
+    /// Makes a digester that runs the binary `snapscope`.
+    ///
+    /// Both queues together read files on half of the processors, at least 2 and at most 4 at a time.
     pub fn new(program: PathBuf) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let turns = (processors / 4).clamp(1, 2);
         Self { program, small: Line::new(turns, MOST_SMALL_WAITING), large: Line::new(turns, MOST_LARGE_WAITING) }
     }
 
-    /// A place in the line for a file of so many bytes, until it is dropped; `None` where too many wait already.
+    /// Reserves a place in the queue for a file of this size; `None` if the queue is full.
+    ///
+    /// The place is freed when the permit is dropped.
     pub fn line_up(&self, bytes: u64) -> Option<SemaphorePermit<'_>> {
         self.line(bytes).places.try_acquire().ok()
     }
@@ -78,32 +82,32 @@ impl Digester {
         if bytes <= MOST_SMALL_BYTES { &self.small } else { &self.large }
     }
 
-    /// The digest of a file, once it is its turn.
+    /// Waits for the file's turn and makes its digest.
     ///
     /// # Errors
     ///
-    /// It is no snapshot, or too much of one.
+    /// Returns an error if the file is not a snapshot, exceeds the limits, or cannot be read.
     pub async fn digest(&self, file: &Path) -> Result<SnapshotDigest, DigestError> {
         let failed = |error: &dyn std::fmt::Display| DigestError::Failed(error.to_string());
         let bytes = tokio::fs::metadata(file).await.map_err(|error| failed(&error))?.len();
         let _turn = self.line(bytes).turns.acquire().await.map_err(|error| failed(&error))?;
         let command = decoding::command(&self.program, DIGEST_COMMAND, file);
         let output = Command::from(command).kill_on_drop(true).output();
-        // The limit on its processor time ends it sooner, unless the machine is busy.
+        // The limit on processor time usually applies earlier, unless the machine is busy.
         let output = tokio::time::timeout(Duration::from_secs(2 * ALLOWANCE.seconds), output).await;
         let output = output.map_err(|_| DigestError::TooMuch)?.map_err(|error| failed(&error))?;
         decoding::answer(&output)
     }
 }
 
-/// What the process does: limits itself, reads the file, and returns the digest as JSON.
+/// Runs in the process: applies the limits, reads the file and returns the digest as JSON.
 ///
 /// # Errors
 ///
-/// The file is no snapshot.
+/// Returns an error if the file is not a snapshot.
 pub fn print_digest(file: &Path) -> Result<String, Failure> {
     ALLOWANCE.hold(file);
-    // A file that is not there is told by what opens it.
+    // A missing file is reported when it is opened.
     let bytes = std::fs::metadata(file).map_or(0, |file| file.len());
     let most_bytes = bytes.saturating_mul(MOST_UNPACKED_TIMES).saturating_add(MOST_UNPACKED_APART);
     let trace = open::import_by(Importer::new().at_most(most_bytes), file, "the file")?;

@@ -1,28 +1,27 @@
-//! How long a link may live.
+//! Limits how long a link may live.
 
 use std::time::Duration;
 
 use crate::database::now_ms;
 
-/// What people may choose from, in days.
+/// Lifetimes offered to users, in days.
 const CHOICES: [u32; 3] = [1, 7, 30];
 
-/// One day.
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// The choices that a server allows.
+/// Returns the lifetimes that a server allows, in days.
 pub fn days_of(longest: Option<Duration>) -> Vec<u32> {
     let allowed = |days: &u32| longest.is_none_or(|longest| DAY * *days <= longest);
     let days: Vec<u32> = CHOICES.into_iter().filter(allowed).collect();
-    // A server that allows less than a day has its own time as the one choice; it counts as a day.
+    // A server that allows less than a day offers its limit as the only choice, shown as one day.
     if days.is_empty() { vec![CHOICES[0]] } else { days }
 }
 
-/// When a link of so many days ends, in milliseconds since 1970; `None` for never.
+/// Returns the expiry time of a link, in milliseconds since 1970; `None` for no expiry.
 ///
 /// # Errors
 ///
-/// The server does not allow that: the longest that it does, in days.
+/// Returns the longest allowed lifetime, in whole days, if the server does not allow the requested one.
 pub fn expires_ms(days: Option<u32>, longest: Option<Duration>) -> Result<Option<i64>, u64> {
     let wanted = match (days, longest) {
         (None, None) => return Ok(None),

@@ -1,4 +1,4 @@
-//! Links: a snapshot that somebody uploaded, the view that it is seen in, and a preview.
+//! Handles links: uploaded snapshots with a view and a preview.
 
 mod digest;
 mod limits;

@@ -1,32 +1,32 @@
-//! Room for uploads: what each may come to is held back before its body is read.
+//! Reserves disk space for each upload before its body is read.
 //!
-//! Otherwise many uploads at once would fill the disk, and find out one by one that the store has no room for them.
+//! Without it, many simultaneous uploads would fill the disk before each finds that the store is full.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Uploads of one client under way, each from its first byte to its answer: people share one after the other.
+/// Maximum number of simultaneous uploads of one client; people usually share one file after another.
 const MOST_OF_ONE: usize = 4;
 
-/// What all uploads hold.
+/// The reservations of all uploads.
 #[derive(Debug, Clone, Default)]
 pub struct Room(Arc<Mutex<Held>>);
 
-/// What the uploads that are under way hold together.
+/// Sums over the uploads in progress.
 #[derive(Debug, Default)]
 struct Held {
-    /// What they may come to, in bytes.
+    /// Maximum total size of the uploads, in bytes.
     bytes: u64,
-    /// The part of it that is yet to be written to the disk.
+    /// Part of `bytes` that is not on the disk yet.
     unwritten_bytes: u64,
-    /// How many there are of each client that is counted.
+    /// Number of uploads per counted client.
     clients: HashMap<IpAddr, usize>,
-    /// What was kept when it was asked for last.
+    /// Kept bytes as last reported.
     kept_bytes: u64,
 }
 
-/// What one upload holds, until this is dropped.
+/// The reservation of one upload, released on drop.
 #[derive(Debug)]
 pub struct Place {
     room: Room,
@@ -35,22 +35,22 @@ pub struct Place {
     unwritten_bytes: u64,
 }
 
-/// What is held in all, this upload included.
+/// Total reservations, including that of this upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holding {
-    /// What uploads may come to, in bytes.
+    /// Maximum total size of the uploads, in bytes.
     pub bytes: u64,
-    /// The part of it that is yet to be written.
+    /// Part of `bytes` that is not on the disk yet.
     pub unwritten_bytes: u64,
 }
 
 impl Room {
-    /// Holds so many bytes back for an upload; a client that is named is counted.
+    /// Reserves space for an upload and counts it for `client` if given.
     ///
-    /// What the store has is to be asked for after this: an upload that ends in between is counted twice then, and
-    /// never left out.
+    /// Query the usage of the store only after this call: an upload that ends in between is then counted twice, which
+    /// is safe, and never omitted.
     ///
-    /// Returns `None` where this client has as many uploads under way as one may.
+    /// Returns `None` if this client has reached its number of simultaneous uploads.
     pub fn hold(&self, client: Option<IpAddr>, bytes: u64) -> Option<(Place, Holding)> {
         let mut held = self.held();
         if let Some(client) = client {
@@ -66,12 +66,12 @@ impl Room {
         Some((Place { room: self.clone(), client, bytes, unwritten_bytes: bytes }, holding))
     }
 
-    /// What was kept when it was asked for last, in bytes.
+    /// Returns the kept bytes as last reported.
     pub fn kept_bytes(&self) -> u64 {
         self.held().kept_bytes
     }
 
-    /// Notes what is kept now.
+    /// Sets the kept bytes.
     pub fn note_kept(&self, bytes: u64) {
         self.held().kept_bytes = bytes;
     }
@@ -82,7 +82,7 @@ impl Room {
 }
 
 impl Place {
-    /// Notes that so many bytes are on the disk now.
+    /// Records that `bytes` more are on the disk now.
     pub fn wrote(&mut self, bytes: u64) {
         let bytes = bytes.min(self.unwritten_bytes);
         self.unwritten_bytes -= bytes;
@@ -116,7 +116,7 @@ mod tests {
         first.wrote(60);
         let (second, holding) = room.hold(None, 7).unwrap();
         assert_eq!(holding, Holding { bytes: 107, unwritten_bytes: 47 });
-        // A form has more bytes than its snapshot; one without a length is held to the limit.
+        // A form has more bytes than its snapshot; the reservation of one without a length is the limit itself.
         first.wrote(1000);
         drop(first);
         assert_eq!(room.hold(None, 0).unwrap().1, Holding { bytes: 7, unwritten_bytes: 7 });

@@ -1,30 +1,30 @@
-//! Tokens: names that nobody can guess.
+//! Makes tokens that cannot be guessed.
 
 use sha2::{Digest as _, Sha256};
 
 use crate::hex::hex;
 
-/// Random bytes of a token: 192 bits.
+/// Random bytes per token: 192 bits.
 const BYTES: usize = 24;
 
-/// The alphabet of base32 as Crockford has it, in small letters: nothing looks like anything else.
+/// Crockford's base32 alphabet in lower case, which omits easily confused letters.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// A token and what the database keeps of it.
+/// A token and the hash that the database stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What a person gets.
+    /// Text that the user receives.
     pub text: String,
-    /// SHA-256 of that.
+    /// SHA-256 of the text, in hexadecimal.
     pub hash: String,
 }
 
 impl Token {
-    /// A new one, from the system's random numbers.
+    /// Makes a new token from the system's random numbers.
     ///
     /// # Errors
     ///
-    /// The system has none.
+    /// Returns an error if the system provides no random numbers.
     pub fn random() -> std::io::Result<Self> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(std::io::Error::from)?;
@@ -33,12 +33,12 @@ impl Token {
     }
 }
 
-/// SHA-256 of a token, in hexadecimal.
+/// Returns the SHA-256 of a token, in hexadecimal.
 pub fn hash_of(token: &str) -> String {
     hex(Sha256::digest(token))
 }
 
-/// Bytes as letters of five bits.
+/// Encodes bytes in base32, five bits per letter.
 fn encoded(bytes: &[u8]) -> String {
     let bit = |index: usize| bytes.get(index / 8).map_or(0, |byte| usize::from(byte >> (7 - index % 8)) & 1);
     let letters = (bytes.len() * 8).div_ceil(5);

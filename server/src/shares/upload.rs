@@ -1,4 +1,4 @@
-//! An upload on its way to the store: counted and hashed while it comes.
+//! Counts and hashes an upload while it arrives.
 
 use std::path::Path;
 
@@ -10,17 +10,17 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::hex::hex;
 
-/// The first bytes of gzip.
+/// Magic number of gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Why an upload is not taken.
+/// Reason to refuse an upload.
 #[derive(Debug)]
 pub enum UploadError {
-    /// It has more bytes than it may.
+    /// The upload exceeds its limit.
     TooLarge,
-    /// It is not compressed with gzip.
+    /// The upload is not compressed with gzip.
     NotGzip,
-    /// It cannot be written down.
+    /// The file cannot be written.
     Io(std::io::Error),
 }
 
@@ -30,7 +30,7 @@ impl From<std::io::Error> for UploadError {
     }
 }
 
-/// A file that grows; it goes with this value unless it is stored.
+/// A growing temporary file, deleted on drop unless it is finished and stored.
 #[derive(Debug)]
 pub struct Upload {
     place: NamedTempFile,
@@ -42,22 +42,23 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// An empty upload in a folder.
+    /// Starts an empty upload in a folder.
     ///
     /// # Errors
     ///
-    /// Nothing can be written there.
+    /// Returns an error if the folder is not writable.
     pub fn start(folder: &Path, most_bytes: u64) -> std::io::Result<Self> {
         let place = tempfile::Builder::new().prefix("upload-").tempfile_in(folder)?;
         let file = File::from_std(place.reopen()?);
         Ok(Self { place, file, hasher: Sha256::new(), start: Vec::new(), bytes: 0, most_bytes })
     }
 
-    /// Takes the next piece.
+    /// Appends the next piece.
     ///
     /// # Errors
     ///
-    /// It is one too many, it cannot be written, or the first bytes are not those of gzip.
+    /// Returns an error if the upload becomes too large, cannot be written, or does not start with the magic number of
+    /// gzip.
     pub async fn push(&mut self, piece: &Bytes) -> Result<(), UploadError> {
         self.bytes += piece.len() as u64;
         if self.bytes > self.most_bytes {
@@ -74,11 +75,11 @@ impl Upload {
         Ok(())
     }
 
-    /// The whole upload: its file, its hash in hexadecimal, and its bytes.
+    /// Completes the upload and returns its file, its SHA-256 in hexadecimal, and its size in bytes.
     ///
     /// # Errors
     ///
-    /// It cannot be written, or is too short to be compressed.
+    /// Returns an error if the file cannot be written or is too short to be gzip.
     pub async fn finish(mut self) -> Result<(NamedTempFile, String, u64), UploadError> {
         self.file.flush().await?;
         if self.start.len() < GZIP.len() {

@@ -1,37 +1,34 @@
-//! Where a store is, as people write it.
+//! Parses the address of a store.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::Failure;
 
-/// A folder, or a bucket of a service that speaks S3.
+/// A folder, or a bucket of an S3-compatible service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreAddress {
-    /// A folder of this machine.
+    /// A folder on this machine.
     Folder(PathBuf),
-    /// A bucket.
     Bucket {
-        /// Its name.
         bucket: String,
-        /// What the names of objects begin with.
+        /// Prefix of all object names.
         prefix: String,
-        /// Where it is and who may use it.
+        /// Endpoint and credentials.
         variables: BucketVariables,
     },
 }
 
-/// The variables `AWS_…` of an environment; they have secrets, which are not shown.
+/// The `AWS_…` variables of an environment; `Debug` omits their values because some are secrets.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct BucketVariables(Vec<(String, String)>);
 
 impl BucketVariables {
-    /// The variables of a bucket among those of an environment.
+    /// Selects the bucket's variables from those of an environment.
     pub fn new(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         Self(variables.into_iter().filter(|(name, _)| name.starts_with("AWS_")).collect())
     }
 
-    /// Names and values.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
@@ -44,11 +41,11 @@ impl fmt::Debug for BucketVariables {
 }
 
 impl StoreAddress {
-    /// Reads `s3://bucket/prefix`, or the path of a folder.
+    /// Parses `s3://bucket/prefix`, or the path of a folder.
     ///
     /// # Errors
     ///
-    /// The bucket has no name, or it is another service.
+    /// Returns an error if the bucket name is empty or the scheme is not supported.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let hint = "write the path of a folder, or s3://bucket/prefix";
         match text.split_once("://") {
@@ -65,7 +62,7 @@ impl StoreAddress {
         }
     }
 
-    /// The same place, with the variables of an environment where it needs some.
+    /// Adds the variables of an environment if the address is a bucket.
     #[must_use]
     pub fn with_variables(self, variables: BucketVariables) -> Self {
         match self {

@@ -1,33 +1,32 @@
-//! What can go wrong with the store.
+//! Error type of store operations.
 
 use std::path::Path;
 use std::{fmt, io};
 
-/// A store that did not do what it was asked to.
+/// A failed store operation.
 #[derive(Debug)]
 pub struct StoreError {
     message: String,
     kind: StoreErrorKind,
 }
 
-/// Which of the things that can go wrong it was.
+/// Category of a [`StoreError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreErrorKind {
-    /// There is no such object.
+    /// The object does not exist.
     NotFound,
-    /// There is no room left.
+    /// No space is left.
     Full,
-    /// It failed, or does not answer.
+    /// The store failed or does not answer.
     Failed,
 }
 
 impl StoreError {
-    /// Which of the things that can go wrong it was.
     pub const fn kind(&self) -> StoreErrorKind {
         self.kind
     }
 
-    /// Objects of these bytes are gone as soon as they are there.
+    /// Makes the error for a snapshot whose objects vanish as soon as they are written.
     pub(crate) fn lost(hash: &str) -> Self {
         Self { message: format!("it keeps no object of the snapshot {hash}"), kind: StoreErrorKind::Failed }
     }
@@ -62,7 +61,7 @@ impl From<object_store::Error> for StoreError {
     }
 }
 
-/// Looks for the system's own error below others.
+/// Searches the chain of sources for an I/O error that means that no space is left.
 fn kind_in(error: &(dyn std::error::Error + 'static)) -> StoreErrorKind {
     let mut source = Some(error);
     while let Some(error) = source {

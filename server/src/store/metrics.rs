@@ -1,4 +1,4 @@
-//! How often the store was asked, and what came of it.
+//! Counts the operations of the store and their outcomes.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -6,7 +6,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::Result;
 
-/// What is counted of a store; clones count together.
+/// Counters of a store, shared by its clones.
 #[derive(Debug, Clone, Default)]
 pub struct StoreMetrics {
     operations: Family<[(&'static str, &'static str); 2], Counter>,
@@ -14,7 +14,7 @@ pub struct StoreMetrics {
 }
 
 impl StoreMetrics {
-    /// Adds the figures to a registry.
+    /// Adds the counters to a registry.
     pub fn register(&self, registry: &mut Registry) {
         let help = "What the store was asked to do, and whether it did";
         registry.register("store_operations", help, self.operations.clone());
@@ -22,14 +22,14 @@ impl StoreMetrics {
         registry.register_with_unit("store_transferred", help, Unit::Bytes, self.bytes.clone());
     }
 
-    /// Counts an operation, and hands its result on.
+    /// Counts an operation by its outcome and returns its result.
     pub(super) fn counted<T>(&self, operation: &'static str, result: Result<T>) -> Result<T> {
         let outcome = if result.is_ok() { "done" } else { "failed" };
         self.operations.get_or_create(&[("operation", operation), ("outcome", outcome)]).inc();
         result
     }
 
-    /// Counts bytes on their way.
+    /// Counts transferred bytes.
     pub(super) fn transferred(&self, direction: &'static str, bytes: u64) {
         self.bytes.get_or_create(&[("direction", direction)]).inc_by(bytes);
     }

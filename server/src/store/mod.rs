@@ -1,6 +1,6 @@
-//! The store: compressed snapshots as objects, in a folder or in a bucket.
+//! Stores compressed snapshots as objects in a folder or in a bucket.
 //!
-//! Objects are written whole or not at all, never changed, and named by their content and the time that they came.
+//! Objects are written completely or not at all, never change, and are named by their content and a unique ID.
 
 mod address;
 mod error;
@@ -30,62 +30,60 @@ use uuid::Uuid;
 use crate::failure::Failure;
 use crate::folder::make_private;
 
-/// Bytes that are handed over at once; S3 takes parts of 5 MiB at least.
+/// Bytes per part of an upload; S3 requires at least 5 MiB.
 const PART_BYTES: usize = 8 << 20;
 
-/// Parts under way at once: memory an upload is a part and one more.
+/// Parts in flight at once; an upload takes the memory of one more part than this.
 const PARTS: usize = 1;
 
-/// How long a bucket may take to answer.
+/// Timeout of a request to a bucket.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// How long a request is tried again in all.
+/// Total time during which a request is retried.
 const RETRY: Duration = Duration::from_secs(20);
 
-/// The folder of snapshots in the store.
+/// Folder of the snapshots.
 const SNAPSHOTS: &str = "snapshots";
 
-/// The folder of objects that nobody knew, each below the time that it was put there.
+/// Folder of discarded objects, each below the time when it was discarded.
 const TRASH: &str = "trash";
 
-/// The object with the name of the installation that the store belongs to.
+/// Object with the ID of the installation that owns the store.
 const INSTALLATION: &str = "installation";
 
-/// What an operation on the store comes to.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
-/// Where objects are.
+/// A store of objects with a common prefix.
 #[derive(Debug, Clone)]
 pub struct Store {
     objects: Arc<dyn ObjectStore>,
-    /// What every name begins with.
+    /// Prefix of all object names.
     prefix: ObjectPath,
     metrics: StoreMetrics,
-    /// Where it is, if it is a folder.
+    /// Path of the store if it is a folder.
     folder: Option<PathBuf>,
 }
 
-/// An object that a list has.
+/// An object in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its name.
     pub object: String,
-    /// When it was written, in milliseconds since 1970.
+    /// Time of writing, in milliseconds since 1970.
     pub written_ms: i64,
 }
 
 impl Store {
-    /// Opens a folder, which is made if need be, or a bucket.
+    /// Opens a folder, which is made if missing, or a bucket.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made, or the bucket's settings are not complete.
+    /// Returns an error if the folder cannot be made or the bucket's settings are incomplete.
     pub fn open(address: &StoreAddress) -> Result<Self> {
         let metrics = StoreMetrics::default();
         match address {
             StoreAddress::Folder(folder) => {
                 make_private(folder).map_err(|error| StoreError::folder(folder, &error))?;
-                // What is acknowledged survives a crash of the machine.
+                // Syncing lets acknowledged objects survive a crash of the machine.
                 let files = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
                 let folder = Some(folder.clone());
                 Ok(Self { objects: Arc::new(files), prefix: ObjectPath::default(), metrics, folder })
@@ -98,11 +96,11 @@ impl Store {
         }
     }
 
-    /// Opens the store of a configuration, and sees whether it can be written.
+    /// Opens the configured store and checks that it is writable.
     ///
     /// # Errors
     ///
-    /// It cannot.
+    /// Returns an error if it cannot be opened or written.
     pub async fn connect(address: &StoreAddress) -> std::result::Result<Self, Failure> {
         let failure = |error: StoreError| {
             Failure::new(format!("{error}, at {address}"), "check the setting `store` and who may write there")
@@ -112,25 +110,25 @@ impl Store {
         Ok(store)
     }
 
-    /// A name for new content; two of the same content differ.
+    /// Returns an object name for new content; a different `id` gives the same content another name.
     pub fn name(hash: &str, id: &str) -> String {
         format!("{}/{hash}-{id}.pickle.gz", &hash[..2.min(hash.len())])
     }
 
-    /// Copies a file into an object.
+    /// Copies a file into an object and returns its size in bytes.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or the store has no room or does not answer; then there is no such object.
+    /// Returns an error if the file cannot be read, or if the store is full or does not answer; no object exists then.
     pub async fn put(&self, object: &str, file: &Path) -> Result<u64> {
         let mut file = tokio::fs::File::open(file).await?;
         let mut writer = BufWriter::with_capacity(Arc::clone(&self.objects), self.path(object), PART_BYTES)
             .with_max_concurrency(PARTS);
         let copied = match copy(&mut file, &mut writer).await {
-            // A writer that could not be finished has cleaned up, as far as the store lets it.
+            // After a failed shutdown the writer has cleaned up as far as the store allows.
             Ok(bytes) => writer.shutdown().await.map(|()| bytes).map_err(StoreError::from),
             Err(error) => {
-                // Parts that were taken already would stay until they are found.
+                // Parts that were already written would otherwise stay until they are cleaned up.
                 let _ = writer.abort().await;
                 Err(error)
             }
@@ -142,11 +140,11 @@ impl Store {
         copied
     }
 
-    /// The content of an object, piece by piece, and its length.
+    /// Returns the size of an object in bytes and a stream of its content.
     ///
     /// # Errors
     ///
-    /// There is none, or the store does not answer.
+    /// Returns an error if the object does not exist or the store does not answer.
     pub async fn read(&self, object: &str) -> Result<(u64, BoxStream<'static, Result<Bytes>>)> {
         let found = self.objects.get(&self.path(object)).await.map_err(StoreError::from);
         let found = self.metrics.counted("read", found)?;
@@ -157,11 +155,11 @@ impl Store {
         Ok((size_bytes, stream.boxed()))
     }
 
-    /// The length of an object in bytes, `None` where there is none.
+    /// Returns the size of an object in bytes, or `None` if it does not exist.
     ///
     /// # Errors
     ///
-    /// The store does not answer.
+    /// Returns an error if the store does not answer.
     pub async fn size(&self, object: &str) -> Result<Option<u64>> {
         match self.objects.head(&self.path(object)).await {
             Ok(meta) => Ok(Some(meta.size)),
@@ -170,11 +168,11 @@ impl Store {
         }
     }
 
-    /// Removes an object; one that is not there is removed already.
+    /// Removes an object; a missing object is not an error.
     ///
     /// # Errors
     ///
-    /// The store does not answer.
+    /// Returns an error if the store does not answer.
     pub async fn remove(&self, object: &str) -> Result<()> {
         let removed = match self.objects.delete(&self.path(object)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -183,11 +181,11 @@ impl Store {
         self.metrics.counted("remove", removed)
     }
 
-    /// The name of the installation that it belongs to, if it has one yet.
+    /// Returns the ID of the installation that owns the store, if it is set.
     ///
     /// # Errors
     ///
-    /// The store does not answer, or the name is none.
+    /// Returns an error if the store does not answer.
     pub async fn installation(&self) -> Result<Option<String>> {
         let found = match self.objects.get(&self.place(INSTALLATION)).await {
             Ok(found) => found.bytes().await,
@@ -198,39 +196,39 @@ impl Store {
         Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned()))
     }
 
-    /// Gives it the name of an installation.
+    /// Sets the ID of the installation that owns the store.
     ///
     /// # Errors
     ///
-    /// The store does not answer or has no room.
+    /// Returns an error if the store is full or does not answer.
     pub async fn set_installation(&self, name: &str) -> Result<()> {
         self.objects.put(&self.place(INSTALLATION), format!("{name}\n").into()).await?;
         Ok(())
     }
 
-    /// Moves an object out of the way, to be found by hand until the trash is emptied.
+    /// Moves an object to the trash, from which it can be recovered by hand until the trash is emptied.
     ///
     /// # Errors
     ///
-    /// The store does not answer, or there is no such object.
+    /// Returns an error if the object does not exist or the store does not answer.
     pub async fn discard(&self, object: &str, now_ms: i64) -> Result<()> {
         let place = self.place(&format!("{TRASH}/{now_ms}/{object}"));
         let moved = self.objects.rename(&self.path(object), &place).await.map_err(StoreError::from);
         self.metrics.counted("discard", moved)
     }
 
-    /// Removes what came into the trash before a time; returns how many objects those were.
+    /// Deletes what was discarded before a time and returns the number of objects.
     ///
     /// # Errors
     ///
-    /// The store does not answer; what was removed until then is.
+    /// Returns an error if the store does not answer; deletions before that remain in effect.
     pub async fn empty_trash(&self, discarded_before_ms: i64) -> Result<u64> {
         let trash = self.place(TRASH);
         let mut listed = self.objects.list(Some(&trash));
         let mut removed = 0;
         while let Some(meta) = listed.try_next().await? {
             let time = meta.location.prefix_match(&trash).and_then(|mut parts| parts.next());
-            // What somebody else put there is not ours to remove.
+            // Other entries in the trash were not put there by this program.
             let discarded_ms: Option<i64> = time.and_then(|time| time.as_ref().parse().ok());
             if discarded_ms.is_some_and(|time| time < discarded_before_ms) {
                 self.objects.delete(&meta.location).await?;
@@ -240,7 +238,7 @@ impl Store {
         Ok(removed)
     }
 
-    /// All snapshots that there are.
+    /// Lists all snapshots.
     pub fn list(&self) -> BoxStream<'static, Result<Listed>> {
         let folder = self.prefix.clone().join(SNAPSHOTS);
         let start = format!("{folder}/");
@@ -252,33 +250,33 @@ impl Store {
         objects.try_filter_map(move |meta| std::future::ready(Ok(listed(meta)))).boxed()
     }
 
-    /// What is counted of it.
     pub fn metrics(&self) -> &StoreMetrics {
         &self.metrics
     }
 
-    /// Removes what processes that were killed left of objects that they wrote, older than a time; returns how many.
+    /// Removes files of incomplete objects that are older than a time and returns how many.
     ///
-    /// In a bucket these are uploads in parts, which only a rule of the bucket itself can end.
+    /// Killed processes leave them behind. In a bucket they are multipart uploads, which only a lifecycle rule of the
+    /// bucket can remove.
     ///
     /// # Errors
     ///
-    /// The folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub async fn remove_unfinished(&self, written_before_ms: i64) -> Result<u64> {
         let Some(folder) = self.folder.clone() else { return Ok(0) };
         let removed = tokio::task::spawn_blocking(move || unfinished::remove(&folder, written_before_ms)).await;
         Ok(removed.map_err(std::io::Error::other)??)
     }
 
-    /// Whether it answers.
+    /// Checks that the store answers.
     ///
     /// # Errors
     ///
-    /// It does not.
+    /// Returns an error if it does not.
     pub async fn ping(&self) -> Result<()> {
         match self.objects.head(&self.place(INSTALLATION)).await {
             Ok(_) => Ok(()),
-            // A bucket that is not there says the same of each object; a list of it fails.
+            // A missing bucket also answers "not found" for each object, but listing it fails.
             Err(object_store::Error::NotFound { .. }) => {
                 self.objects.list(Some(&self.place(TRASH))).try_next().await?;
                 Ok(())
@@ -287,11 +285,11 @@ impl Store {
         }
     }
 
-    /// Whether something can be written, read and removed.
+    /// Checks that objects can be written, read and removed.
     ///
     /// # Errors
     ///
-    /// It cannot.
+    /// Returns an error if one of these fails.
     pub async fn try_out(&self) -> Result<()> {
         let place = self.place(&format!("{TRASH}/try-{}", Uuid::now_v7().simple()));
         self.objects.put(&place, TRASH.into()).await?;
@@ -312,10 +310,10 @@ impl Store {
     }
 }
 
-/// A client for a bucket; variables that it does not know are another program's.
+/// Makes a client for a bucket; unknown variables are ignored because other programs may use them.
 fn bucket_of(bucket: &str, variables: &BucketVariables) -> Result<AmazonS3> {
     let client = ClientOptions::new().with_timeout(ANSWER).with_allow_http(true);
-    // Ten pauses, by chance short ones, may be over within a second: time is the bound.
+    // Retries are limited by time, because ten random pauses may be over within a second.
     let retry = RetryConfig { retry_timeout: RETRY, max_retries: usize::MAX, ..RetryConfig::default() };
     let mut builder = AmazonS3Builder::new().with_client_options(client).with_retry(retry);
     for (name, value) in variables.iter() {

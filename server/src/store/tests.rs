@@ -1,4 +1,4 @@
-//! What a store keeps, lists and removes.
+//! Tests the addresses of stores and the names of objects.
 
 use super::*;
 

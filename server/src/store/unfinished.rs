@@ -1,14 +1,14 @@
-//! What a process that was killed left in a folder of objects.
+//! Removes incomplete files that killed processes left in a folder of objects.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Stands between an object's name and a number in the name of a file that becomes the object once it is whole.
+/// Character in temporary file names, between the object's name and a number; complete objects never have it.
 const MARK: char = '#';
 
-/// Removes such files below a folder, if they were written to last before a time; returns how many.
+/// Removes incomplete files below a folder that were last written before a time, and returns how many.
 pub(super) fn remove(folder: &Path, written_before_ms: i64) -> io::Result<u64> {
     let before = UNIX_EPOCH + Duration::from_millis(written_before_ms.try_into().unwrap_or(0));
     let mut removed = 0;
@@ -19,7 +19,7 @@ pub(super) fn remove(folder: &Path, written_before_ms: i64) -> io::Result<u64> {
             if entry.file_type()?.is_dir() {
                 folders.push(entry.path());
             } else if entry.file_name().to_string_lossy().contains(MARK) && is_older(&entry, before) {
-                // It may have become an object in this moment.
+                // The file may just have become an object.
                 removed += u64::from(fs::remove_file(entry.path()).is_ok());
             }
         }

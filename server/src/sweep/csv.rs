@@ -1,4 +1,4 @@
-//! A sweep as comma-separated values: every figure as a number, for spreadsheets.
+//! Formats a sweep as comma-separated values, with every figure as a number for spreadsheets.
 
 use shared::api::{SweepReport, SweepRow};
 use shared::export::csv_text;
@@ -6,7 +6,9 @@ use shared::export::csv_text;
 const HEAD: &str = "card,precision,checkpointing,sequence,batch,memory_bytes,steps,events,seconds,\
     peak_live_bytes,peak_allocated_bytes,peak_reserved_bytes,oom_step,oom_phase,oom_module,oom_operation,failure\r\n";
 
-/// The rows of a sweep after RFC 4180; a cell without a value is empty, and steps count from 0 as in JSON.
+/// Formats the rows of a sweep according to RFC 4180.
+///
+/// A cell without a value is empty, and steps count from 0 as in JSON.
 pub fn csv(report: &SweepReport) -> String {
     report
         .rows
@@ -44,7 +46,7 @@ fn cells(row: &SweepRow) -> [String; 17] {
 mod tests {
     use super::*;
 
-    /// The line of a row that failed on such cards.
+    /// Returns the line of a failed row.
     fn line(card: &str, failure: &str) -> String {
         let row = SweepRow {
             card: card.into(),

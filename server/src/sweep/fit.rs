@@ -1,4 +1,4 @@
-//! The largest batch that fits a card: each probe is a recording.
+//! Searches for the largest batch that fits a card, with one recording per probe.
 
 use std::collections::BTreeMap;
 
@@ -13,30 +13,30 @@ use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::repro::{self, Limits, Recording, RecordingFailure};
 
-/// The largest batch that a config can have at all; what is below it depends on the model.
+/// Upper limit of the batch for any config; the model may impose a lower one.
 const MOST_BATCH: u64 = 1 << 16;
 
-/// What a search came to.
+/// Result of a search.
 #[derive(Debug, Clone)]
 pub struct Fit {
     /// The job with a batch of 1.
     pub job: Job,
-    /// The largest batch that the config can have.
+    /// Largest batch that the config allows.
     pub most: u64,
-    /// Which batches fit.
+    /// The batches that were tried.
     pub tried: Tried,
     /// The recordings, by batch.
     pub recordings: BTreeMap<u64, Recording>,
 }
 
-/// Why there is no answer.
+/// Reason why the search failed.
 #[derive(Debug)]
 pub enum FitError {
-    /// The config is none, with any batch.
+    /// The config is invalid with any batch.
     Config(Vec<Problem>),
-    /// Nothing can be written.
+    /// The temporary folder is not writable.
     Scratch(Failure),
-    /// The recording of a batch failed or was cancelled.
+    /// The recording of this batch failed or was cancelled.
     Recording(u64, Box<RecordingFailure>),
 }
 
@@ -44,11 +44,11 @@ pub enum FitError {
 ///
 /// # Errors
 ///
-/// The config is wrong, or a recording failed for another reason than memory of the card.
+/// Returns an error if the config is invalid, or if a recording failed for another reason than the card's memory.
 pub fn fit(config: &RecorderConfig, raw: &RawJob, limits: &Limits, audience: &dyn Audience) -> Result<Fit, FitError> {
     let of_batch = |batch| RawJob { batch: Some(batch), ..raw.clone() }.resolve();
     let job = of_batch(1).map_err(FitError::Config)?;
-    // What a batch of the host and a trace may take grows with the batch.
+    // The host memory and the trace that the config check limits grow with the batch, so bisection applies.
     let most = largest_by_bisection(MOST_BATCH, |batch| of_batch(batch).is_ok());
     let scratch = scratch().map_err(FitError::Scratch)?;
     let output = scratch.path().join("probe.pickle");
@@ -65,7 +65,9 @@ pub fn fit(config: &RecorderConfig, raw: &RawJob, limits: &Limits, audience: &dy
     Ok(Fit { job, most, tried, recordings })
 }
 
-/// The largest number up to `most` that holds, where all below one that holds do and 1 does.
+/// Returns the largest number up to `most` for which `holds` is true.
+///
+/// It must be true for 1, and for all numbers below one for which it is true.
 fn largest_by_bisection(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (1, most + 1);
     while low + 1 < high {
@@ -76,7 +78,7 @@ fn largest_by_bisection(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
 }
 
 impl Fit {
-    /// The document that scripts read.
+    /// Returns the search in the form that scripts read.
     pub fn report(&self) -> FitReport {
         let raw = self.job.to_raw();
         FitReport {

@@ -1,6 +1,6 @@
-//! Several recordings of one config: all combinations of its ranges, or a search for the largest batch.
+//! Makes several recordings of one config: all combinations of its ranges, or a search for the largest batch.
 //!
-//! Invariant: nothing here prints, and nothing reads what a person typed; the commands do both.
+//! Invariant: this module neither prints nor parses user input; the commands do both.
 
 mod csv;
 mod fit;

@@ -1,4 +1,4 @@
-//! Recording the combinations of a sweep, a few at a time.
+//! Records the combinations of a sweep, a few at a time.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,45 +11,45 @@ use crate::Failure;
 use crate::config::RecorderConfig;
 use crate::repro::{self, Limits, Recording, RecordingFailure, Watcher};
 
-/// What a combination came to.
+/// Result of recording one combination.
 pub type Outcome = Result<Recording, Box<RecordingFailure>>;
 
-/// How a sweep is recorded.
+/// Settings of a sweep.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What each recording may take.
+    /// Limits of each recording.
     pub limits: Limits,
-    /// How many recordings run at a time; each has a thread that computes, and the memory of its own PyTorch.
+    /// Number of simultaneous recordings; each uses one computing thread and the memory of its own PyTorch.
     pub at_once: usize,
-    /// The folder that snapshots are left in; it is there. `None` leaves none.
+    /// Existing folder for the snapshots; `None` to keep none.
     pub keep: Option<PathBuf>,
 }
 
-/// Who follows a sweep, from several threads at once, and may end it.
+/// Observer of a sweep that can stop it; called from several threads.
 pub trait Audience: Sync {
-    /// A combination has been recorded, or could not be.
+    /// Called when a recording has ended or failed.
     fn finished(&self, label: &str, outcome: &Outcome);
 
-    /// Whether the sweep is to be stopped; asked some twenty times a second.
+    /// Returns true if the sweep is to be stopped; called about twenty times per second.
     fn is_cancelled(&self) -> bool;
 }
 
 impl Settings {
-    /// Where the snapshot of a combination is kept: `batch-8,sequence-512.pickle`.
+    /// Returns the path of a combination's snapshot: `batch-8,sequence-512.pickle`.
     pub fn kept(&self, sweep: &Sweep, combination: &Combination) -> Option<PathBuf> {
-        // A list of cards has commas and blanks; no name has a slash.
+        // A list of cards contains commas and spaces, and a file name must not contain a slash.
         let name = sweep.label(combination).replace(", ", ",").replace([' ', ':', '/'], "-");
         Some(self.keep.as_ref()?.join(format!("{name}.pickle")))
     }
 }
 
-/// Records every combination, and returns what became of each, in their order.
+/// Records every combination and returns their outcomes in the same order.
 ///
-/// A recording that fails does not stop the others.
+/// A failed recording does not stop the others.
 ///
 /// # Errors
 ///
-/// The sweep was cancelled, or nothing can be written to the temporary folder.
+/// Returns an error if the sweep was cancelled or if the temporary folder is not writable.
 pub fn record_all(
     config: &RecorderConfig,
     sweep: &Sweep,
@@ -68,7 +68,7 @@ pub fn record_all(
             let output = kept.clone().unwrap_or_else(|| scratch.path().join(format!("{index}.pickle")));
             let outcome = repro::run(config, &combination.job, &settings.limits, &output, &mut Cancellation(audience));
             if kept.is_none() {
-                // A large sweep would fill the disk; where it fails, the folder goes at the end.
+                // The snapshots of a large sweep would fill the disk; if this fails, the folder is deleted at the end.
                 let _ = std::fs::remove_file(&output);
             }
             audience.finished(&sweep.label(combination), &outcome);
@@ -83,7 +83,7 @@ pub fn record_all(
     Ok(outcomes.into_iter().filter_map(outcome).collect())
 }
 
-/// A folder for snapshots that nobody keeps.
+/// Makes a temporary folder for snapshots that are not kept.
 pub(super) fn scratch() -> Result<tempfile::TempDir, Failure> {
     tempfile::Builder::new().prefix("snapscope-").tempdir().map_err(|error| {
         Failure::new(
@@ -93,7 +93,7 @@ pub(super) fn scratch() -> Result<tempfile::TempDir, Failure> {
     })
 }
 
-/// Stops a recording when the sweep is to stop.
+/// Stops a recording when its sweep is cancelled.
 pub(super) struct Cancellation<'a>(pub(super) &'a dyn Audience);
 
 impl Watcher for Cancellation<'_> {

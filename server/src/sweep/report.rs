@@ -1,11 +1,11 @@
-//! What a sweep came to, as the document that scripts read.
+//! Converts the outcomes of a sweep to the form that scripts read.
 
 use shared::api::{SweepReport, SweepRow};
 use shared::job::{Combination, Device, Job, Sweep};
 
 use super::Outcome;
 
-/// The document of a sweep.
+/// Builds the report of a sweep.
 pub fn report(name: &str, sweep: &Sweep, outcomes: &[Outcome]) -> SweepReport {
     let rows = sweep.combinations.iter().zip(outcomes);
     SweepReport {
@@ -29,7 +29,7 @@ fn row(Combination { job, .. }: &Combination, outcome: &Outcome) -> SweepRow {
     }
 }
 
-/// Total memory of the first card: a virtual one's is known, and a real one says it.
+/// Returns the total memory of the first card; a real card's is known only from its recording.
 pub(super) fn memory_bytes(job: &Job, outcome: &Outcome) -> Option<u64> {
     match &job.device {
         Device::Virtual(cards) => cards.0.first().map(|card| card.memory_bytes),

@@ -1,7 +1,7 @@
-//! The search for the largest batch that fits.
+//! Searches for the largest batch that fits.
 //!
-//! First doubling, then bisection; then the neighbours on both sides, since memory is not monotonous: a larger batch
-//! can leave fewer holes.
+//! It doubles the batch, then bisects, and finally tries the neighbours on both sides, because memory is not monotonic:
+//! a larger batch can cause less fragmentation.
 //!
 //! ```text
 //! batch     1  2  4  8  16   12 14 13   15 16   12 11
@@ -9,11 +9,11 @@
 //!           doubling         bisection  above   below
 //! ```
 //!
-//! About 2 log₂ of the answer recordings, and four neighbours at most where nothing is odd.
+//! Cost: about 2 log₂(answer) recordings, plus up to four neighbours if memory is monotonic.
 
 use std::collections::BTreeMap;
 
-/// How many batches beyond the first that does not fit are tried, and how many below the answer.
+/// Number of batches tried beyond the first that does not fit, and below the answer.
 const NEIGHBOURS: u64 = 2;
 
 /// The batches that were tried, and whether they fit.
@@ -21,17 +21,17 @@ const NEIGHBOURS: u64 = 2;
 pub struct Tried(BTreeMap<u64, bool>);
 
 impl Tried {
-    /// The largest batch that fits; `None` where none does.
+    /// Returns the largest batch that fits, or `None` if none does.
     pub fn largest(&self) -> Option<u64> {
         self.0.iter().rev().find(|(_, fits)| **fits).map(|(&batch, _)| batch)
     }
 
-    /// The smallest batch above the answer that does not fit; `None` where all that were tried do.
+    /// Returns the smallest tried batch above the answer, which does not fit; `None` if there is none.
     pub fn next_failing(&self) -> Option<u64> {
         self.0.range(self.largest().unwrap_or(0) + 1..).next().map(|(&batch, _)| batch)
     }
 
-    /// Batches that don't fit although a larger one does.
+    /// Returns the batches that do not fit although a larger one does.
     pub fn gaps(&self) -> Vec<u64> {
         let largest = self.largest().unwrap_or(0);
         self.0.iter().filter(|&(&batch, &fits)| batch < largest && !fits).map(|(&batch, _)| batch).collect()
@@ -40,11 +40,11 @@ impl Tried {
 
 /// Finds the largest batch that fits, from 1 to `most`.
 ///
-/// `fits` is asked once a batch at most.
+/// `fits` is called at most once per batch.
 ///
 /// # Errors
 ///
-/// The first error of `fits`.
+/// Returns the first error of `fits`.
 pub fn largest<E>(most: u64, mut fits: impl FnMut(u64) -> Result<bool, E>) -> Result<Tried, E> {
     let mut tried = Tried::default();
     let mut fits = |batch| match tried.0.get(&batch) {
@@ -74,7 +74,7 @@ pub fn largest<E>(most: u64, mut fits: impl FnMut(u64) -> Result<bool, E>) -> Re
     Ok(tried)
 }
 
-/// The first of some batches that fits.
+/// Returns the first batch that fits.
 fn first<E>(
     batches: impl IntoIterator<Item = u64>,
     mut fits: impl FnMut(u64) -> Result<bool, E>,
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// Searches among batches of which `fits` tells, and says how often it was asked.
+    /// Runs the search and counts the calls of `fits`.
     fn search(most: u64, fits: impl Fn(u64) -> bool) -> (Tried, u32) {
         let mut asked = 0;
         let tried = largest(most, |batch| {

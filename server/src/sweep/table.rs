@@ -1,22 +1,22 @@
-//! A sweep as a table of words and figures, for people.
+//! Formats a sweep as a table for people.
 
 use shared::api::{OutOfMemory, SweepReport, SweepRow};
 use shared::base::format::{bytes, percent};
 
 use crate::repro::place;
 
-/// Cells below a head, all as they are shown.
+/// A table of formatted cells with a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// The names of the columns.
+    /// Names of the columns.
     pub head: Vec<String>,
-    /// A row of cells each, as many as the head has.
+    /// Rows with as many cells as the header.
     pub rows: Vec<Vec<String>>,
-    /// Columns of figures, which are aligned to the right.
+    /// Indices of columns with figures, which are right-aligned.
     pub right: Vec<usize>,
 }
 
-/// The table of a sweep: what varies, the three peaks, and what became of it.
+/// Builds the table of a sweep: varying values, three peaks, their share of the card, and the result.
 pub fn table(report: &SweepReport, steps: u64) -> Table {
     const FIGURES: [&str; 4] = ["peak live", "peak allocated", "peak reserved", "of the card"];
     let axes = report.axes.iter().map(String::as_str);
@@ -31,7 +31,7 @@ pub fn table(report: &SweepReport, steps: u64) -> Table {
     Table { rows: rows.collect(), head, right }
 }
 
-/// The value of an axis as a table shows it.
+/// Formats the value of an axis.
 pub(super) fn value(row: &SweepRow, axis: &str) -> String {
     match axis {
         "card" => row.card.clone(),
@@ -59,14 +59,14 @@ fn result(row: &SweepRow, steps: u64) -> String {
     }
 }
 
-/// `step 1 of 3, forward, h.11.mlp`, or that it was before the first step.
+/// Formats the place of an out-of-memory error as in `step 1 of 3, forward, h.11.mlp`, or as the start.
 pub(super) fn where_it_ran_out(oom: &OutOfMemory, steps: u64) -> String {
     let place = place(oom.step, Some(steps), &oom.phase, &oom.module);
     if place.is_empty() { "the start".to_owned() } else { place }
 }
 
 impl Table {
-    /// The table in Markdown.
+    /// Formats the table in Markdown.
     pub fn markdown(&self) -> String {
         let line = |cells: &[String]| {
             format!("| {} |\n", cells.iter().map(|cell| escaped(cell)).collect::<Vec<_>>().join(" | "))
@@ -78,7 +78,7 @@ impl Table {
     }
 }
 
-/// A cell that cannot end its cell or its line.
+/// Escapes characters that would end a cell or a line.
 fn escaped(cell: &str) -> String {
     cell.replace('|', "\\|").replace(['\n', '\r'], " ")
 }

@@ -1,4 +1,4 @@
-//! What every job of a worker uses.
+//! Holds the state that all jobs of a worker share.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,36 +16,31 @@ use crate::failure::Failure;
 use crate::scratch::Scratch;
 use crate::store::Store;
 
-/// What every job of a worker uses.
+/// State that all jobs of a worker share.
 #[derive(Debug)]
 pub struct Context {
-    /// A name that no other worker has, now or before.
+    /// Name that no other worker has or had.
     pub(super) name: String,
-    /// Where jobs are.
     pub(super) database: Database,
-    /// Where snapshots go.
     pub(super) store: Store,
-    /// Where the recorder is.
     pub(super) recorder: RecorderConfig,
-    /// What the worker may do.
     pub(super) settings: WorkerSettings,
-    /// Becomes true when running jobs are to be given back.
+    /// Becomes true when running jobs must be given back.
     pub(super) give_back: watch::Sender<bool>,
-    /// Who may run beside whom.
+    /// Decides which jobs may run side by side.
     pub(super) turns: Turns,
-    /// How many recorders run.
+    /// Number of running recorders.
     pub(super) running: AtomicUsize,
-    /// What is counted of recordings.
     pub(super) metrics: RecorderMetrics,
     scratch: Scratch,
 }
 
 impl Context {
-    /// A worker that has not begun.
+    /// Makes the state of a worker that has not started.
     ///
     /// # Errors
     ///
-    /// Its folder cannot be made.
+    /// Returns an error if its scratch folder cannot be made.
     pub fn new(
         database: Database,
         store: Store,
@@ -72,16 +67,16 @@ impl Context {
         })
     }
 
-    /// The folder of this process for what is under way.
+    /// Returns the scratch folder of this process.
     pub fn scratch(&self) -> &Path {
         self.scratch.path()
     }
 
-    /// Shows others that this worker is here, and what it takes.
+    /// Records in the database that this worker is alive and which kinds it serves.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// Returns an error if the database fails.
     pub async fn show(&self) -> crate::database::Result<()> {
         for slots in &self.settings.slots {
             self.database.worker_is_here(&self.name, &slots.kind, slots.jobs).await?;
@@ -89,17 +84,16 @@ impl Context {
         Ok(())
     }
 
-    /// How many recorders run at this moment.
+    /// Returns the number of running recorders.
     pub fn running(&self) -> usize {
         self.running.load(Ordering::Relaxed)
     }
 
-    /// What is counted of recordings.
     pub fn metrics(&self) -> &RecorderMetrics {
         &self.metrics
     }
 
-    /// Waits for running jobs as long as they may go on, then has them put back.
+    /// Waits for running jobs for the grace period, then has them given back.
     pub async fn wind_down(&self, mut jobs: JoinHandle<()>) {
         if tokio::time::timeout(self.settings.grace, &mut jobs).await.is_ok() {
             return;
@@ -107,7 +101,7 @@ impl Context {
         warn!(jobs = self.running(), "running jobs are put back");
         self.give_back.send_replace(true);
         let end = self.settings.limits.grace + self.settings.lease;
-        // Whoever is left over after that is found by other workers.
+        // Other workers find the jobs that are still running after that.
         let _ = tokio::time::timeout(end, jobs).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Writes down what a recording says while it runs, and so shows that its worker is alive.
+//! Writes the events of a running recording to the database, which also shows that its worker is alive.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,23 +10,23 @@ use tracing::warn;
 
 use super::Context;
 
-/// How often events are written down, and cancellation is looked at.
+/// Interval at which events are written and cancellation is checked.
 const TICK: Duration = Duration::from_millis(300);
 
-/// How a recording was left.
+/// The way in which a recording ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
-    /// By itself.
+    /// The recorder ended by itself.
     Ended,
     /// Somebody cancelled the job.
     Cancelled,
-    /// This worker stops.
+    /// This worker is stopping.
     GivenBack,
-    /// The job has gone on without this worker.
+    /// The job no longer belongs to this worker.
     Lost,
 }
 
-/// Follows a recording until its listener is gone; whatever stops it sets `cancelled`.
+/// Follows a recording until its listener is dropped, and sets `cancelled` if the recording must stop.
 pub(super) async fn follow(
     context: &Context,
     job: &str,
@@ -57,7 +57,7 @@ pub(super) async fn follow(
             Ok(Some(true)) if left == Left::Ended => left = Left::Cancelled,
             Ok(Some(true)) => {}
             Ok(None) => left = Left::Lost,
-            // It may be back in a moment; until then the events wait.
+            // The database may come back soon; the events wait until then.
             Err(error) if written.elapsed() < context.settings.lease => warn!(job, %error, "progress waits"),
             Err(_) => left = Left::Lost,
         }
@@ -68,7 +68,7 @@ pub(super) async fn follow(
     left
 }
 
-/// Writes down what there is, and clears it once it is written. As [`crate::database::Database::report`].
+/// Writes the events and clears them on success; returns what [`crate::database::Database::report`] does.
 async fn write(
     context: &Context,
     job: &str,

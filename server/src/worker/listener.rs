@@ -1,4 +1,4 @@
-//! Follows a recorder from its thread, and thins out what it says.
+//! Receives the recorder's lines on its thread and reduces the number of events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,34 +9,38 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::repro::Watcher;
 
-/// How often progress is an event: what lies between two is in the snapshot anyway.
+/// Interval between progress events; the detail in between is in the snapshot anyway.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
-/// Until there are so many events each line of progress is one, twenty a second at most: most recordings take seconds,
-/// and their curve is to have a shape.
+/// Number of first events without thinning.
+///
+/// Until then each progress line is an event, at most twenty per second, so that the curves of the many recordings that
+/// take seconds have a shape.
 const FIRST_EVENTS: usize = 400;
 
-/// The most events of one recording; a run of hours keeps its first and loses detail after that.
+/// Number of events after which the progress interval doubles, and again after half as many more.
+///
+/// A run of hours keeps its first events and loses detail later.
 const MOST_EVENTS: usize = 5000;
 
-/// The most messages of one recording: a recorder is not trusted to come to an end.
+/// Maximum number of messages of one recording, because a recorder may never stop sending them.
 const MOST_MESSAGES: usize = 200;
 
-/// Sends events to the task that writes them down.
+/// Sends events to the task that writes them to the database.
 pub(super) struct Listener {
     events: UnboundedSender<JobEvent>,
     cancelled: Arc<AtomicBool>,
     sent: usize,
     messages: usize,
     last_progress: Option<Instant>,
-    /// Progress that came too soon after the last.
+    /// Progress that came too soon after the last event.
     held: Option<Progress>,
     every: Duration,
     memory_bytes: u64,
 }
 
 impl Listener {
-    /// A listener that ends the recording once `cancelled` is true.
+    /// Makes a listener that stops the recording once `cancelled` is true.
     pub(super) fn new(events: UnboundedSender<JobEvent>, cancelled: Arc<AtomicBool>) -> Self {
         Self {
             events,
@@ -50,14 +54,14 @@ impl Listener {
         }
     }
 
-    /// The most of this machine's memory that the recorder was seen to have.
+    /// Returns the highest observed host memory of the recorder, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.memory_bytes
     }
 
     fn send(&mut self, event: JobEvent) {
         self.sent += 1;
-        // The task may have given up on this recording.
+        // The receiving task may have ended already.
         let _ = self.events.send(event);
     }
 
@@ -77,7 +81,7 @@ impl Listener {
             return;
         }
         if self.sent >= MOST_EVENTS {
-            // Half as often from now on, so that a long run still moves.
+            // The interval doubles, so that a long run still shows progress.
             self.every *= 2;
             self.sent = MOST_EVENTS / 2;
         }

@@ -1,18 +1,18 @@
-//! Recordings of this process: how many there were, how long they took, and what they needed.
+//! Counts the recordings of this process and measures their time and memory.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// Upper bounds in seconds: from the smallest model to the longest that a job may take by default.
+/// Upper bounds in seconds, from the smallest model to the default time limit of a job.
 const SECONDS: [f64; 9] = [0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 240.0, 900.0, 1800.0];
 
-/// Upper bounds in bytes of this machine's memory.
+/// Upper bounds in bytes of host memory.
 const BYTES: [f64; 7] = [GIB / 4.0, GIB / 2.0, GIB, 2.0 * GIB, 4.0 * GIB, 8.0 * GIB, 16.0 * GIB];
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// What is counted of recordings.
+/// Metrics of recordings.
 #[derive(Debug)]
 pub struct RecorderMetrics {
     outcomes: Family<[(&'static str, &'static str); 1], Counter>,
@@ -27,7 +27,7 @@ impl Default for RecorderMetrics {
 }
 
 impl RecorderMetrics {
-    /// Adds the figures to a registry.
+    /// Adds the metrics to a registry.
     pub fn register(&self, registry: &mut Registry) {
         let help = "Recordings that were begun here, by how they ended";
         registry.register("recordings", help, self.outcomes.clone());
@@ -37,12 +37,12 @@ impl RecorderMetrics {
         registry.register_with_unit("recorder_memory", help, Unit::Bytes, self.memory_bytes.clone());
     }
 
-    /// Counts the end of a recording.
+    /// Counts the end of a recording by its outcome.
     pub(super) fn ended(&self, outcome: &'static str) {
         self.outcomes.get_or_create(&[("outcome", outcome)]).inc();
     }
 
-    /// Notes what a recorder took once it has ended.
+    /// Records the time and memory of a recorder that has ended.
     pub(super) fn took(&self, seconds: f64, memory_bytes: u64) {
         self.seconds.observe(seconds);
         self.memory_bytes.observe(memory_bytes as f64);

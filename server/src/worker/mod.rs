@@ -1,8 +1,8 @@
-//! Workers: they take jobs from the queue, record them, and store what comes back.
+//! Runs workers, which take jobs from the queue, record them and store the snapshots.
 //!
-//! A worker runs inside `snapscope serve`, or by itself as `snapscope worker` on other machines that reach the same
-//! database and store. apalis brings tasks and repeats those that a dead worker had fetched; who runs a job, and
-//! whether that worker is alive, is told by the job's own row.
+//! A worker runs inside `snapscope serve`, or alone as `snapscope worker` on other machines with access to the same
+//! database and store. apalis delivers tasks and redelivers those of dead workers. The job's own row decides which
+//! worker runs it and whether that worker is alive.
 
 mod context;
 mod heartbeat;
@@ -32,16 +32,16 @@ use crate::failure::Failure;
 use crate::installation;
 use crate::serve::start_log;
 
-/// How often the queue is looked at.
+/// Interval between polls of the queue.
 const POLL: Duration = Duration::from_millis(250);
 
-/// How many times in a lease apalis notes that this worker is there.
+/// Number of apalis heartbeats per lease.
 const HEARTBEATS: u32 = 6;
 
-/// How long a worker waits before it turns to the queue again after that has failed.
+/// Pause before a worker uses the queue again after an error.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// Runs jobs until `stop` changes, then lets those that run end, or puts them back.
+/// Runs jobs until `stop` changes, then waits for the running ones to end or to be given back.
 pub async fn run(context: Arc<Context>, stop: watch::Receiver<bool>) {
     let slots = context.settings.slots.clone();
     let workers = slots.into_iter().map(|slots| serve_kind(Arc::clone(&context), slots, stop.clone()));
@@ -49,11 +49,11 @@ pub async fn run(context: Arc<Context>, stop: watch::Receiver<bool>) {
     tokio::join!(futures_util::future::join_all(workers), reaper);
 }
 
-/// The runtime of a process that serves or records.
+/// Makes the tokio runtime of a server or worker process.
 ///
 /// # Errors
 ///
-/// The system gives it no threads.
+/// Returns an error if threads cannot be started.
 pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -61,11 +61,11 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .map_err(|error| Failure::new(format!("no threads can be started: {error}"), "check this machine's limits"))
 }
 
-/// Works on the queue of a server that runs elsewhere, until a signal stops it.
+/// Runs a worker process for a server elsewhere until a signal stops it.
 ///
 /// # Errors
 ///
-/// The options are wrong, or database or store do not answer.
+/// Returns an error if the settings are invalid or if the database or the store does not answer.
 pub fn run_alone(args: SettingsArgs) -> Result<(), Failure> {
     let config = args.resolve_worker()?;
     start_log(config.log, config.log_format);
@@ -87,12 +87,12 @@ pub fn run_alone(args: SettingsArgs) -> Result<(), Failure> {
     })
 }
 
-/// Waits for a signal to stop.
+/// Waits for SIGTERM or SIGINT.
 async fn signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {
-        // Without handlers a signal ends the process, which the reaper of another worker notices.
+        // Without handlers a signal ends the process, which the reaper of another worker detects.
         return std::future::pending().await;
     };
     tokio::select! {
@@ -101,12 +101,12 @@ async fn signal() {
     }
 }
 
-/// Works on the queue of one kind of device.
+/// Runs jobs of one kind of device until `stop` changes.
 async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiver<bool>) {
     let kind = Arc::new(Kind { context: Arc::clone(&context), free: Semaphore::new(slots.jobs) });
     let mut round = 0;
     while !*stop.borrow() {
-        // A name that has been heard of a moment ago cannot be taken again.
+        // The name changes with each round, because apalis refuses a name that was seen alive a moment ago.
         let name = format!("{}-{}-{round}", context.name, slots.kind);
         let worked = work(Arc::clone(&kind), &slots, name, stop.clone()).await;
         if let Err(error) = worked
@@ -125,15 +125,15 @@ async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiv
     kind.wind_down(slots.jobs).await;
 }
 
-/// What the tasks of one kind of device share.
+/// State that the tasks of one kind of device share.
 struct Kind {
     context: Arc<Context>,
-    /// apalis counts what runs only until its queue fails: recordings go on beyond that.
+    /// One permit per slot; apalis counts tasks only until its queue fails, while their recordings continue.
     free: Semaphore,
 }
 
 impl Kind {
-    /// Waits for the recordings that run, and lets none begin.
+    /// Waits for running recordings and prevents new ones.
     async fn wind_down(&self, jobs: usize) {
         const LOOK: Duration = Duration::from_millis(20);
         self.free.close();
@@ -143,16 +143,16 @@ impl Kind {
     }
 }
 
-/// Builds apalis's worker over either storage and runs it.
+/// Builds and runs apalis's worker on either storage.
 macro_rules! run_worker {
     ($storage:ty, $config:ty, $pool:expr, $kind:expr, $slots:expr, $name:expr, $stop:expr) => {{
         let config = <$config>::default()
             .queue(&$slots.kind)
-            // What is fetched and not begun would wait here while another worker has a slot free.
+            // A task fetched in advance would wait here while another worker has a free slot.
             .batch_size(1)
             .heartbeat_interval($kind.context.settings.lease / HEARTBEATS)
             .missed_heartbeats(HEARTBEATS as usize)
-            // Otherwise a task stays open for ever, and is brought again after each restart.
+            // Otherwise a task stays open for ever and is delivered again after each restart.
             .persist_results(true);
         let backend = <$storage>::new($pool).with_config(config).poll_with_interval(POLL);
         let worker = WorkerBuilder::new($name).backend(backend).data($kind).concurrency($slots.jobs).build(handle);
@@ -162,7 +162,7 @@ macro_rules! run_worker {
 
 async fn work(kind: Arc<Kind>, slots: &Slots, name: String, mut stop: watch::Receiver<bool>) -> Result<(), String> {
     let stopped = async move {
-        // A sender that is gone stops, too.
+        // A dropped sender also stops the worker.
         let _ = stop.wait_for(|stopped| *stopped).await;
         Ok::<(), std::io::Error>(())
     };
@@ -176,10 +176,10 @@ async fn work(kind: Arc<Kind>, slots: &Slots, name: String, mut stop: watch::Rec
     }
 }
 
-/// Takes a task: the id of a job; one that fails is brought again.
+/// Handles a task, whose payload is a job's ID; a failed task is delivered again.
 async fn handle(job: String, kind: Data<Arc<Kind>>, _: WorkerContext) -> Result<(), BoxDynError> {
     let kind = Arc::clone(&kind);
-    // In a task of tokio's: apalis drops this one when its queue fails, and the recording goes on.
+    // A separate tokio task lets the recording continue when apalis drops this one after a failure of its queue.
     let work = tokio::spawn(async move {
         let _free = kind.free.acquire().await?;
         record::run(&kind.context, &job).await

@@ -1,7 +1,7 @@
-//! Finds jobs whose worker has died, and gives them to others.
+//! Finds jobs whose worker has died and returns them to the queue.
 //!
-//! Clocks of several machines differ and jump: a worker counts up in its jobs' rows while it lives, and whoever
-//! watches takes the time between two changes with its own monotonic clock.
+//! Clocks of several machines differ and jump. Therefore a worker increments a counter in its jobs' rows while it
+//! lives, and observers measure the time between two changes with their own monotonic clock.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use tracing::{error, warn};
 use super::Context;
 use crate::database::{Database, Result};
 
-/// What a job fails with when every worker that took it has died.
+/// Returns the error of a job whose workers have all died, as JSON.
 fn gone() -> String {
     let error = ErrorBody {
         code: "worker_died".to_owned(),
@@ -26,7 +26,7 @@ fn gone() -> String {
     serde_json::to_string(&error).expect("plain data can be written")
 }
 
-/// Watches until `stop` changes.
+/// Watches running jobs until `stop` changes.
 pub(super) async fn run(context: &Context, mut stop: watch::Receiver<bool>) {
     let lease = context.settings.lease;
     let mut watch = Watch { lease, looked: Instant::now(), jobs: HashMap::new() };
@@ -42,26 +42,26 @@ pub(super) async fn run(context: &Context, mut stop: watch::Receiver<bool>) {
             () = tokio::time::sleep(lease / 6) => {}
         }
     }
-    // Otherwise it is forgotten after a while.
+    // If this fails, the worker is forgotten after a day.
     let _ = context.database.worker_is_gone(&context.name).await;
 }
 
-/// What is known of running jobs.
+/// Observations of running jobs.
 struct Watch {
     lease: Duration,
-    /// When the database answered last.
+    /// Time of the last answer of the database.
     looked: Instant,
-    /// The count that each job's worker has come to, and since when.
+    /// Heartbeat counter of each job, and the time when it last changed.
     jobs: HashMap<String, (i64, Instant)>,
 }
 
 impl Watch {
-    /// Looks at all running jobs once, and puts back those whose worker has been silent for the lease.
+    /// Checks all running jobs once and requeues those whose worker has been silent for the lease.
     async fn look(&mut self, database: &Database) -> Result<()> {
         let beats: HashMap<String, i64> = database.heartbeats().await?.into_iter().collect();
         let now = Instant::now();
         if now.duration_since(self.looked) >= self.lease {
-            // While nothing could be heard, nobody could be heard of.
+            // While the database did not answer, no heartbeat could be seen.
             self.jobs.clear();
         }
         self.looked = now;

@@ -1,4 +1,4 @@
-//! One job, from its claim to its end.
+//! Runs one job from its claim to its end.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -27,28 +27,29 @@ use crate::repro::{self, Recording, RecordingFailure};
 use crate::snapshots::{self, SnapshotError};
 use crate::store::StoreErrorKind;
 
-/// How often the end of a job is tried to be written down, and how long between.
+/// Maximum number of attempts to write the end of a job, and the pause between them.
 const TRIES: u32 = 8;
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 
-/// How long a recording is tried to be stored: longer than a bucket may leave one request without an answer.
+/// Time during which storing a recording is retried; longer than a bucket may leave one request unanswered.
 const STORED_WITHIN: Duration = Duration::from_secs(40);
 
-/// Level of compression: traces are repetitive, and higher levels take twice the time for some percent.
+/// gzip level: higher levels take twice the time for a few percent, because traces are repetitive.
 const LEVEL: u32 = 6;
 
-/// What a recording left in its folder.
+/// Result of a recording, with its compressed snapshot and the SHA-256 of that file.
 struct Made {
     recording: Recording,
     file: PathBuf,
     hash: String,
 }
 
-/// Claims a job and runs it to an end that is written down.
+/// Claims a job, runs it and records its end.
 ///
 /// # Errors
 ///
-/// It can't be claimed, so that it has to be tried again; the reaper finds one that was claimed all the same.
+/// Returns an error if the job cannot be claimed, so that the task is delivered again. If the claim took effect all the
+/// same, the reaper finds the job.
 pub(super) async fn run(context: &Arc<Context>, job: &str) -> Result<(), BoxDynError> {
     let mut turn = context.turns.beside_others().await?;
     let claim = match context.database.claim_beside_others(job, &context.name).await? {
@@ -81,7 +82,7 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
         return end(context, row, failed("invalid_config", message, "Submit it again.", Vec::new())).await;
     };
     let (left, result) = record(context, row, job, &folder).await;
-    // What is left of a failure goes first: on a disk that is full its reason could not be written down.
+    // On failure the folder is deleted first, because a full disk would prevent recording the reason.
     let folder = result.is_ok().then_some(folder);
     match (left, result) {
         (Left::Lost, _) => {
@@ -102,7 +103,7 @@ async fn attempt(context: &Arc<Context>, row: &JobRow) {
     }
 }
 
-/// Runs the recorder in a thread of its own, and follows it.
+/// Runs the recorder on its own thread and follows it.
 async fn record(
     context: &Arc<Context>,
     row: &JobRow,
@@ -122,7 +123,7 @@ async fn record(
             context.metrics.took(seconds, memory_bytes);
             span.in_scope(|| info!(seconds, memory_bytes, "the recorder has ended"));
             let recording = recording?;
-            // The listener lives until here, so that the job shows a sign of life while its snapshot is packed.
+            // The listener lives until here, so that the job shows signs of life while its snapshot is compressed.
             let packed = pack(&output);
             drop(listener);
             let (file, hash) = packed.map_err(|error| RecordingFailure::of_packing(&error))?;
@@ -134,7 +135,7 @@ async fn record(
     (left, result)
 }
 
-/// Compresses a snapshot beside itself; returns the file and the SHA-256 of its bytes.
+/// Compresses a snapshot next to itself; returns the path and the SHA-256 of the compressed file.
 fn pack(snapshot: &Path) -> io::Result<(PathBuf, String)> {
     const PIECE: usize = 256 << 10;
     let packed = snapshot.with_extension("pickle.gz");
@@ -154,7 +155,7 @@ fn pack(snapshot: &Path) -> io::Result<(PathBuf, String)> {
     Ok((packed, hex(hasher.finalize())))
 }
 
-/// A file whose content is hashed on the way.
+/// A file that hashes what is written to it.
 struct Hashing {
     file: File,
     hasher: Sha256,
@@ -172,7 +173,7 @@ impl io::Write for Hashing {
     }
 }
 
-/// Stores a recording from its folder, which goes then, and ends its job.
+/// Stores a recording, deletes its folder and ends its job.
 async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDir>) {
     let result = serde_json::to_string(&made.recording.report()).expect("plain data can be written");
     let curve = serde_json::to_string(&made.recording.curve).expect("plain data can be written");
@@ -197,7 +198,7 @@ async fn keep(context: &Context, row: &JobRow, made: Made, folder: Option<TempDi
     }
 }
 
-/// Puts a recording into the store, and shows signs of life meanwhile; what is away for a moment is waited for.
+/// Stores a recording, retries after transient errors, and shows signs of life meanwhile.
 async fn store(context: &Context, row: &JobRow, made: &Made) -> Result<(), SnapshotError> {
     let is_full = |error: &SnapshotError| match error {
         SnapshotError::Full => true,
@@ -228,7 +229,7 @@ async fn store(context: &Context, row: &JobRow, made: &Made) -> Result<(), Snaps
     }
 }
 
-/// Writes down how a job ended; while the database is away it is tried again, and then left to the reaper.
+/// Writes the end of a job to the database, with retries; if all fail, the reaper finds the job.
 async fn end(context: &Context, row: &JobRow, outcome: Outcome) {
     context.metrics.ended(outcome.state.word());
     for _ in 0..TRIES {
@@ -242,7 +243,7 @@ async fn end(context: &Context, row: &JobRow, outcome: Outcome) {
     error!("the end of the job can't be written down; it will run again");
 }
 
-/// Puts a job back into the queue; whether this was an attempt of it says `is_attempt`.
+/// Returns a job to the queue; `is_attempt` says whether this start counts as an attempt.
 async fn give_back(context: &Context, row: &JobRow, is_attempt: bool) {
     context.metrics.ended("given_back");
     match context.database.give_back(&row.id, &context.name, is_attempt).await {
@@ -270,7 +271,7 @@ fn outcome(state: JobState, log: Vec<String>) -> Outcome {
     Outcome { state, result: None, curve: None, error: None, log: log.join("\n"), snapshot: None }
 }
 
-/// `the recorder crashed` as `The recorder crashed.`
+/// Turns `the recorder crashed` into `The recorder crashed.`
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();

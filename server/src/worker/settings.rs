@@ -1,4 +1,4 @@
-//! What a worker may do.
+//! Defines the settings of a worker.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,32 +8,31 @@ use shared::base::format::bytes;
 
 use crate::repro::Limits;
 
-/// What a worker may do.
+/// Settings of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// The kinds of devices whose jobs it takes.
+    /// Number of simultaneous jobs for each kind of device.
     pub slots: Vec<Slots>,
-    /// What one recording may take.
+    /// Limits of one recording.
     pub limits: Limits,
-    /// Where recordings are made and uploads arrive, before they go to the store.
+    /// Folder for recordings and uploads before they are stored.
     pub scratch: PathBuf,
-    /// How long nothing may be heard of a worker before its jobs go to others.
+    /// Time without a sign of life after which a worker's jobs are given to others.
     pub lease: Duration,
-    /// How long running jobs may go on after a signal to stop, before they are put back.
+    /// Time for which running jobs may continue after a signal to stop, before they are given back.
     pub grace: Duration,
 }
 
-/// How many jobs at once a kind of device takes.
+/// Number of simultaneous jobs for a kind of device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slots {
     /// `virtual`, or a device such as `cuda:0`.
     pub kind: String,
-    /// So many.
     pub jobs: usize,
 }
 
 impl fmt::Display for WorkerSettings {
-    /// One line a setting.
+    /// Writes one line per setting.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let jobs: Vec<_> = self.slots.iter().map(|slots| format!("{}={}", slots.kind, slots.jobs)).collect();
         let jobs = if jobs.is_empty() { "none here".to_owned() } else { jobs.join(", ") };

@@ -1,44 +1,44 @@
-//! Turns: jobs run beside each other, but for one that may have ended a worker, which runs alone.
+//! Lets jobs run side by side, except for one that may have killed a worker, which runs alone.
 //!
-//! A worker that dies counts as an attempt of every job that it ran. The last attempt of a job is its own: if the worker
-//! dies in it, too, no neighbour pays for it.
+//! A worker that dies counts as an attempt of every job that it ran. A job's last attempt is made alone, so that no
+//! other job is charged if the worker dies again.
 
 use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 
-/// The turns of a worker, over all kinds of devices.
+/// Permits to run jobs, over all kinds of devices of a worker.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// Whoever waits longest is next, so that one that needs all turns comes to them.
+    /// The semaphore is fair, so a job that needs all permits eventually gets them.
     free: Semaphore,
     all: u32,
 }
 
 impl Turns {
-    /// As many turns as a worker takes jobs at once.
+    /// Makes as many permits as the worker takes simultaneous jobs.
     pub(super) fn new(jobs: usize) -> Self {
         let all = u32::try_from(jobs).unwrap_or(u32::MAX);
         Self { free: Semaphore::new(all as usize), all }
     }
 
-    /// A turn beside others; waits while a job runs alone or waits for that.
+    /// Acquires one permit; waits while a job runs alone or waits to do so.
     ///
     /// # Errors
     ///
-    /// The worker stops.
+    /// Returns an error if the worker is stopping.
     pub(super) async fn beside_others(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.free.acquire().await
     }
 
-    /// All turns at once; waits until nothing runs.
+    /// Acquires all permits; waits until no job runs.
     ///
     /// # Errors
     ///
-    /// The worker stops.
+    /// Returns an error if the worker is stopping.
     pub(super) async fn alone(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.free.acquire_many(self.all).await
     }
 
-    /// Nobody gets a turn any more, nor whoever waits for one.
+    /// Refuses all further permits, including those being waited for.
     pub(super) fn close(&self) {
         self.free.close();
     }
@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether something is still waited for after a while.
+    /// Returns true if `work` is still pending after a short time.
     async fn waits<T>(work: impl Future<Output = T>) -> bool {
         timeout(Duration::from_millis(20), work).await.is_err()
     }

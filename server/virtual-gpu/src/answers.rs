@@ -1,6 +1,6 @@
-//! Functions that have nothing to do but to answer, or to put work into a stream.
+//! Macros for functions that only write a fixed result or put work into a stream.
 //!
-//! Like those in `stub`, but an out-parameter is written: a caller that was told "success" reads it.
+//! They differ from those in `stub` in that they write an out-parameter, which a caller reads after a success.
 
 use std::cell::Cell;
 use std::ptr;
@@ -9,38 +9,38 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::ffi::Handle;
 use crate::state::launch;
 
-/// Gives a handle that no other call was given.
+/// Returns a handle that is unique in the process.
 ///
-/// PyTorch keys work space by handle, so two handles that were equal would share what two real ones don't.
+/// PyTorch keys workspaces by handle, so two equal handles would share a workspace that two real ones do not share.
 pub(crate) fn new_handle() -> Handle {
     static NEXT: AtomicUsize = AtomicUsize::new(0x1000);
     NEXT.fetch_add(0x10, Ordering::Relaxed) as Handle
 }
 
 thread_local! {
-    /// The stream that this thread has last set for a library's handle.
+    /// Stream that this thread has last set for a handle of any library.
     ///
     /// PyTorch sets it whenever it takes a handle, so this is the stream of the thread's next computation.
     static STREAM: Cell<Handle> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Remembers the stream of the computations to come.
+/// Sets the stream of the computations that this thread launches next.
 pub(crate) fn set_stream(stream: Handle) {
     STREAM.set(stream);
 }
 
-/// Puts a computation into the stream that was last set.
+/// Puts a computation into the stream that this thread has last set.
 pub(crate) fn launched() {
     launched_on(STREAM.get());
 }
 
 /// Puts a computation into a stream.
 pub(crate) fn launched_on(stream: Handle) {
-    // A capture that was spoilt is reported when it ends, as every other error of a computation is.
+    // An invalidated capture is reported when it ends, as every other error of a computation is.
     let _ = launch(stream);
 }
 
-/// Defines functions that give a new handle through their first parameter, and look at no other.
+/// Defines functions that write a new handle through their first parameter and ignore the others.
 macro_rules! creators {
     { $($name:ident),* $(,)? } => {
         $(
@@ -53,7 +53,7 @@ macro_rules! creators {
     };
 }
 
-/// Defines computations on device memory: the stream has one more thing to do, and nothing else can be seen.
+/// Defines computations on device memory: they count as work of the stream and have no other visible effect.
 macro_rules! launches {
     { $($name:ident),* $(,)? } => {
         $(
@@ -79,10 +79,10 @@ macro_rules! streams {
     };
 }
 
-/// Defines functions that write zeros: no work space is needed, nothing went wrong.
+/// Defines functions that write zeros, such as the size of a workspace or an error code.
 ///
 /// `(i32) after [_ _] => name` writes a zero of type `i32` through the third parameter; `(usize, usize)` writes two.
-/// The skipped parameters have to be integers or pointers: others travel in other registers.
+/// The skipped parameters have to be integers or pointers, because others are passed in other registers.
 macro_rules! zeros {
     { $($sizes:tt after $skipped:tt => $($name:ident),+ ;)* } => {
         $($($crate::answers::zeros!(@define $name $sizes $skipped);)+)*

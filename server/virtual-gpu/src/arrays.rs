@@ -1,16 +1,16 @@
-//! Arrays that cross the C interface.
+//! Wraps arrays that cross the C interface.
 
 use std::{ptr, slice};
 
-/// An array that a caller hands in; how long it is, another parameter says.
+/// An input array of a C caller, which passes its length in another parameter.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct Array<T>(*const T);
 
 impl<T: Copy> Array<T> {
-    /// Copies the first elements; none where the pointer is null or the count is negative.
+    /// Copies the first `count` elements; returns none if the pointer is null or the count is negative.
     ///
-    /// The caller's promise, as in C, is that a pointer which is not null points to as many elements as it says.
+    /// As in C, the caller guarantees that a pointer which is not null points to at least `count` elements.
     pub(crate) fn copy(self, count: impl TryInto<usize>) -> Vec<T> {
         let count = count.try_into().unwrap_or(0);
         if self.0.is_null() || count == 0 {
@@ -20,31 +20,31 @@ impl<T: Copy> Array<T> {
         unsafe { slice::from_raw_parts(self.0, count) }.to_vec()
     }
 
-    /// The same elements under another type, which another parameter names.
+    /// Returns the same array with another element type, which another parameter of the call determines.
     pub(crate) fn cast<U>(self) -> Array<U> {
         Array(self.0.cast())
     }
 
-    /// For calls from Rust: the elements themselves.
+    /// Wraps a slice, for calls from Rust.
     #[cfg(test)]
     pub(crate) fn of(elements: &[T]) -> Self {
         Self(elements.as_ptr())
     }
 }
 
-/// An array that a caller wants filled.
+/// An output array of a C caller.
 #[repr(transparent)]
 pub(crate) struct OutArray<T>(*mut T);
 
 impl<T> OutArray<T> {
-    /// The same place for elements of another type, which another parameter names.
+    /// Returns the same array with another element type, which another parameter of the call determines.
     pub(crate) fn cast<U>(self) -> OutArray<U> {
         OutArray(self.0.cast())
     }
 
-    /// Takes what stands in the first places; nothing where the pointer is null.
+    /// Reads the first `count` elements; returns none if the pointer is null.
     ///
-    /// For arrays of pointers into which a function writes: the caller's promise is that each is valid or null.
+    /// For arrays of pointers through which a function writes; the caller guarantees that each is valid or null.
     pub(crate) fn take(self, count: usize) -> Vec<T> {
         if self.0.is_null() {
             return Vec::new();
@@ -54,7 +54,7 @@ impl<T> OutArray<T> {
         (0..count).map(|index| unsafe { self.0.add(index).read() }).collect()
     }
 
-    /// For calls from Rust: the place itself.
+    /// Wraps a slice, for calls from Rust.
     #[cfg(test)]
     pub(crate) fn to(place: &mut [T]) -> Self {
         Self(place.as_mut_ptr())
@@ -64,7 +64,7 @@ impl<T> OutArray<T> {
 impl<T: Copy> OutArray<T> {
     /// Writes the elements, unless the pointer is null.
     ///
-    /// The caller's promise, as in C, is that there is room for as many elements as it asked for.
+    /// As in C, the caller guarantees that there is room for as many elements as it asked for.
     pub(crate) fn put(self, elements: &[T]) {
         if self.0.is_null() {
             return;

@@ -1,7 +1,7 @@
-//! Settings, read from the environment once.
+//! Reads the settings from the environment, once.
 //!
-//! What cannot be understood is an error with a sentence, and no device comes up: a run on a card that nobody asked
-//! for would be worse than none.
+//! A value that cannot be parsed is reported in one sentence, and no device comes up: a run on a card that nobody
+//! asked for would be worse than none.
 
 use std::env;
 use std::path::PathBuf;
@@ -13,44 +13,41 @@ use shared::job::{Card, Cards};
 use crate::error::{Error, Result};
 use crate::state::AddressOrder;
 
-/// The cards where none are named.
+/// Cards of a machine for which `SNAPSCOPE_VIRTUAL_GPU` is not set.
 const DEFAULT_CARDS: &str = "a100-80gb";
 
-/// What a context takes outside of the allocator, in bytes, where nothing is said: 512 MiB.
+/// Default memory of a context outside of the allocator, in bytes: 512 MiB.
 ///
-/// Real ones take 0.3 to 0.6 GB, by driver, card and the kernels that were loaded.
+/// Real contexts take 0.3 to 0.6 GB, depending on the driver, the card and the kernels that were loaded.
 const DEFAULT_CONTEXT_BYTES: u64 = 512 << 20;
 
-/// What a copy from the device finds there.
+/// Content of device memory, as a copy to the host sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
-    /// Zeros.
     Zero,
-    /// What small copies left there; zeros elsewhere.
+    /// Device memory keeps small copies and fills, and is zero elsewhere.
     Shadow,
 }
 
-/// The settings of the process.
 #[derive(Debug)]
 pub(crate) struct Config {
-    /// The cards, by ordinal.
+    /// Cards by device ordinal.
     pub(crate) cards: Vec<Card>,
-    /// Launches and copies until an event is done.
+    /// Number of launches and copies after which a recorded event is done.
     pub(crate) event_lag: u64,
-    /// What a context takes of each card, in bytes.
+    /// Memory of a context on each card, in bytes.
     pub(crate) context_bytes: u64,
-    /// How fresh addresses go.
+    /// Order in which fresh addresses are handed out.
     pub(crate) addresses: AddressOrder,
-    /// What is read from a device.
     pub(crate) values: Values,
-    /// What cuDNN's engines ask for as workspace, in bytes.
+    /// Workspace that cuDNN's convolution engines ask for, in bytes.
     pub(crate) cudnn_workspace_bytes: u64,
 }
 
-/// The settings.
+/// Returns the settings, which are read on the first call.
 ///
 /// # Errors
-/// Not initialized, where a variable cannot be understood; the log says which, once.
+/// Returns "not initialized" if a variable cannot be parsed; the log names it, once.
 pub(crate) fn config() -> Result<&'static Config> {
     static CONFIG: OnceLock<Option<Config>> = OnceLock::new();
     let read = || {
@@ -60,28 +57,31 @@ pub(crate) fn config() -> Result<&'static Config> {
     CONFIG.get_or_init(read).as_ref().ok_or(Error::NotInitialized)
 }
 
-/// The file that messages are appended to.
+/// Returns the file to which messages are appended, if one is set.
 pub(crate) fn log_path() -> Option<PathBuf> {
     env::var_os("SNAPSCOPE_VIRTUAL_GPU_LOG").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// A variable of the environment; one that is empty is not there.
+/// Reads an environment variable; an empty one counts as not set.
 #[cfg(not(test))]
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Tests have two cards, whatever the environment says.
+/// Gives tests two cards, whatever the environment says.
 #[cfg(test)]
 fn variable(name: &str) -> Option<String> {
     (name == "SNAPSCOPE_VIRTUAL_GPU").then(|| "a100-80gb,t4-16gb".to_owned())
 }
 
-/// Looks a variable up.
+/// Function that looks up a variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Config {
-    /// Reads the settings, or says what cannot be understood.
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// Returns a sentence that names the variable that cannot be parsed.
     fn read(lookup: Lookup<'_>) -> std::result::Result<Self, String> {
         let cards = lookup("SNAPSCOPE_VIRTUAL_GPU").unwrap_or_else(|| DEFAULT_CARDS.to_owned());
         let cards = Cards::parse(&cards).map_err(|error| format!("SNAPSCOPE_VIRTUAL_GPU: {error}"))?;
@@ -104,7 +104,7 @@ impl Config {
     }
 }
 
-/// One of a few words; the first where nothing is said.
+/// Parses a variable that is one of a few words; the default is the first of them.
 fn choice<T: Copy>(lookup: Lookup<'_>, name: &str, words: &[(&str, T)]) -> std::result::Result<T, String> {
     let Some(text) = lookup(name) else { return Ok(words[0].1) };
     let found = words.iter().find(|(word, _)| *word == text);
@@ -119,7 +119,7 @@ fn number(lookup: Lookup<'_>, name: &str, default: u64) -> std::result::Result<u
     u64::from_str(&text).map_err(|_| format!("{name} is `{text}`: write a whole number, such as 5"))
 }
 
-/// A size: a number of bytes, or one with a binary unit.
+/// Parses a size: a number of bytes, or a number with a binary unit.
 fn bytes(lookup: Lookup<'_>, name: &str, default: u64) -> std::result::Result<u64, String> {
     const UNITS: &[(&str, u64)] = &[("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
     let Some(text) = lookup(name) else { return Ok(default) };

@@ -1,7 +1,7 @@
-//! cuBLAS, as far as PyTorch calls it.
+//! Implements cuBLAS, as far as PyTorch calls it.
 //!
-//! A product of matrices leaves nothing behind but device memory.
-//! What a caller can see is its handle, with the modes it has set, and the scalars that it asks for on the host.
+//! A matrix product changes only device memory. A caller can observe its handle, with the modes that it has set, and
+//! the scalar results that it requests on the host.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -10,11 +10,11 @@ use crate::answers::{launched, launches, streams, zeros};
 use crate::ffi::{Handle, Out};
 use crate::stub::{harmless, unmodelled};
 
-/// A handle, and the modes that its owner has set.
+/// Content of a handle: the modes that the caller has set.
 ///
-/// Each has an address of its own, by which PyTorch keys its work space.
+/// Each handle has its own address, by which PyTorch keys its workspaces.
 struct Context {
-    /// Whether scalars are on the host (0) or on the device (1).
+    /// Location of scalars: 0 is the host, 1 the device.
     pointer_mode: AtomicI32,
     math_mode: AtomicI32,
 }
@@ -39,7 +39,7 @@ extern "C" fn cublasDestroy_v2(handle: Option<Box<Context>>) -> c_int {
     if handle.is_some() { 0 } else { NOT_INITIALIZED }
 }
 
-/// Defines the two functions that set a mode of a handle and read it.
+/// Defines the two functions that set and read a mode of a handle.
 macro_rules! mode {
     ($mode:ident: $set:ident, $get:ident) => {
         #[unsafe(no_mangle)]
@@ -102,7 +102,7 @@ unsafe extern "C" {
 /// `CUBLAS_STATUS_MAPPING_ERROR`: a copy failed.
 const MAPPING_ERROR: c_int = 11;
 
-/// Defines copies of a matrix, or of a vector, which is a matrix with one row in each column.
+/// Defines copies of a matrix, and of a vector, which is copied as a matrix with one row.
 macro_rules! copies {
     ($kind:literal => $matrix:ident, $vector:ident) => {
         #[unsafe(no_mangle)]
@@ -144,7 +144,7 @@ macro_rules! copies {
 copies!(1 => cublasSetMatrixAsync, cublasSetVectorAsync);
 copies!(2 => cublasGetMatrixAsync, cublasGetVectorAsync);
 
-// `info` is on the host: every matrix could be decomposed.
+// `info` is on the host, where 0 means that the call succeeded for every matrix.
 zeros! {
     (c_int) after [_ _ _ _ _ _] =>
         cublasSgeqrfBatched, cublasDgeqrfBatched, cublasCgeqrfBatched, cublasZgeqrfBatched;
@@ -153,12 +153,12 @@ zeros! {
         cublasSgelsBatched, cublasDgelsBatched, cublasCgelsBatched, cublasZgelsBatched;
 }
 
-// Rotations of host scalars: real arithmetic that nothing in PyTorch asks for.
+// Rotations of host scalars would need real arithmetic, and PyTorch never calls them.
 unmodelled! { "cublas", 15 =>
     cublasSrotg_v2, cublasDrotg_v2, cublasCrotg_v2, cublasZrotg_v2, cublasSrotmg_v2, cublasDrotmg_v2,
 }
 
-/// Defines reductions to a scalar: what all memory being zero makes of it, if the caller wants it on the host.
+/// Defines reductions to a scalar: the result for vectors of zeros, if the caller wants it on the host.
 macro_rules! reductions {
     { $($value:expr, $type:ty, after $skipped:tt => $($name:ident),+ ;)* } => {
         $($(reductions!(@define $name $value, $type, $skipped);)+)*
@@ -177,7 +177,7 @@ macro_rules! reductions {
     (@word _) => { usize };
 }
 
-/// The index of the first element, as Fortran counts: the greatest and the least of equal elements.
+/// One-based index of the first element, which is both the maximum and the minimum of equal elements.
 const FIRST: c_int = 1;
 
 reductions! {
@@ -192,7 +192,7 @@ reductions! {
         cublasIsamin_v2, cublasIdamin_v2, cublasIcamin_v2, cublasIzamin_v2;
 }
 
-/// The type of `cublasDotEx`'s result decides how many bytes are written: 2, 4 or 8.
+/// Writes a zero of the result type, of 2, 4 or 8 bytes, if scalars are on the host.
 #[unsafe(no_mangle)]
 extern "C" fn cublasDotEx(
     handle: Option<&Context>,

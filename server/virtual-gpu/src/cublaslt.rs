@@ -1,7 +1,7 @@
-//! cuBLASLt, as far as PyTorch calls it.
+//! Implements cuBLASLt, as far as PyTorch calls it.
 //!
-//! PyTorch describes a product, asks for one way to compute it, and takes the first.
-//! It brings its own work space, of which the answer asks for nothing.
+//! PyTorch describes a product, requests one algorithm for it, and takes the first.
+//! It provides a workspace of its own, of which the returned algorithm needs nothing.
 
 use std::ffi::c_int;
 
@@ -9,19 +9,19 @@ use crate::answers::{creators, launched_on};
 use crate::ffi::{Handle, Out};
 use crate::stub::harmless;
 
-/// 13.0.2: the version of the library that this one stands in for.
+/// Version 13.0.2, that of the library for which this one stands in.
 const VERSION: usize = 130_002;
 
 /// `CUBLAS_STATUS_INVALID_VALUE`.
 const INVALID_VALUE: c_int = 7;
 
-/// One way to compute a product (`cublasLtMatmulHeuristicResult_t`).
+/// An algorithm for a product (`cublasLtMatmulHeuristicResult_t`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Heuristic {
     algorithm: [u64; 8],
     work_space_bytes: usize,
-    /// Of this way: 0 where it can be taken.
+    /// Status of this algorithm; 0 means that it can be used.
     status: c_int,
     waves: f32,
     reserved: [c_int; 4],
@@ -62,9 +62,9 @@ extern "C" fn cublasLtMatmul(
     0
 }
 
-/// Finds one way, which needs no work space.
+/// Returns one algorithm, which needs no workspace.
 ///
-/// To find none would make PyTorch warn and take another path than on a GPU.
+/// Without an algorithm, PyTorch would warn and take another path than on a GPU.
 #[unsafe(no_mangle)]
 extern "C" fn cublasLtMatmulAlgoGetHeuristic(
     _handle: Handle,

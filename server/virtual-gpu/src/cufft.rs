@@ -1,6 +1,6 @@
-//! cuFFT, as far as PyTorch calls it.
+//! Implements cuFFT, as far as PyTorch calls it.
 //!
-//! Plans ask for no work space, while the real library asks for some where a length is not a product of small primes.
+//! Plans ask for no workspace, while the real library asks for some if a length is not a product of small primes.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -9,7 +9,7 @@ use crate::answers::{launches, streams, zeros};
 use crate::ffi::Out;
 use crate::stub::harmless;
 
-/// A plan is a number, which no other plan has.
+/// Creates a plan, which is a unique number.
 #[unsafe(no_mangle)]
 extern "C" fn cufftCreate(plan: Out<c_int>) -> c_int {
     static NEXT: AtomicI32 = AtomicI32::new(1);

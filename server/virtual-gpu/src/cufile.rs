@@ -1,6 +1,6 @@
-//! cuFile (GPUDirect Storage): every call fails, by name.
+//! Exports cuFile (GPUDirect Storage), of which every call fails with a line in the log.
 //!
-//! Files would be read into device memory, of which there is none.
+//! Its functions would read files into device memory, which does not exist.
 
 use std::sync::Once;
 
@@ -14,7 +14,7 @@ unmodelled! { "cufile", 5007 =>
     cuFileDriverClose,
 }
 
-/// Defines transfers that fail: they return a count of bytes, and an error as a negative one.
+/// Defines transfers that fail: their result is a number of bytes, or the negative of an error code.
 macro_rules! transfers {
     { $($name:ident),* $(,)? } => {
         $(

@@ -1,6 +1,6 @@
-//! CUPTI, as far as PyTorch's profiler calls it.
+//! Implements CUPTI, as far as PyTorch's profiler calls it.
 //!
-//! A profile with CUDA activities runs to its end and has the host's side; there are no events of a device.
+//! A profile with CUDA activities completes and has the events of the host; there are no events of devices.
 
 use std::ffi::{c_char, c_int};
 
@@ -11,7 +11,7 @@ use crate::stub::harmless;
 /// `CUPTI_API_VERSION` of CUDA 13.0.
 const VERSION: u32 = 130_001;
 
-/// `CUPTI_ERROR_MAX_LIMIT_REACHED`: there are no more records.
+/// `CUPTI_ERROR_MAX_LIMIT_REACHED`, which means that there are no more records.
 const NO_MORE_RECORDS: c_int = 12;
 
 #[unsafe(no_mangle)]

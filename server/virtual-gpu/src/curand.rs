@@ -1,8 +1,8 @@
-//! cuRAND: PyTorch's libraries ask for the file, and call none of its functions.
+//! Exports cuRAND, whose file PyTorch's libraries need to load, though they call none of its functions.
 //!
-//! Its random numbers come from kernels of its own. Whoever asks for a generator is told that there is none.
+//! PyTorch's random numbers come from its own kernels. Creating a generator fails.
 
 use crate::stub::unmodelled;
 
-// `CURAND_STATUS_INITIALIZATION_FAILED`: the library has no status for "not supported".
+// 203 is `CURAND_STATUS_INITIALIZATION_FAILED`, because the library has no status for "not supported".
 unmodelled! { "curand", 203 => curandCreateGenerator, curandCreateGeneratorHost }

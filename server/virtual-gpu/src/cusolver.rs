@@ -1,7 +1,7 @@
-//! cuSOLVER, as far as PyTorch calls it.
+//! Implements cuSOLVER, as far as PyTorch calls it.
 //!
-//! Decompositions and solutions stay on the device, and every one succeeds.
-//! They ask for no work space, while the real library asks for an amount that depends on the shape and the GPU.
+//! Decompositions and solutions stay on the device, and every call succeeds.
+//! They ask for no workspace, while the real library asks for an amount that depends on the shape and the GPU.
 
 use std::ffi::c_int;
 
@@ -75,7 +75,7 @@ launches! {
     cusolverDnXsyevd, cusolverDnXsytrs,
 }
 
-/// Defines the one decomposition that tells the host something: the norm of each matrix's residual.
+/// Defines the only decomposition with a result on the host: the norm of each matrix's residual.
 macro_rules! approximate_singular_values {
     { $($name:ident),* $(,)? } => {
         $(

@@ -1,7 +1,7 @@
-//! cuSPARSE, as far as PyTorch calls it.
+//! Implements cuSPARSE, as far as PyTorch calls it.
 //!
-//! A sparse matrix keeps what the host has said of it: rows, columns and stored elements.
-//! How many elements a product or a sum has depends on values that a virtual GPU does not have: it is 0.
+//! A sparse matrix keeps what the host has set: the numbers of rows, columns and stored elements.
+//! The number of elements of a product or a sum depends on values that a virtual GPU does not have; it is 0.
 
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -14,9 +14,9 @@ use crate::stub::harmless;
 const NOT_INITIALIZED: c_int = 1;
 const INVALID_VALUE: c_int = 3;
 
-/// A handle, with the one mode that changes what is written.
+/// Content of a handle: the only mode that affects results.
 struct Context {
-    /// Whether scalars are on the host (0) or on the device (1).
+    /// Location of scalars: 0 is the host, 1 the device.
     pointer_mode: AtomicI32,
 }
 
@@ -38,14 +38,14 @@ extern "C" fn cusparseSetPointerMode(handle: Option<&Context>, mode: c_int) -> c
     0
 }
 
-/// A sparse matrix: its shape, and how many elements it stores.
+/// Shape of a sparse matrix, and the number of elements that it stores.
 struct Matrix {
     rows: i64,
     columns: i64,
     stored: i64,
 }
 
-/// Defines functions that describe a sparse matrix; both formats begin with its shape.
+/// Defines functions that create the descriptor of a sparse matrix; both formats begin with its shape.
 macro_rules! matrices {
     { $($name:ident),* $(,)? } => {
         $(
@@ -79,7 +79,7 @@ extern "C" fn cusparseSpMatGetSize(
     0
 }
 
-/// The elements of a sum: none, since which places are taken is only known on a device.
+/// Returns 0 as the number of elements of a sum, because their positions are known only on a real device.
 #[unsafe(no_mangle)]
 extern "C" fn cusparseXcsrgeam2Nnz(
     handle: Option<&Context>,
@@ -105,7 +105,7 @@ extern "C" fn cusparseXcsrgeam2Nnz(
     0
 }
 
-/// Defines functions that say that no pivot was zero.
+/// Defines functions that report that no pivot was zero.
 macro_rules! pivots {
     { $($name:ident),* $(,)? } => {
         $(

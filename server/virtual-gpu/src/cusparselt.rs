@@ -1,6 +1,6 @@
-//! cuSPARSELt, as far as PyTorch calls it: products with matrices of which two in four elements are zero.
+//! Implements cuSPARSELt, as far as PyTorch calls it: products of matrices with 2:4 structured sparsity.
 //!
-//! Descriptors are room that the caller has: a matrix keeps its shape there, the others need nothing.
+//! Descriptors lie in memory of the caller: a matrix stores its shape there, and the others store nothing.
 
 use std::ffi::c_int;
 
@@ -12,7 +12,7 @@ use crate::stub::harmless;
 const INVALID_VALUE: c_int = 3;
 const NOT_SUPPORTED: c_int = 10;
 
-/// What a matrix keeps in its descriptor.
+/// Content of a matrix descriptor.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Matrix {
@@ -22,7 +22,7 @@ struct Matrix {
 }
 
 impl Matrix {
-    /// Half of the elements, and two bits for each of them that say where it stood.
+    /// Returns the compressed size: half of the elements, and two bits for each of them that give its position.
     fn compressed_bytes(&self) -> Option<usize> {
         let elements = self.rows.checked_mul(self.columns)?;
         let kept = elements / 2;
@@ -30,7 +30,7 @@ impl Matrix {
     }
 }
 
-/// The bytes of an element of a `cudaDataType`, of those that the library multiplies.
+/// Returns the size of an element of a `cudaDataType`, in bytes, for the types that the library multiplies.
 fn element_bytes(data_type: c_int) -> Option<i64> {
     match data_type {
         0 => Some(4),           // CUDA_R_32F
@@ -40,7 +40,7 @@ fn element_bytes(data_type: c_int) -> Option<i64> {
     }
 }
 
-/// Defines the functions that describe a matrix.
+/// Defines the functions that initialize a matrix descriptor.
 macro_rules! matrices {
     { $($name:ident),* $(,)? } => {
         $(
@@ -76,7 +76,7 @@ extern "C" fn cusparseLtSpMMACompressedSize2(
     0
 }
 
-/// There is one algorithm, which does not split the sum.
+/// Returns an attribute of the only algorithm, which does not split the sum.
 #[unsafe(no_mangle)]
 extern "C" fn cusparseLtMatmulAlgGetAttribute(
     _handle: Handle,
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// The bytes of a matrix after compression, through the C interface.
+    /// Returns the size of a compressed matrix, in bytes, through the C interface.
     fn compressed(rows: i64, columns: i64, data_type: c_int) -> usize {
         let mut matrix = Matrix { rows: 0, columns: 0, element_bytes: 0 };
         let (mut size, mut buffer) = (0, 1);

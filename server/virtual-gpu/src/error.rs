@@ -1,14 +1,13 @@
-//! Errors: CUDA's codes, which the runtime and the driver share, with their names and texts.
+//! Defines CUDA's error codes, which the runtime and the driver share, with their names and texts.
 
 use std::ffi::{CStr, c_int};
 
-/// What a function answers.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
-/// One row of the table: code, the runtime's name, the driver's name, the text that both give.
+/// Row of the error table: code, runtime's name, driver's name, and the text that both share.
 struct Row(c_int, &'static CStr, &'static CStr, &'static CStr);
 
-/// Defines the errors that can come out of the virtual GPU, and the table of their names.
+/// Defines the errors that the virtual GPU can return, and the table of their names.
 macro_rules! errors {
     { $($name:ident = $code:literal, $runtime:literal, $driver:literal, $text:literal;)* } => {
         /// A CUDA error.
@@ -66,13 +65,13 @@ errors! {
 }
 
 impl Error {
-    /// The number that crosses the C interface.
+    /// Returns the number that crosses the C interface.
     pub(crate) const fn code(self) -> c_int {
         self as c_int
     }
 }
 
-/// The number for a result; 0 for success.
+/// Converts a result to CUDA's error code; 0 is success.
 pub(crate) fn code(result: Result<()>) -> c_int {
     result.map_or_else(Error::code, |()| 0)
 }
@@ -81,17 +80,17 @@ fn row(code: c_int) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.0 == code)
 }
 
-/// The runtime's name of a code.
+/// Returns the runtime's name of an error code.
 pub(crate) fn runtime_name(code: c_int) -> &'static CStr {
     if code == 0 { c"cudaSuccess" } else { row(code).map_or(c"unrecognized error code", |row| row.1) }
 }
 
-/// The driver's name of a code, where it has one.
+/// Returns the driver's name of an error code, or `None` for an unknown code.
 pub(crate) fn driver_name(code: c_int) -> Option<&'static CStr> {
     if code == 0 { Some(c"CUDA_SUCCESS") } else { row(code).map(|row| row.2) }
 }
 
-/// The text of a code, where it has one.
+/// Returns the text of an error code, or `None` for an unknown code.
 pub(crate) fn text(code: c_int) -> Option<&'static CStr> {
     if code == 0 { Some(c"no error") } else { row(code).map(|row| row.3) }
 }

@@ -1,16 +1,16 @@
-//! What crosses the C interface: out-parameters and strings.
+//! Wraps out-parameters, strings and handles that cross the C interface.
 
 use std::ffi::{CStr, c_char, c_void};
 
-/// A pointer through which a function hands a value back.
+/// Pointer through which a function returns a value.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(crate) struct Out<T>(*mut T);
 
 impl<T> Out<T> {
-    /// Writes the value, unless the pointer is null; says whether it was written.
+    /// Writes the value, unless the pointer is null; returns true if it was written.
     ///
-    /// The caller's promise, as in C, is that a pointer which is not null points to room for a `T`.
+    /// As in C, the caller guarantees that a pointer which is not null points to room for a `T`.
     #[must_use]
     pub(crate) fn put(self, value: T) -> bool {
         if self.0.is_null() {
@@ -21,34 +21,33 @@ impl<T> Out<T> {
         true
     }
 
-    /// Writes the value if the caller wants it.
+    /// Writes the value, unless the pointer is null because the caller does not want it.
     pub(crate) fn put_if_wanted(self, value: T) {
         let _ = self.put(value);
     }
 
-    /// The same place for a value of another type, which another parameter names.
+    /// Returns the same pointer with another type, which another parameter of the call determines.
     pub(crate) fn cast<U>(self) -> Out<U> {
         Out(self.0.cast())
     }
 
-    /// Whether the caller does not want the value.
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
-    /// For calls from Rust: the place itself.
+    /// Wraps a reference, for calls from Rust.
     #[cfg(test)]
     pub(crate) fn to(place: &mut T) -> Self {
         Self(place)
     }
 
-    /// For calls from Rust: a pointer that leads nowhere.
+    /// Returns a null pointer, for calls from Rust.
     #[cfg(test)]
     pub(crate) fn null() -> Self {
         Self(std::ptr::null_mut())
     }
 
-    /// For calls from Rust: the pointer.
+    /// Unwraps the pointer, for calls from Rust.
     #[cfg(test)]
     pub(crate) fn into_raw(self) -> *mut T {
         self.0
@@ -56,14 +55,14 @@ impl<T> Out<T> {
 }
 
 impl<T: Copy> Out<T> {
-    /// What stands there before the call, for parameters that go both ways.
+    /// Reads the value that the caller passes in an in-out parameter; `None` if the pointer is null.
     pub(crate) fn get(self) -> Option<T> {
         // SAFETY: as in `put`; the caller has filled a parameter that goes both ways.
         (!self.0.is_null()).then(|| unsafe { self.0.read() })
     }
 }
 
-/// The text of a C string; empty where the pointer is null or the text is not UTF-8.
+/// Returns the text of a C string; it is empty if the pointer is null or the text not UTF-8.
 pub(crate) fn text<'a>(pointer: *const c_char) -> &'a str {
     if pointer.is_null() {
         return "";
@@ -72,5 +71,5 @@ pub(crate) fn text<'a>(pointer: *const c_char) -> &'a str {
     unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or("")
 }
 
-/// A value that programs only pass back: never followed as a pointer.
+/// Opaque value that programs only pass back; it is never dereferenced.
 pub(crate) type Handle = *mut c_void;

@@ -1,8 +1,8 @@
-//! A virtual GPU: the CUDA libraries, as far as PyTorch calls them, without a GPU behind.
+//! A virtual GPU: implements the CUDA libraries, as far as PyTorch calls them, without a GPU.
 //!
-//! One shared object that stands in for the CUDA runtime, the driver and the mathematical libraries under their names.
+//! One shared object stands in for the CUDA runtime, the driver and the mathematical libraries under their names.
 //! Memory is counted, streams and events are kept in order, and kernels do nothing.
-//! `README.md` says what is modelled, and how far off it can be.
+//! `README.md` describes what is modelled and how large the deviations can be.
 #![allow(non_snake_case, reason = "the exported names are CUDA's")]
 
 mod ffi;

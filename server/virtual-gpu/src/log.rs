@@ -1,16 +1,16 @@
-//! Messages of the virtual GPU, one line each, to a file or to standard error.
+//! Writes messages of the virtual GPU, one line each, to a file or to standard error.
 
 use std::fmt::{Arguments, Write as _};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Where messages go; without a file, to standard error.
+/// File of the messages; `None` means standard error.
 static FILE: OnceLock<Option<Mutex<File>>> = OnceLock::new();
 
 /// Writes one line.
 ///
-/// A message that cannot be written is lost: a program must not fail because its log does.
+/// A message that cannot be written is lost, because a program must not fail when its log does.
 pub(crate) fn line(text: Arguments<'_>) {
     let mut message = String::new();
     let _ = writeln!(message, "virtual GPU: {text}");

@@ -1,4 +1,4 @@
-//! NVML, `libnvidia-ml`: what PyTorch asks when memory runs out, and what monitors ask.
+//! Implements NVML, `libnvidia-ml`, as far as PyTorch calls it when memory runs out and monitors call it.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
@@ -22,7 +22,7 @@ mod code {
 
 harmless! { nvmlInit, nvmlInit_v2, nvmlInitWithFlags, nvmlShutdown }
 
-// 3 is "not supported": there is no link, no fabric, no sensor.
+// 3 is `NVML_ERROR_NOT_SUPPORTED`: there is no fabric and no sensor.
 unmodelled! {
     "nvml", 3 =>
     nvmlDeviceGetClockInfo,
@@ -32,25 +32,27 @@ unmodelled! {
     nvmlDeviceGetUtilizationRates,
 }
 
-/// There are no links between cards, which programs ask of each of many links: an answer, not a failure to report.
+/// Returns `NVML_ERROR_NOT_SUPPORTED`, because there are no links between cards.
+///
+/// It is not logged as unmodelled, because it is a normal result that programs query for each possible link.
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetNvLinkRemoteDeviceType() -> c_int {
     3
 }
 
-/// As [`nvmlDeviceGetNvLinkRemoteDeviceType`].
+/// Returns the same as [`nvmlDeviceGetNvLinkRemoteDeviceType`].
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetNvLinkRemotePciInfo_v2() -> c_int {
     3
 }
 
-/// As [`nvmlDeviceGetNvLinkRemoteDeviceType`].
+/// Returns the same as [`nvmlDeviceGetNvLinkRemoteDeviceType`].
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetNvLinkState() -> c_int {
     3
 }
 
-/// There is no fabric between cards.
+/// Returns `NVML_ERROR_NOT_SUPPORTED`, because there is no fabric between cards.
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetGpuFabricInfoV() -> c_int {
     3
@@ -64,7 +66,7 @@ struct Process {
     used_bytes: u64,
 }
 
-/// `nvmlProcessInfo_v2_t`, which the third version of the function gives, too.
+/// `nvmlProcessInfo_v2_t`, which version 3 of the function writes as well.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct ProcessOfInstance {
@@ -94,7 +96,7 @@ struct MemoryV2 {
     used: u64,
 }
 
-/// What a function answers; an error is NVML's number.
+/// Result of a function, with NVML's number as the error.
 type Answer = Result<(), c_int>;
 
 fn status(body: impl FnOnce() -> Answer) -> c_int {
@@ -109,7 +111,7 @@ fn devices() -> Result<&'static [Device], c_int> {
     machine().map(|machine| machine.devices.as_slice()).map_err(|_| code::NOT_FOUND)
 }
 
-/// A device's handle is that of its context.
+/// Returns the device of an NVML handle, which is the handle of the device's context.
 fn device(handle: Handle) -> Result<&'static Device, c_int> {
     let number = Kind::Context.number(handle).map_err(|_| code::INVALID_ARGUMENT)?;
     devices()?.get(number).ok_or(code::INVALID_ARGUMENT)
@@ -120,18 +122,18 @@ fn find(to: Out<Handle>, is_wanted: impl Fn(&Device) -> bool) -> Answer {
     give(to, Kind::Context.handle(found.ordinal))
 }
 
-/// What this process takes of a device; nothing before it has a context.
+/// Returns the memory that this process uses on a device, in bytes, or `None` before the device has a context.
 fn used_bytes(device: &Device) -> Option<u64> {
     let free = device.lock().memory.free_bytes();
     device.is_active.load(Ordering::Relaxed).then(|| device.card.memory_bytes - free)
 }
 
-/// Bytes that are taken, for a monitor: those of this process, as nobody else runs here.
+/// Returns the used memory of a device, in bytes; only this process can use it.
 fn taken_bytes(device: &Device) -> u64 {
     used_bytes(device).unwrap_or(0)
 }
 
-/// Fills a list of processes, which is this one or empty.
+/// Writes the list of processes that use a device: this one, or none before the device has a context.
 fn processes<T>(handle: Handle, count: Out<c_uint>, list: Out<T>, make: impl Fn(c_uint, u64) -> T) -> Answer {
     let used = used_bytes(device(handle)?);
     let room = count.get().ok_or(code::INVALID_ARGUMENT)?;
@@ -166,7 +168,7 @@ extern "C" fn nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) -> c_int {
     status(|| give(version, VERSION))
 }
 
-/// The version of a driver that came with CUDA 13.0.
+/// Returns the version of a driver that came with CUDA 13.0.
 #[unsafe(no_mangle)]
 extern "C" fn nvmlSystemGetDriverVersion(version: *mut c_char, length: c_uint) -> c_int {
     status(|| copy_text("580.65.06", version, length).map_err(|_| code::INSUFFICIENT_SIZE))
@@ -253,7 +255,7 @@ extern "C" fn nvmlDeviceGetComputeRunningProcesses_v3(
     count: Out<c_uint>,
     list: Out<ProcessOfInstance>,
 ) -> c_int {
-    /// The card is not divided into instances.
+    /// Instance number of a card that is not divided into instances.
     const NO_INSTANCE: c_uint = c_uint::MAX;
     let make =
         |pid, used_bytes| ProcessOfInstance { pid, used_bytes, instance: NO_INSTANCE, compute_instance: NO_INSTANCE };
@@ -262,7 +264,7 @@ extern "C" fn nvmlDeviceGetComputeRunningProcesses_v3(
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlDeviceGetP2PStatus(from: Handle, to: Handle, _capability: c_int, state: Out<c_int>) -> c_int {
-    /// The two are one card or see each other's memory.
+    /// `NVML_P2P_STATUS_OK`: the handles name the same card, or cards with peer access to each other.
     const OK: c_int = 0;
     status(|| {
         device(from)?;

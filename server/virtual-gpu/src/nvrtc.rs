@@ -1,6 +1,6 @@
-//! NVRTC, the compiler of kernels at run time.
+//! Implements NVRTC, the run-time compiler for kernels.
 //!
-//! Every program compiles, to a few zero bytes: the kernel it would give does nothing anyway.
+//! Every program compiles, to a few zero bytes, because its kernels would do nothing anyway.
 
 use std::ffi::{CString, c_char, c_int};
 
@@ -8,13 +8,13 @@ use crate::arrays::OutArray;
 use crate::ffi::{Handle, Out};
 use crate::stub::harmless;
 
-/// The size of what a compilation gives, PTX and binary alike.
+/// Result of every compilation, as PTX and as a binary.
 const CODE: [u8; 16] = [0; 16];
 
 /// `NVRTC_ERROR_INVALID_PROGRAM`.
 const INVALID_PROGRAM: c_int = 4;
 
-/// A program: the names that were asked for, which stay where they are as long as the program lives.
+/// A program, with the lowered names that it has returned; they stay valid as long as the program lives.
 #[derive(Default)]
 struct Program {
     names: Vec<CString>,
@@ -33,7 +33,7 @@ extern "C" fn nvrtcCreateProgram(program: Out<Box<Program>>) -> c_int {
     0
 }
 
-/// Takes the place of the program, and leaves it null.
+/// Destroys the program and sets the caller's pointer to null.
 #[unsafe(no_mangle)]
 extern "C" fn nvrtcDestroyProgram(program: Option<&mut Option<Box<Program>>>) -> c_int {
     if program.is_some_and(|program| program.take().is_some()) { 0 } else { INVALID_PROGRAM }
@@ -41,7 +41,7 @@ extern "C" fn nvrtcDestroyProgram(program: Option<&mut Option<Box<Program>>>) ->
 
 harmless! { nvrtcAddNameExpression, nvrtcCompileProgram }
 
-/// The name of a kernel in the binary: the expression that asks for it, since nothing looks into the binary.
+/// Returns a kernel's name in the binary: the name expression itself, because nothing reads the binary.
 #[unsafe(no_mangle)]
 extern "C" fn nvrtcGetLoweredName(
     program: Option<&mut Program>,
@@ -50,13 +50,13 @@ extern "C" fn nvrtcGetLoweredName(
 ) -> c_int {
     let Some(program) = program else { return INVALID_PROGRAM };
     let lowered = CString::new(crate::ffi::text(expression)).unwrap_or_default();
-    // The bytes of a `CString` stay in place when the list that holds it grows.
+    // The bytes of a `CString` do not move when the list that holds it grows.
     name.put_if_wanted(lowered.as_ptr());
     program.names.push(lowered);
     0
 }
 
-/// Defines the two functions that tell how long a result is and copy it.
+/// Defines the two functions that return the size of a result and copy it.
 macro_rules! results {
     { $($size:ident, $copy:ident: $bytes:expr;)* } => {
         $(

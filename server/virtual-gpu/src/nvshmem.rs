@@ -1,6 +1,6 @@
-//! NVSHMEM: memory that several GPUs share, which is not modelled.
+//! Exports NVSHMEM, memory that several GPUs share, which is not modelled.
 //!
-//! The library is there, since PyTorch's own needs it to load, and says that it is not set up.
+//! The library exists because PyTorch's libraries need it to load, and reports that it is not initialized.
 
 use std::ffi::c_int;
 use std::sync::Once;
@@ -8,20 +8,20 @@ use std::sync::Once;
 use crate::ffi::{Handle, Out};
 use crate::stub::unmodelled;
 
-/// The version of the interface, and of the library that this one stands in for.
+/// Returns version 1.3 of the interface, as the library does for which this one stands in.
 #[unsafe(no_mangle)]
 extern "C" fn nvshmem_info_get_version(major: Out<c_int>, minor: Out<c_int>) {
     major.put_if_wanted(1);
     minor.put_if_wanted(3);
 }
 
-/// Not set up (`NVSHMEM_STATUS_NOT_INITIALIZED`).
+/// Returns `NVSHMEM_STATUS_NOT_INITIALIZED`.
 #[unsafe(no_mangle)]
 extern "C" fn nvshmemid_init_status() -> c_int {
     0
 }
 
-// `NVSHMEMX_ERROR_NOT_SUPPORTED`.
+// 3 is `NVSHMEMX_ERROR_NOT_SUPPORTED`.
 unmodelled! { "nvshmem", 3 =>
     nvshmem_init, nvshmem_free, nvshmem_team_n_pes, nvshmem_team_split_strided, nvshmemid_hostlib_finalize,
     nvshmemid_hostlib_init_attr, nvshmemx_alltoallmem_on_stream, nvshmemx_broadcastmem_on_stream,
@@ -29,7 +29,7 @@ unmodelled! { "nvshmem", 3 =>
     nvshmemx_putmem_signal_on_stream, nvshmemx_set_attr_uniqueid_args, nvshmemx_signal_wait_until_on_stream,
 }
 
-/// Defines functions that would give an address.
+/// Defines functions that return null instead of an address, and write one line to the log on the first call.
 macro_rules! no_memory {
     { $($name:ident),* $(,)? } => {
         $(

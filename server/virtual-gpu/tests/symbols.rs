@@ -1,4 +1,4 @@
-//! Every function that PyTorch's libraries import from CUDA's is there, and every version node.
+//! Tests that the library exports every CUDA function and version node that PyTorch's libraries import.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use object::read::ReadCache;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object as _, ObjectSymbol as _};
 
-/// How names of CUDA's functions begin.
+/// Prefixes of the names of CUDA's functions.
 const PREFIXES: &[&str] = &["cu", "__cuda", "nccl", "nvml", "nvrtc", "nvshmem"];
 
-/// The functions that PyTorch fetches by name while it runs.
+/// Functions that PyTorch looks up by name at run time, so that no library imports them.
 const FETCHED: &[&str] = &[
     "cuCtxFromGreenCtx",
     "cuCtxGetCurrent",
@@ -69,7 +69,7 @@ const FETCHED: &[&str] = &[
     "nvmlSystemGetCudaDriverVersion_v2",
 ];
 
-/// The library under test. Cargo does not build a library for C when it builds tests, so it is asked to.
+/// Returns the library under test; builds it first, because `cargo test` does not build a `cdylib`.
 fn own_library() -> &'static [u8] {
     static LIBRARY: OnceLock<Vec<u8>> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -84,7 +84,7 @@ fn own_library() -> &'static [u8] {
     })
 }
 
-/// PyTorch's libraries, where `./dev` has laid them; none otherwise.
+/// Returns the paths of PyTorch's libraries if `./dev` has fetched them, or else none.
 fn pytorch_libraries() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/libtorch/lib");
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
@@ -100,7 +100,7 @@ fn parse(library: &[u8]) -> ElfFile64<'_, Endianness> {
     ElfFile64::parse(library).expect("the library is an ELF file")
 }
 
-/// The names of the version nodes that a library has.
+/// Returns the names of the version nodes that a library defines.
 fn versions(library: &[u8]) -> BTreeSet<String> {
     let file = parse(library);
     let endian = file.endian();
@@ -116,9 +116,9 @@ fn versions(library: &[u8]) -> BTreeSet<String> {
     names
 }
 
-/// The functions of CUDA's that a library of PyTorch's imports.
+/// Returns the CUDA functions that one of PyTorch's libraries imports.
 ///
-/// Most of the gigabyte is not symbols, so only what is asked for is read.
+/// The file can have a gigabyte, most of which is not symbols, so only the parts that are needed are read.
 fn imported(path: &Path) -> Vec<String> {
     let cache = ReadCache::new(fs::File::open(path).expect("the library can be opened"));
     let file = ElfFile64::<Endianness, _>::parse(&cache).expect("the library is an ELF file");

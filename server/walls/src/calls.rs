@@ -1,6 +1,7 @@
-//! Seccomp: which calls of the kernel a process may not make.
+//! Refuses system calls with seccomp filters.
 //!
-//! A list of what is refused, not of what is allowed: CUDA's driver is closed, and changes what it calls.
+//! The filters list what is refused instead of what is allowed, because CUDA's driver is closed source and the calls
+//! that it makes change from version to version.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +13,19 @@ use seccompiler::{
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Calls that neither libtorch nor CUDA nor a decoder makes, whatever they are given.
+/// System calls that are refused whatever their arguments; neither libtorch nor CUDA nor a decoder makes them.
 const REFUSED: &[c_long] = &[
-    // Other programs.
+    // Starting other programs.
     libc::SYS_execve,
     libc::SYS_execveat,
-    // Other processes: their memory, their files.
+    // Reaching the memory and the open files of other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
-    // Another view of the file tree, or none at all.
+    // Changing the process's view of the file tree.
     libc::SYS_mount,
     libc::SYS_umount2,
     libc::SYS_move_mount,
@@ -39,7 +40,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_open_by_handle_at,
     libc::SYS_setns,
     libc::SYS_unshare,
-    // The kernel itself, where it has had many faults.
+    // Parts of the kernel that have had many vulnerabilities, and the administration of the machine.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -59,11 +60,11 @@ const REFUSED: &[c_long] = &[
     libc::SYS_clock_settime,
     libc::SYS_sethostname,
     libc::SYS_setdomainname,
-    // What it does for a ring of requests passes by this filter.
+    // Requests in an io_uring ring bypass this filter.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
-    // Other processes, by calls that not every processor has.
+    // Starting processes, loading a kernel and reaching I/O ports, by calls that exist on x86-64 only.
     #[cfg(target_arch = "x86_64")]
     libc::SYS_fork,
     #[cfg(target_arch = "x86_64")]
@@ -76,14 +77,17 @@ const REFUSED: &[c_long] = &[
     libc::SYS_ioperm,
 ];
 
-/// Subsystems of netlink that say what the machine has: CUDA's libraries may ask for interfaces and devices.
+/// Netlink protocols that stay allowed, because CUDA's libraries may list network interfaces and devices.
 const NETLINK_READ: [i32; 2] = [libc::NETLINK_ROUTE, libc::NETLINK_KOBJECT_UEVENT];
 
-/// Refuses calls to this thread; returns in a sentence why that can't be.
+/// Installs the filters on this thread.
+///
+/// # Errors
+/// Returns a sentence with the reason if seccomp is not available.
 pub(crate) fn refuse() -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("seccomp does not hold calls back: {error}");
     let forbidden = rules().and_then(|rules| program(rules, libc::EPERM));
-    // `clone3` keeps its flags where no filter sees them; told that there is no such call, libraries take `clone`.
+    // `clone3` passes its flags in memory, which a filter cannot read; on `ENOSYS` libraries fall back to `clone`.
     let absent = program(Rules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS);
     for program in [forbidden, absent] {
         apply_filter(&program.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
@@ -91,7 +95,7 @@ pub(crate) fn refuse() -> Result<(), String> {
     Ok(())
 }
 
-/// A filter that answers the calls of `rules` with an error.
+/// Compiles a filter that makes the calls of `rules` fail with `error`.
 fn program(rules: Rules, error: i32) -> Result<BpfProgram, BackendError> {
     let refused = SeccompAction::Errno(error.cast_unsigned());
     SeccompFilter::new(rules, SeccompAction::Allow, refused, std::env::consts::ARCH.try_into()?)?.try_into()
@@ -105,7 +109,7 @@ fn rules() -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// Sockets that lead out of this machine, or to the parts of its kernel that change the network.
+/// Matches sockets that are neither Unix sockets nor one of the netlink protocols in [`NETLINK_READ`].
 fn sockets() -> Result<Vec<SeccompRule>, BackendError> {
     let family = |is: SeccompCmpOp, family: i32| argument(0, is, family);
     let protocol = |is: SeccompCmpOp, protocol: i32| argument(2, is, protocol);
@@ -120,14 +124,14 @@ fn sockets() -> Result<Vec<SeccompRule>, BackendError> {
     ])
 }
 
-/// New processes; threads have this flag.
+/// Matches a `clone` that starts a process: threads are started with `CLONE_THREAD`.
 fn processes() -> Result<Vec<SeccompRule>, BackendError> {
     let thread = u64::from(libc::CLONE_THREAD.cast_unsigned());
     let is_process = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0)?;
     Ok(vec![SeccompRule::new(vec![is_process])?])
 }
 
-/// Letters typed into the terminal that Snapscope was started from.
+/// Matches `ioctl` requests that type characters into the terminal from which Snapscope was started.
 fn terminals() -> Result<Vec<SeccompRule>, BackendError> {
     let requests = [libc::TIOCSTI, libc::TIOCLINUX];
     let is = |request: libc::Ioctl| SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request);

@@ -1,4 +1,4 @@
-//! Landlock: which files a process may open, and whom it may reach.
+//! Restricts which files a process may open, and which ports and processes it may reach, with Landlock.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr as _,
@@ -7,10 +7,13 @@ use landlock::{
 
 use crate::Walls;
 
-/// What is asked for: Linux 6.12. A kernel that knows less holds what it knows, from 5.13 on.
+/// Landlock version that is requested (Linux 6.12). Older kernels, from 5.13 on, enforce the part that they support.
 const ASKED: ABI = ABI::V6;
 
-/// Lets this thread open what `walls` names and nothing else; returns in a sentence what the kernel lacks.
+/// Restricts this thread to the files, folders and devices in `walls`.
+///
+/// # Errors
+/// Returns a sentence with the reason if the kernel has no Landlock or refuses the rules.
 pub(crate) fn restrict(walls: &Walls) -> Result<(), String> {
     match enforce(walls) {
         Ok(RulesetStatus::NotEnforced) => {
@@ -28,7 +31,7 @@ fn enforce(walls: &Walls) -> Result<RulesetStatus, RulesetError> {
     let status = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(ASKED))?
-        // No port is named, so none is reached.
+        // No rule allows a port, so none can be reached.
         .handle_access(AccessNet::from_all(ASKED))?
         .scope(Scope::from_all(ASKED))?
         .create()?
@@ -39,7 +42,7 @@ fn enforce(walls: &Walls) -> Result<RulesetStatus, RulesetError> {
     Ok(status.ruleset)
 }
 
-/// What a process does in a folder of its own: regular files and folders, no devices, sockets or links.
+/// Returns the rights to make, change, move and remove regular files and folders, but no devices, sockets or links.
 fn changes() -> BitFlags<AccessFs> {
     AccessFs::WriteFile
         | AccessFs::Truncate

@@ -1,10 +1,9 @@
-//! Walls round a process that reads what others wrote, or runs what may go wrong: Landlock for files, seccomp for calls,
-//! and none of root's rights.
+//! Sandboxes a process that reads untrusted files: Landlock for files, seccomp for system calls, few capabilities.
 //!
-//! They are the second line: a recorder runs no foreign code and a decoder believes no byte. Where either is wrong all
-//! the same, what is left to it is its own folder.
+//! The sandbox is a second line of defence: a recorder runs no foreign code, and a decoder trusts no byte of its input.
+//! If either has a fault all the same, it can reach no more than its own folder.
 //!
-//! Invariant: what is refused comes back as an error of the call; nothing is killed for having asked.
+//! Invariant: a refused system call returns an error; no process is killed for trying.
 
 #[cfg(target_os = "linux")]
 mod calls;
@@ -18,24 +17,24 @@ use std::path::PathBuf;
 
 pub use places::{SHARED_MEMORY, cards, libraries};
 
-/// What is left to a process once its walls are up: whatever is not named here it can't open.
+/// Files, folders and devices that a process may still open once its walls are up.
 ///
-/// Files that are open already stay so. Nothing can be executed, wherever it lies.
+/// Files that are already open stay open. Nothing can be executed, wherever it lies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Walls {
-    /// Files and folders that may be read, with all that is below.
+    /// Files and folders that may be read, including everything below them.
     pub read: Vec<PathBuf>,
-    /// Folders below which files may be written, renamed and removed, too.
+    /// Folders below which files may be read, written, renamed and removed.
     pub write: Vec<PathBuf>,
-    /// Devices that may be used in any way.
+    /// Device files that may be read, written and controlled by `ioctl`.
     pub devices: Vec<PathBuf>,
 }
 
 impl Walls {
-    /// Raises the walls round this thread and whatever it starts from now on; nobody can lower them again.
+    /// Raises the walls for this thread and for every thread that it starts afterwards, irrevocably.
     ///
-    /// A process raises them before it starts a thread: those that are there already stay outside.
-    /// Returns what this system can't hold, a sentence each: an old kernel is no reason not to work.
+    /// A process must call this before it starts threads, because threads that already run stay unrestricted.
+    /// Returns one sentence for each wall that this system does not support; an old kernel is not an error.
     #[must_use]
     pub fn raise(&self) -> Vec<String> {
         #[cfg(target_os = "linux")]

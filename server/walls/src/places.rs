@@ -1,10 +1,10 @@
-//! Where libraries and graphics cards are on this machine.
+//! Finds the folders of shared libraries and the device files of GPUs on this machine.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where systems keep libraries, and what libraries ask of a system.
+/// Folders in which systems keep libraries, and the settings that libraries read.
 const SYSTEM: &[&str] = &[
     "/usr",
     "/lib",
@@ -15,21 +15,24 @@ const SYSTEM: &[&str] = &[
     "/gnu/store",
     "/run/opengl-driver",
     "/etc",
-    // Landlock keeps secrets of other processes, such as their environment, out of it.
+    // Landlock hides the secrets of other processes in it, such as their environment.
     "/proc",
     "/sys",
 ];
 
-/// Devices that are no hardware.
+/// Devices without hardware behind them.
 const HARMLESS: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Where a daemon of CUDA's listens, if a machine's administrator has started it so that processes share a card.
+/// Folder of the sockets of CUDA's Multi-Process Service (MPS), a daemon through which processes share a GPU.
+///
+/// It exists only if an administrator has started the daemon.
 const SHARING: &str = "/tmp/nvidia-mps";
 
-/// What a process has to read so that its libraries go on working: those of the system, the folders of those that it
-/// has loaded or is told to look in, and the settings of the machine.
+/// Returns the files and folders that a process has to read so that its libraries keep working.
 ///
-/// A library that lies in the home folder itself or above does not open that folder: it is alone then.
+/// They are the system's libraries and settings, the folders of the libraries that are loaded, and those in
+/// `LD_LIBRARY_PATH`. A loaded library that lies in the home folder itself, or in a folder above it, is listed as a
+/// single file, so that the folder stays closed.
 pub fn libraries() -> Vec<PathBuf> {
     let searched = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let searched = env::split_paths(&searched).filter(|folder| !folder.as_os_str().is_empty()).flat_map(with_nvidias);
@@ -46,13 +49,15 @@ pub fn libraries() -> Vec<PathBuf> {
     all
 }
 
-/// A folder, and where a Python environment has the packages of NVIDIA's that a libtorch there loads when it needs them.
+/// Returns a folder of libtorch, and the folder in the same Python environment that has NVIDIA's packages.
+///
+/// libtorch loads libraries from those packages when it first needs them.
 fn with_nvidias(folder: PathBuf) -> [PathBuf; 2] {
     let beside = folder.join("../../nvidia");
     [folder, beside]
 }
 
-/// The files that are mapped into this process as code.
+/// Returns the files that are mapped as executable code, given the content of `/proc/self/maps`.
 fn mapped(maps: &str) -> Vec<PathBuf> {
     let code = maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|rights| rights.contains('x')));
     let mut files: Vec<PathBuf> = code.filter_map(|line| Some(line[line.find('/')?..].into())).collect();
@@ -60,7 +65,7 @@ fn mapped(maps: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Whether a folder has the home folder in it, or is all of the machine.
+/// Returns true if a folder is or contains the home folder, or is the root of the file tree.
 fn holds_home(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let home = env::var_os("HOME").map(PathBuf::from);
@@ -68,7 +73,7 @@ fn holds_home(folder: &Path) -> bool {
     folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder))
 }
 
-/// The device files of NVIDIA's driver, those that are no hardware, and memory that processes share.
+/// Returns the device files of NVIDIA's driver, devices without hardware, and the folder of the MPS daemon.
 pub fn cards() -> Vec<PathBuf> {
     let is_card = |name: &str| name.starts_with("nvidia") || name == "dxg";
     let entries = fs::read_dir("/dev").into_iter().flatten().flatten();
@@ -76,7 +81,7 @@ pub fn cards() -> Vec<PathBuf> {
     cards.chain(HARMLESS.iter().map(PathBuf::from)).chain([SHARING.into()]).collect()
 }
 
-/// The folder in which processes share memory: CUDA's driver makes files there.
+/// Folder of shared memory, in which CUDA's driver makes files.
 pub const SHARED_MEMORY: &str = "/dev/shm";
 
 #[cfg(test)]

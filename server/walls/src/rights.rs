@@ -1,14 +1,17 @@
-//! What root may do beyond others: a process that was started by root keeps little of it.
+//! Gives up most of root's capabilities in a process that root has started.
 
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
-/// Opening files, which the other walls hold back, and holding memory that a card copies from.
+/// Capabilities that are kept: opening files, which Landlock restricts, and locking memory that a GPU copies from.
 const KEPT: CapabilitySet =
     CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::DAC_READ_SEARCH).union(CapabilitySet::IPC_LOCK);
 
-/// Gives this thread's other rights up; returns in a sentence why that can't be.
+/// Drops all capabilities of this thread except [`KEPT`].
 ///
-/// With all of them, memory and environment of other processes can be read in spite of Landlock.
+/// With all of them, a process could read the memory and the environment of other processes in spite of Landlock.
+///
+/// # Errors
+/// Returns a sentence with the reason if the capabilities cannot be read or set.
 pub(crate) fn give_up() -> Result<(), String> {
     let fewer = |sets: CapabilitySets| CapabilitySets {
         effective: sets.effective & KEPT,

@@ -1,4 +1,4 @@
-//! What is refused behind walls, and what still works: each test tries it in a thread of its own.
+//! Tests what is refused behind walls and what still works, each in a thread of its own.
 
 #![cfg(target_os = "linux")]
 
@@ -18,7 +18,7 @@ use nix::unistd::Pid;
 use tempfile::TempDir;
 use walls::{Walls, cards, libraries};
 
-/// Two folders with a file each; the walls are round the first.
+/// Two folders with one file each; behind the walls only the first can be reached.
 struct Place {
     inside: TempDir,
     outside: TempDir,
@@ -38,7 +38,7 @@ impl Place {
         self.outside.path().join(name)
     }
 
-    /// What comes of work in a thread with walls, which this system can hold.
+    /// Runs `work` in a thread behind walls and returns its result; panics if this system lacks one of the walls.
     #[track_caller]
     fn behind_walls<T: Send>(&self, work: impl FnOnce(&Path) -> T + Send) -> T {
         let walls = Walls { read: libraries(), write: vec![self.inside.path().to_owned()], devices: cards() };
@@ -110,7 +110,7 @@ fn what_others_know_is_out_of_reach() {
     let place = Place::new();
     let parent = std::os::unix::process::parent_id();
     place.behind_walls(|_| {
-        // Passwords are there.
+        // A process's environment can hold passwords.
         check_refused(fs::read(format!("/proc/{parent}/environ")));
         check_refused(fs::read(format!("/proc/{parent}/maps")));
         fs::read("/proc/self/environ").expect("its own are its own");
@@ -137,7 +137,7 @@ fn no_other_program_runs() {
     let place = Place::new();
     place.behind_walls(|_| {
         check_refused(Command::new("/bin/true").status());
-        // Should it be carried out, it fails this test.
+        // If `exec` were carried out, `/bin/false` would replace this test and fail it.
         check_refused::<()>(Err(Command::new("/bin/false").exec()));
     });
 }

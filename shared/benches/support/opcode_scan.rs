@@ -1,6 +1,6 @@
-//! The floor of decoding: a walk over the opcodes of a pickle that does nothing else.
+//! The lower bound of decoding: a walk over the opcodes of a pickle that does nothing else.
 
-/// The number of opcodes, or `None` if the bytes are no pickle of the opcodes that snapshots use.
+/// Counts the opcodes; returns `None` for opcodes that snapshots don't use.
 pub(crate) fn opcode_scan(bytes: &[u8]) -> Option<u64> {
     let mut at = 0;
     let mut count = 0;

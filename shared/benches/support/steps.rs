@@ -1,21 +1,20 @@
-//! A long training that looks like one: a model, passes, gradients and an optimizer, with what frames are asked for.
+//! Creates a long trace of a training with a model, passes, gradients, an optimizer and selectable frames.
 
 use shared::trace::{Action, Annotation, Device, Event, EventContext, Frame, StackId, Stage, Trace};
 
-/// Layers of the model; each has a weight, and keeps so many tensors for backward.
+/// Number of layers, each of which has a weight, and of tensors that each layer keeps for backward.
 const LAYERS: u64 = 48;
 const KEPT: u64 = 14;
 
-/// What the stacks of the trace have.
+/// Frames of the trace's stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frames {
-    /// The phase of each allocation, and annotations of the steps.
+    /// Phase of each allocation, with annotations of the steps.
     Phases,
-    /// The names of operations.
+    /// Names of operations.
     Operations,
-    /// Nothing.
     Missing,
-    /// Calls of a program, 24 deep.
+    /// Calls of a program, 24 frames deep.
     Program,
 }
 
@@ -28,7 +27,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// An operation of a layer's module, within the calls of the modules around it and the loop of the training.
+    /// Returns a stack of an operation in a layer's module, inside the surrounding modules and the training loop.
     fn calls(&mut self, phase: &str, operation: &str, layer: u64) -> StackId {
         const MODULES: u64 = 10;
         let mut frames = vec![(operation, "torch/nn/functional.py", 1)];
@@ -134,7 +133,7 @@ impl Recorder {
     }
 }
 
-/// A trace of at least this many events.
+/// Creates a trace of at least this many events.
 pub(crate) fn training(events: usize, frames: Frames) -> Trace {
     let (trace, device) = (Trace::default(), Device::default());
     let mut recorder = Recorder { trace, device, frames, free_addrs: Vec::new(), next_addr: 0x7f00_0000_0000 };

@@ -1,10 +1,10 @@
-//! No program of requests breaks the allocator's invariants, whatever the settings.
+//! Checks that no program of requests breaks the allocator's invariants, whatever the settings.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use shared::allocator::{Allocator, PlacedBlock, PlacedSegment, PoolKey, Settings, TorchVersion, VirtualCard};
 
-/// The card's memory: small, so that it is full every now and then.
+/// Memory of the card, small enough to be full now and then.
 const CARD: u64 = 512 << 20;
 
 const CONFS: [&str; 8] = [
@@ -50,7 +50,9 @@ fuzz_target!(|bytes: &[u8]| {
     allocator.check();
 });
 
-/// A segment that is older than the program, in steps of 2 MiB: blocks in use at both ends, free memory between.
+/// Creates a segment that is older than the program: blocks in use at both ends, free memory between.
+///
+/// Its size is in units of 2 MiB.
 fn segment(shape: u8) -> PlacedSegment {
     let blocks = u64::from(shape >> 4 & 3);
     let steps = 2 + u64::from(shape & 15);

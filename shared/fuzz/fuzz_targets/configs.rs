@@ -1,4 +1,5 @@
-//! No training config makes its reader panic or take more memory than the law says, and a job survives being written.
+//! Checks that reading a training config never panics or exceeds its memory limit, and that its job survives being
+//! written.
 #![no_main]
 
 #[path = "../../tests/support/configs.rs"]

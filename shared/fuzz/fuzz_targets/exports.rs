@@ -1,4 +1,4 @@
-//! Whatever can be imported can be exported: a snapshot of it is the same trace, every other form is well formed.
+//! Checks every export of any snapshot that can be imported: snapshots are the same trace, other forms are well formed.
 #![no_main]
 
 #[path = "../../tests/support/exports.rs"]

@@ -1,5 +1,6 @@
-//! No bytes make the importer or the analyses panic or take more memory than the law says, and chunks of any size give
-//! the same.
+//! Checks that importing and analysing any bytes never panics or exceeds the memory limit.
+//!
+//! Chunks of any size must give the same result.
 #![no_main]
 
 #[path = "../../tests/support/analyses.rs"]
@@ -18,8 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
     let whole = within_the_law(bytes);
     let chunk_len = 1 + bytes.first().map_or(0, |&byte| usize::from(byte) % 40);
     let pieces = in_chunks(bytes, chunk_len);
-    // What an error quotes may end with the chunk, its place may not.
-    // Where a wrapping is damaged as well as its content, either error may come first.
+    // The text that an error quotes may depend on the chunks, but its offset may not.
+    // If both a container and its content are damaged, either error may come first.
     let is_wrapped = bytes.contains(&0x1f) || bytes.trim_ascii_start().first() == Some(&b'<');
     let place = |error: &ImportError| if is_wrapped { None } else { error.offset };
     assert_eq!(whole.as_ref().map(figures).map_err(place), pieces.as_ref().map(figures).map_err(place));
@@ -29,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Looks through the bytes, then analyses the second half of the first device.
+/// Runs both passes over the bytes and analyses the second half of the first device's events.
 fn part(bytes: &[u8]) {
     let mut importer = Importer::overview();
     let Ok(overview) = importer.push(bytes).and_then(|()| importer.finish_overview()) else { return };
@@ -41,9 +42,9 @@ fn part(bytes: &[u8]) {
     }
 }
 
-/// The trace, decoded within the memory that its bytes justify.
+/// Decodes a trace and checks the memory limit.
 fn within_the_law(bytes: &[u8]) -> Result<Trace, ImportError> {
-    // What gzip has unpacked and not handed on yet, in as many layers as there may be.
+    // Bytes that gzip has unpacked but not passed on, in the maximum number of layers.
     const UNPACKED_BYTES: u64 = 3 << 15;
     let mut decoded = 0;
     let (result, peak) = peak_bytes(|| {

@@ -1,4 +1,4 @@
-//! No bytes make the pickle reader panic or take more memory than the law says.
+//! Checks that reading any bytes as a pickle never panics or exceeds the memory limit.
 #![no_main]
 
 #[path = "../../tests/support/counting.rs"]

@@ -1,4 +1,6 @@
-//! No texts make the cleaning of a copy panic, and no copy has a text that it should not have; a copy of it is the same.
+//! Checks that cleaning any texts never panics and leaves no text that has to go.
+//!
+//! A copy of the copy must be the same.
 #![no_main]
 
 #[path = "../../tests/support/copies.rs"]

@@ -1,35 +1,35 @@
-//! Where allocations lie: a range of addresses that is given out and taken back.
+//! Hands out addresses from a range and takes them back, in the order in which drivers do.
 //!
 //! The caching allocator orders equal free blocks by address, so the order in which the driver hands addresses out
 //! decides which of them is reused. Real drivers take slots of 32 MiB, most often downwards, and let later requests
-//! fill what a slot has left:
+//! fill the rest of a slot:
 //!
 //! ```text
-//! descending, requests 30, 2, 20, 40 MiB      ascending
-//!   [ 40 .................. |24 free][30 |2 ]     ... and 20 goes to a slot below
+//! descending, requests of 30, 2, 20, 40 and 10 MiB; addresses grow to the right
+//!   [ 40 ............ | 24 free ][ 20 | 10 | 2 free ][ 30 | 2 ]
 //! ```
 //!
-//! A request goes into the smallest hole that holds it, the lowest of equals. Cost: O(log holes).
+//! A request goes into the smallest hole that holds it, and among equal ones into the lowest. Cost: O(log holes).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The way in which fresh addresses go.
+/// Direction in which fresh addresses are handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressOrder {
     /// Each fresh allocation begins where the last one ended.
     Ascending,
-    /// Fresh slots of 32 MiB go down; the rest of a slot is a hole.
+    /// Fresh slots of 32 MiB go down; the rest of a slot becomes a hole.
     Descending,
 }
 
-/// The size of a slot in descending order, in bytes.
+/// Size of a slot in descending order, in bytes.
 const SLOT: u64 = 32 << 20;
 
 /// A range of addresses with holes.
 #[derive(Debug)]
 pub struct AddressSpace {
     order: AddressOrder,
-    /// What has never been given out, from start to end.
+    /// Range that was never handed out: (start, end).
     fresh: (u64, u64),
     /// Holes by address: start to size.
     holes: BTreeMap<u64, u64>,
@@ -38,12 +38,12 @@ pub struct AddressSpace {
 }
 
 impl AddressSpace {
-    /// The space from `start` to `end`, all of it free.
+    /// Creates a space from `start` to `end`, all of it free.
     pub fn new(start: u64, end: u64, order: AddressOrder) -> Self {
         Self { order, fresh: (start, end), holes: BTreeMap::new(), by_size: BTreeSet::new() }
     }
 
-    /// Gives out `size` bytes; nothing where no range is that large.
+    /// Hands out `size` bytes; returns `None` if no range is large enough.
     pub fn take(&mut self, size: u64) -> Option<u64> {
         let hole = self.by_size.range((size, 0)..).next().copied();
         let (held, start) = match hole {
@@ -55,7 +55,7 @@ impl AddressSpace {
         Some(start)
     }
 
-    /// Takes a range back. The caller passes what it was given.
+    /// Takes back a range that [`take`](Self::take) returned.
     pub fn give_back(&mut self, start: u64, size: u64) {
         let (mut start, mut size) = (start, size);
         if let Some((&before, &held)) = self.holes.range(..start).next_back()
@@ -71,7 +71,7 @@ impl AddressSpace {
         self.add_hole(start, size);
     }
 
-    /// A range that was never given out, as (size, start); in descending order whole slots of it.
+    /// Takes a range that was never handed out, as (size, start); in descending order in whole slots.
     fn take_fresh(&mut self, size: u64) -> Option<(u64, u64)> {
         let (start, end) = self.fresh;
         match self.order {

@@ -1,50 +1,48 @@
-//! Blocks: the pieces that tile the segments, each linked with its neighbours.
+//! Blocks tile the segments; each is linked with its neighbours.
 
 use std::ops::{Index, IndexMut};
 
 use super::pool::PoolIndex;
 
-/// A handle to a block; it is good from the request to the end of the free.
+/// Handle of a block, valid from the request until the block is back in its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(pub(super) u32);
 
-/// What a block is at the moment.
+/// State of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockUse {
-    /// In use.
     Allocated,
-    /// Freed by the user, still needed by another stream.
+    /// Freed by the user, but still in use on another stream.
     PendingFree,
-    /// In its pool.
     Free,
     /// Addresses of an expandable segment without memory.
     Unmapped,
 }
 
-/// A range of addresses.
+/// Range of addresses with one state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) addr: u64,
     pub(super) size_bytes: u64,
-    /// The unrounded request; stale while the block is free.
+    /// Unrounded request; stale while the block is free.
     pub(super) requested_bytes: u64,
     pub(super) stream: u64,
-    /// How many searches its pool had seen when the block became free: its age counts from there.
+    /// Value of its pool's search counter when the block became free; its age is counted from there.
     pub(super) free_since: u64,
     pub(super) prev: Option<BlockId>,
     pub(super) next: Option<BlockId>,
-    /// Which segment of all came first, where the version orders equal blocks by that; else 0.
+    /// Rank of the segment by age where the version orders equal blocks by it; otherwise 0.
     pub(super) order: u32,
-    /// The expandable segment that it is part of.
+    /// Index of the expandable segment that the block belongs to.
     pub(super) reservation: Option<u32>,
     pub(super) pool: PoolIndex,
     pub(super) state: BlockUse,
-    /// Whether a stream other than its own used it.
+    /// True if a stream other than the block's own used it.
     pub(super) is_shared: bool,
 }
 
 impl Block {
-    /// A free block without neighbours.
+    /// Creates a free block without neighbours.
     pub(super) fn new(addr: u64, size_bytes: u64, stream: u64, pool: PoolIndex) -> Self {
         Self {
             addr,
@@ -62,23 +60,22 @@ impl Block {
         }
     }
 
-    /// Whether it is only a part of its segment.
+    /// Returns true if the block is only a part of its segment.
     pub(super) fn is_split(&self) -> bool {
         self.prev.is_some() || self.next.is_some()
     }
 
-    /// Whether nobody uses it, mapped or not.
+    /// Returns true if the block is free, mapped or not.
     pub(super) fn is_available(&self) -> bool {
         matches!(self.state, BlockUse::Free | BlockUse::Unmapped)
     }
 
-    /// One past the last address.
     pub(super) fn end(&self) -> u64 {
         self.addr.saturating_add(self.size_bytes)
     }
 }
 
-/// All blocks; places of deleted ones are used again.
+/// Table of all blocks; rows of deleted blocks are reused.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     rows: Vec<Option<Block>>,
@@ -101,13 +98,13 @@ impl Blocks {
         self.vacant.push(id);
     }
 
-    /// All blocks in no order.
+    /// Iterates over all blocks in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (BlockId, &Block)> {
         let id = |index: usize| BlockId(index as u32);
         self.rows.iter().enumerate().filter_map(move |(index, row)| Some((id(index), row.as_ref()?)))
     }
 
-    /// Cuts `size_bytes` off the front of a block: the front is new, the rest keeps its handle.
+    /// Splits `size_bytes` off the front of a block: the front gets a new handle, the rest keeps the old one.
     pub(super) fn split_front(&mut self, rest: BlockId, size_bytes: u64) -> BlockId {
         let block = self[rest];
         let front = self.add(Block { size_bytes, next: Some(rest), ..block });
@@ -119,7 +116,7 @@ impl Blocks {
         front
     }
 
-    /// Cuts the end off a block, which keeps `size_bytes`; the end is new.
+    /// Splits the end off a block, which keeps `size_bytes`; the end gets a new handle.
     pub(super) fn split_back(&mut self, front: BlockId, size_bytes: u64) -> BlockId {
         let block = self[front];
         let back = self.add(Block {
@@ -136,7 +133,7 @@ impl Blocks {
         back
     }
 
-    /// Adds a neighbour's range to a block and deletes the neighbour.
+    /// Adds the range of a neighbour to a block and deletes the neighbour.
     pub(super) fn absorb(&mut self, block: BlockId, neighbour: BlockId) {
         let gone = self[neighbour];
         if gone.next == Some(block) {

@@ -1,4 +1,4 @@
-//! The language of `PYTORCH_CUDA_ALLOC_CONF`: `key:value` with commas between, lists in brackets.
+//! Parses and writes `PYTORCH_CUDA_ALLOC_CONF`: `key:value` pairs with commas between, lists in brackets.
 
 use std::fmt;
 
@@ -6,17 +6,16 @@ use super::settings::{ROUNDUP_INTERVALS, Settings, TorchVersion};
 
 const MIB: u64 = 1 << 20;
 
-/// Why a text is not a setting of the allocator.
+/// Error of a `PYTORCH_CUDA_ALLOC_CONF` that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfError {
-    /// PyTorch would refuse it.
+    /// PyTorch would refuse the option.
     Invalid {
-        /// The option.
         key: String,
-        /// What is wrong and what may stand there.
+        /// What is wrong and which values are allowed.
         message: String,
     },
-    /// PyTorch has it, but the allocator here does not follow it.
+    /// PyTorch has the option, but this model does not follow it.
     NotModelled {
         /// The option with its value.
         option: String,
@@ -40,7 +39,7 @@ fn invalid<T>(key: &str, message: impl Into<String>) -> Result<T, ConfError> {
     Err(ConfError::Invalid { key: key.to_owned(), message: message.into() })
 }
 
-/// Options that do not change what happens to device memory, one request at a time.
+/// Options that do not change device memory as long as requests come one at a time.
 const WITHOUT_EFFECT: [&str; 5] = [
     "release_lock_on_cudamalloc",
     "release_lock_on_hipmalloc",
@@ -54,7 +53,7 @@ pub(super) fn parse(conf: &str, version: TorchVersion) -> Result<Settings, ConfE
     let mut settings = Settings { version, ..Settings::default() };
     let compact: String = conf.chars().filter(|c| !c.is_whitespace()).collect();
     let options: Vec<(&str, &str)> = split(&compact).map(|option| key_and_value(option)).collect::<Result<_, _>>()?;
-    // Two limits are bounded by this one, wherever it stands.
+    // The segment size is the lower bound of two other options, so it is read first, wherever it stands.
     if let Some((key, value)) = options.iter().find(|(key, _)| *key == "large_segment_size_mb") {
         settings.large_segment_bytes = more_than(key, value, 10)?;
         settings.max_non_split_rounding_bytes = settings.large_segment_bytes;
@@ -65,7 +64,7 @@ pub(super) fn parse(conf: &str, version: TorchVersion) -> Result<Settings, ConfE
     Ok(settings)
 }
 
-/// The options of a text: commas inside brackets do not end one.
+/// Splits a text into its options; commas inside brackets do not end one.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     let is_end = move |c: char| {
@@ -82,7 +81,7 @@ fn key_and_value(option: &str) -> Result<(&str, &str), ConfError> {
     }
 }
 
-/// Options that came after 2.1, and the release that brought them.
+/// Options that are newer than PyTorch 2.1, each with the release that added it.
 const SINCE: [(&str, TorchVersion); 2] =
     [("large_segment_size_mb", TorchVersion(2, 11)), ("per_process_memory_fraction", TorchVersion(2, 10))];
 
@@ -144,10 +143,10 @@ fn fraction(key: &str, value: &str, one_is_fine: bool) -> Result<f64, ConfError>
     }
 }
 
-/// One number for all sizes, or a list such as `[64:8,256:4,>:2]` with sizes in mebibytes.
+/// Parses one number for all sizes, or a list such as `[64:8,256:4,>:2]` with sizes in mebibytes.
 ///
-/// The first number of a list holds for all smaller sizes too, one after `>` for all larger ones; between the named
-/// sizes there is no rounding.
+/// The first number of a list also holds for all smaller sizes, one after `>` for all larger ones.
+/// Sizes between the listed ones get 0: they are rounded to 512 bytes only.
 fn divisions(key: &str, value: &str) -> Result<[u64; ROUNDUP_INTERVALS], ConfError> {
     let Some(list) = value.strip_prefix('[').and_then(|list| list.strip_suffix(']')) else {
         return Ok([parts(key, value)?; ROUNDUP_INTERVALS]);
@@ -174,7 +173,7 @@ fn divisions(key: &str, value: &str) -> Result<[u64; ROUNDUP_INTERVALS], ConfErr
     Ok(table)
 }
 
-/// A power of two.
+/// Parses a power of two.
 fn parts(key: &str, value: &str) -> Result<u64, ConfError> {
     match value.parse::<u64>() {
         Ok(number) if number.is_power_of_two() => Ok(number),

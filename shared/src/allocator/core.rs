@@ -1,12 +1,13 @@
-//! The allocator: how a request is served and how a block comes back.
+//! The allocator: serves requests and takes blocks back.
 //!
 //! ```text
-//! allocate  search the pool ─ collect garbage ─ fetch ─ search the pools that help out ─
+//! allocate  search the pool ─ collect garbage ─ fetch ─ search the pools with `use_on_oom` ─
 //!           release oversize blocks, fetch ─ release all, fetch ─ oom
 //! free      at once, or when the other streams that used the block are done (complete)
 //! ```
 //!
-//! Cost: O(log free blocks) a request; memory is bounded by the blocks that live.
+//! Cost: O(log free blocks) for a request that the pool serves.
+//! Memory grows with the highest number of blocks, and with the events that are not cleared.
 
 use std::collections::VecDeque;
 
@@ -19,16 +20,16 @@ use super::rounding;
 use super::settings::Settings;
 use super::state::Counters;
 
-/// A request that could not be served; an `oom` event tells the rest.
+/// A request that could not be served; an `oom` event has the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory {
-    /// The rounded request in bytes.
+    /// Rounded request in bytes.
     pub block_bytes: u64,
-    /// What the card had left, in bytes.
+    /// Bytes that were left on the device.
     pub free_bytes: u64,
 }
 
-/// A handle to a free that waits for other streams.
+/// Handle of a free that waits for other streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PendingFree(u64);
 
@@ -47,23 +48,22 @@ pub struct Allocator<D> {
     pub(super) counters: Counters,
     pub(super) events: Vec<Event>,
     captures: u32,
-    /// How many segments there were so far.
+    /// Number of segments so far; stays 0 unless the version orders free blocks by it.
     orders: u32,
 }
 
-/// A request on its way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) block_bytes: u64,
     pub(super) segment_bytes: u64,
     pub(super) stream: u64,
     pub(super) pool: PoolIndex,
-    /// Whether expandable segments may serve it.
+    /// True if expandable segments may serve the request.
     pub(super) is_expandable: bool,
 }
 
 impl<D: Driver> Allocator<D> {
-    /// An allocator without any segment.
+    /// Creates an allocator without segments.
     pub fn new(settings: Settings, driver: D) -> Self {
         Self {
             allowed_bytes: settings.allowed_bytes(driver.total_bytes()),
@@ -83,10 +83,10 @@ impl<D: Driver> Allocator<D> {
 
     /// Serves a request of `size_bytes` on a stream from a pool.
     ///
-    /// A tensor without elements asks for nothing in PyTorch, and so should the caller.
+    /// PyTorch makes no request for a tensor without elements, and neither should the caller.
     ///
     /// # Errors
-    /// Out of memory, after everything that can be given back was given back.
+    /// Returns an error if the memory does not suffice after everything that can be released was released.
     pub fn allocate(&mut self, size_bytes: u64, stream: u64, pool: PoolKey) -> Result<BlockId, OutOfMemory> {
         let size_bytes = size_bytes.min(rounding::MOST_BYTES);
         let mut request = self.request(size_bytes, stream, pool);
@@ -108,13 +108,13 @@ impl<D: Driver> Allocator<D> {
         Ok(block)
     }
 
-    /// Says that a stream uses a block, so that a free waits for it.
+    /// Marks a block as used by a stream, so that its free waits for that stream.
     pub fn record_stream(&mut self, block: BlockId, stream: u64) {
         let block = &mut self.blocks[block];
         block.is_shared |= stream != block.stream;
     }
 
-    /// Frees a block; one that another stream used is pending until [`complete`](Self::complete).
+    /// Frees a block; if another stream used it, the free is pending until [`complete`](Self::complete).
     pub fn free(&mut self, block: BlockId) -> Option<PendingFree> {
         let row = self.blocks[block];
         debug_assert_eq!(row.state, BlockUse::Allocated, "a block is freed once");
@@ -131,9 +131,10 @@ impl<D: Driver> Allocator<D> {
         Some(pending)
     }
 
-    /// Says that the other streams are done with a block; nothing, if the allocator has waited for that itself.
+    /// Completes a pending free because the other streams are done with the block.
     ///
-    /// PyTorch asks for it at the beginning of each request.
+    /// Does nothing if the allocator has already waited for those streams itself.
+    /// PyTorch checks this at the beginning of each request.
     pub fn complete(&mut self, pending: PendingFree) {
         if let Ok(position) = self.pending.binary_search_by_key(&pending, |row| row.0)
             && let Some((_, block)) = self.pending.remove(position)
@@ -142,12 +143,12 @@ impl<D: Driver> Allocator<D> {
         }
     }
 
-    /// Gives all cached memory back that can be; while a capture is under way only that of released pools.
+    /// Releases all cached memory that can be released; during a capture only that of pools without users.
     pub fn empty_cache(&mut self) {
         self.release_cached();
     }
 
-    /// Gives the memory of one private pool back if nobody uses it any more, as the end of a `MemPool` does.
+    /// Releases the memory of a private pool without users, as the end of a `MemPool` does.
     pub fn empty_pool(&mut self, pool: PoolKey) {
         if self.pools[pool.0 as usize].users > 0 {
             return;
@@ -161,36 +162,36 @@ impl<D: Driver> Allocator<D> {
         self.release_pool_blocks(pool);
     }
 
-    /// Adds a private pool, for a graph capture or a `MemPool` without options.
+    /// Adds a private pool for a graph capture or for a `MemPool` without options.
     pub fn create_pool(&mut self) -> PoolKey {
         self.create_pool_with(PoolOptions::default())
     }
 
-    /// Adds a private pool, as a `MemPool` with options is.
+    /// Adds a private pool for a `MemPool` with options.
     pub fn create_pool_with(&mut self, options: PoolOptions) -> PoolKey {
         self.pools.push(Pool::new(options));
         PoolKey(u32::try_from(self.pools.len() - 1).expect("fewer than 2^32 pools"))
     }
 
-    /// Counts one user more of a private pool.
+    /// Adds a user to a private pool.
     pub fn retain_pool(&mut self, pool: PoolKey) {
         self.pools[pool.0 as usize].users += 1;
     }
 
-    /// Counts one user less; the memory of a pool without any is given back with the cache.
+    /// Removes a user from a private pool; the memory of a pool without users is released with the cache.
     pub fn release_pool(&mut self, pool: PoolKey) {
         let users = &mut self.pools[pool.0 as usize].users;
         *users = users.saturating_sub(1);
     }
 
-    /// Says that requests are diverted to a private pool from here on: no request gives cached memory back then.
+    /// Begins a capture: until it ends, no request releases the whole cache.
     ///
-    /// Which requests those are is said with each.
+    /// Each request names its pool, so the capture itself diverts nothing.
     pub fn begin_capture(&mut self) {
         self.captures += 1;
     }
 
-    /// Ends what [`begin_capture`](Self::begin_capture) began.
+    /// Ends a capture begun with [`begin_capture`](Self::begin_capture).
     pub fn end_capture(&mut self) {
         self.captures = self.captures.saturating_sub(1);
     }
@@ -206,7 +207,7 @@ impl<D: Driver> Allocator<D> {
         Request { block_bytes, segment_bytes, stream, pool, is_expandable: self.settings.expandable_segments }
     }
 
-    /// A block that was not in the pool; where another pool helps out, the request becomes one to that pool.
+    /// Gets a block that is not in the pool; if another pool with `use_on_oom` serves it, the request is rewritten.
     fn fetch(&mut self, request: &mut Request) -> Option<BlockId> {
         self.collect_garbage();
         if let Some(block) = self.fetch_once(request) {
@@ -247,7 +248,7 @@ impl<D: Driver> Allocator<D> {
         Some(self.blocks.add(Block { order, ..Block::new(addr, segment_bytes, stream, pool) }))
     }
 
-    /// The place of a new segment among all, where the version orders free blocks by that.
+    /// Returns the rank of a new segment by age, where the version orders free blocks by it.
     pub(super) fn next_order(&mut self) -> u32 {
         if self.settings.version.orders_by_segment() {
             self.orders = self.orders.saturating_add(1);
@@ -273,7 +274,7 @@ impl<D: Driver> Allocator<D> {
         self.insert_free(block);
     }
 
-    /// Merges a block that is in no pool with the neighbours that are like it.
+    /// Merges a block that is in no pool with the neighbours of the same state.
     pub(super) fn merge(&mut self, block: BlockId) {
         let Block { state, prev, next, .. } = self.blocks[block];
         for neighbour in [prev, next].into_iter().flatten() {

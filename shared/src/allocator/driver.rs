@@ -1,53 +1,54 @@
-//! What stands below the allocator: a card that gives memory until it is full.
+//! The driver below the allocator: a device that hands out memory until it is full.
 
 use std::ops::Range;
 
 use super::address_space::{AddressOrder, AddressSpace};
 use super::rounding;
 
-/// The calls that the allocator makes to the card.
+/// Calls that the allocator makes to the CUDA driver.
 pub trait Driver {
-    /// The card's memory in bytes, as its properties name it.
+    /// Returns the device's memory in bytes, as its properties report it.
     fn total_bytes(&self) -> u64;
 
-    /// What is left of it in bytes.
+    /// Returns the bytes that are left.
     fn free_bytes(&self) -> u64;
 
-    /// `cudaMalloc`: the address of new memory, nothing where the card is full.
+    /// `cudaMalloc`: returns the address of new memory, `None` if the device is full.
     fn malloc(&mut self, size_bytes: u64) -> Option<u64>;
 
     /// `cudaFree`.
     fn free(&mut self, addr: u64, size_bytes: u64);
 
-    /// `cuMemAddressReserve`: the address of a range without memory.
+    /// `cuMemAddressReserve`: returns the address of a range without memory.
     fn reserve(&mut self, size_bytes: u64) -> u64;
 
     /// `cuMemAddressFree`.
     fn unreserve(&mut self, addr: u64, size_bytes: u64);
 
-    /// `cuMemCreate` and `cuMemMap` of a range in pieces of `unit_bytes`: false, and nothing mapped, where the card is full.
+    /// `cuMemCreate` and `cuMemMap` of a range in pieces of `unit_bytes`.
+    ///
+    /// Returns false, with nothing mapped, if the device is full.
     fn map(&mut self, addr: u64, size_bytes: u64, unit_bytes: u64) -> bool;
 
     /// `cuMemUnmap` and `cuMemRelease` of a range in pieces of `unit_bytes`.
     fn unmap(&mut self, addr: u64, size_bytes: u64, unit_bytes: u64);
 }
 
-/// Memory is taken in pages of this size, 2 MiB.
+/// Unit in which the device hands out memory, 2 MiB.
 const PAGE: u64 = 2 << 20;
-/// Where the addresses of memory begin and end.
+/// Range of the addresses of `cudaMalloc`.
 const MEMORY: (u64, u64) = (1 << 46, (1 << 46) + (1 << 43));
-/// Where the addresses of reservations begin and end.
+/// Range of the addresses of reservations.
 const RESERVATIONS: (u64, u64) = (1 << 45, 1 << 46);
 
-/// New memory lies in slots of this size, 32 MiB.
+/// Size of the slots that hold new memory, 32 MiB.
 const SLOT: u64 = 32 << 20;
-/// No address of a card lies behind this one: whatever is laid down ends here or before, so that sums of addresses and
-/// sizes stay within 64 bits.
+/// Highest address at which anything may end, so that sums of addresses and sizes stay within 64 bits.
 pub const LAST_ADDR: u64 = 1 << 62;
 
-/// A card that counts: it is full when its capacity is taken.
+/// Model of a device that only counts bytes: it is full when its capacity is taken.
 ///
-/// Addresses go as the virtual GPU's do, which is how most drivers do: slots of 32 MiB downwards.
+/// Addresses are those of the virtual GPU, which does as most drivers do: slots of 32 MiB, downwards.
 #[derive(Debug)]
 pub struct VirtualCard {
     total_bytes: u64,
@@ -58,16 +59,17 @@ pub struct VirtualCard {
 }
 
 impl VirtualCard {
-    /// A card of `total_bytes`, of which `usable_bytes` are left to the allocator.
+    /// Creates a device of `total_bytes`, of which `usable_bytes` are left to the allocator.
     ///
-    /// The difference is what the context and other libraries take.
+    /// The CUDA context and other libraries take the difference.
     pub fn new(total_bytes: u64, usable_bytes: u64) -> Self {
         Self::with_addresses(total_bytes, usable_bytes, MEMORY, RESERVATIONS)
     }
 
-    /// The same, with addresses below and above a range that segments lie in already.
+    /// Does the same as [`new`](Self::new), but keeps all addresses outside of `taken`, where segments lie already.
     ///
-    /// Where there is not enough room beside it, addresses are those of an empty card.
+    /// New memory lies below that range and reservations above it; without enough room there, the addresses are those
+    /// of `new`.
     pub fn beside(total_bytes: u64, usable_bytes: u64, taken: Range<u64>) -> Self {
         let total_bytes = total_bytes.min(rounding::MOST_BYTES);
         let end = taken.start / SLOT * SLOT;
@@ -97,7 +99,7 @@ impl VirtualCard {
     }
 }
 
-/// What pieces of a size take of the card together, in whole pages each.
+/// Returns the bytes that `size_bytes` in pieces of `unit_bytes` take on the device, each piece in whole pages.
 fn pages_bytes(size_bytes: u64, unit_bytes: u64) -> u64 {
     size_bytes / unit_bytes * unit_bytes.next_multiple_of(PAGE)
 }
@@ -130,7 +132,7 @@ impl Driver for VirtualCard {
     }
 
     fn reserve(&mut self, size_bytes: u64) -> u64 {
-        // Addresses without memory cost nothing: where the range is used up, it is used a second time.
+        // Addresses without memory cost nothing, so an exhausted range starts again at its beginning.
         self.reservations.take(size_bytes.next_multiple_of(PAGE)).unwrap_or(self.first_reservation)
     }
 

@@ -1,31 +1,30 @@
-//! What the allocator did, as its memory history would record it.
+//! Events of the allocator, as PyTorch's memory history would record them.
 
 use super::PoolKey;
 
-/// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum EventKind {
     /// A block was handed out; the size is the requested one.
     Alloc,
-    /// The user let go of a block.
+    /// The user freed a block; the size is the requested one.
     FreeRequested,
-    /// The block is back in its pool.
+    /// A block is back in its pool; the size is the requested one.
     FreeCompleted,
-    /// A segment was fetched from the driver.
+    /// A segment was allocated by the driver.
     SegmentAlloc,
-    /// A segment went back to the driver.
+    /// A segment was freed.
     SegmentFree,
     /// Pages were mapped into an expandable segment.
     SegmentMap,
-    /// Pages of an expandable segment went back to the driver.
+    /// Pages of an expandable segment were unmapped.
     SegmentUnmap,
-    /// A request failed; the size is the rounded one, the address is the card's free bytes.
+    /// A request failed; the size is the rounded one, the address is the device's free bytes.
     Oom,
 }
 
 impl EventKind {
-    /// The name in snapshot files.
+    /// Returns the name in snapshot files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Alloc => "alloc",
@@ -40,17 +39,14 @@ impl EventKind {
     }
 }
 
-/// One event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
-    /// What happened.
     pub kind: EventKind,
-    /// The address, see [`EventKind`].
+    /// Address; see [`EventKind`] for `oom`.
     pub addr: u64,
-    /// The size, see [`EventKind`].
+    /// Requested or rounded size, see [`EventKind`].
     pub size_bytes: u64,
-    /// The raw stream handle.
+    /// Raw handle of the stream.
     pub stream: u64,
-    /// The pool.
     pub pool: PoolKey,
 }

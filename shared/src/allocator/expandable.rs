@@ -1,10 +1,12 @@
-//! Expandable segments: one range of addresses for each pool and stream, which memory is mapped into by units.
+//! Expandable segments: one reserved range of addresses per pool and stream, into which memory is mapped in units.
+//!
+//! A further range is reserved only when the first has no room left.
 //!
 //! ```text
-//! units of 20 MiB      |████████████████████|░░░░░░░░░░░░░░░░░░░░|░░░░░░ ... up to 1 1/8 of the card
+//! units of 20 MiB      |████████████████████|░░░░░░░░░░░░░░░░░░░░|░░░░░░ ... up to 1 1/8 of the device's memory
 //! 3 MiB                |AAA.................|                          map 1
 //! 30 MiB               |AAABBBBBBBBBBBBBBBBB|BBBBBBBBBBBBB.......|      map 1 more, B begins in what was left
-//! empty_cache without B|AAA.................|                          unmap 1: only whole units go back
+//! empty_cache without B|AAA.................|                          unmap 1: only whole units are unmapped
 //! ```
 
 use super::block::{Block, BlockId, BlockUse};
@@ -13,7 +15,7 @@ use super::driver::Driver;
 use super::event::EventKind;
 use super::pool::PoolIndex;
 
-/// A reserved range of addresses.
+/// Reserved range of addresses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reservation {
     pub(super) addr: u64,
@@ -21,7 +23,7 @@ pub(super) struct Reservation {
     pub(super) unit_bytes: u64,
 }
 
-/// All reservations; places of released ones are used again.
+/// Table of all reservations; rows of released ones are reused.
 #[derive(Debug, Default)]
 pub(super) struct Reservations {
     rows: Vec<Option<Reservation>>,
@@ -45,7 +47,7 @@ impl Reservations {
 }
 
 impl<D: Driver> Allocator<D> {
-    /// Maps what a request needs at the lowest addresses that have room for it.
+    /// Maps the memory that a request needs at the lowest addresses that have room for it.
     pub(super) fn expand(&mut self, request: &Request) -> Option<BlockId> {
         let mut block = self.find_room(request);
         if self.blocks[block].state == BlockUse::Unmapped {
@@ -53,7 +55,7 @@ impl<D: Driver> Allocator<D> {
         }
         while self.blocks[block].size_bytes < request.block_bytes {
             let missing = request.block_bytes - self.blocks[block].size_bytes;
-            // There is room, and free neighbours were merged: what follows is unmapped.
+            // There is room, and free neighbours are merged, so the next block is unmapped.
             block = self.blocks[block].next?;
             self.map(block, missing)?;
         }
@@ -61,7 +63,9 @@ impl<D: Driver> Allocator<D> {
         Some(block)
     }
 
-    /// The lowest range of free and unmapped blocks that is large enough, from a new reservation if there is none.
+    /// Returns the first block of the lowest free and unmapped range that is large enough.
+    ///
+    /// Reserves a new range if there is none.
     fn find_room(&mut self, request: &Request) -> BlockId {
         let unmapped = self.half(request.pool).of(request.stream).map(|free| &free.unmapped);
         for &(_, block) in unmapped.into_iter().flatten() {
@@ -87,7 +91,7 @@ impl<D: Driver> Allocator<D> {
         false
     }
 
-    /// Reserves addresses for the whole card and an eighth more.
+    /// Reserves addresses for 1 1/8 of the device's memory.
     fn reserve(&mut self, stream: u64, pool: PoolIndex) -> BlockId {
         let unit_bytes = self.settings.unit_bytes(pool.is_small());
         let total = self.driver.total_bytes();
@@ -96,7 +100,7 @@ impl<D: Driver> Allocator<D> {
         self.add_reservation(Reservation { addr, size_bytes, unit_bytes }, stream, pool)
     }
 
-    /// One unmapped block over a whole reservation.
+    /// Adds a reservation as one unmapped block.
     pub(super) fn add_reservation(&mut self, reservation: Reservation, stream: u64, pool: PoolIndex) -> BlockId {
         let Reservation { addr, size_bytes, .. } = reservation;
         let reservation = Some(self.reservations.add(reservation));
@@ -108,7 +112,7 @@ impl<D: Driver> Allocator<D> {
         id
     }
 
-    /// Maps the front of an unmapped block, in whole units; it becomes a free block, merged with its neighbours.
+    /// Maps the front of an unmapped block in whole units; it becomes a free block, merged with its neighbours.
     fn map(&mut self, block: BlockId, size_bytes: u64) -> Option<()> {
         let row = self.blocks[block];
         let unit_bytes = self.unit_of(&row);
@@ -131,7 +135,7 @@ impl<D: Driver> Allocator<D> {
         Some(())
     }
 
-    /// Unmaps the whole units inside a free block; what is left at both ends stays free.
+    /// Unmaps the whole units inside a free block; the rest at both ends stays free.
     pub(super) fn unmap(&mut self, block: BlockId) {
         let row = self.blocks[block];
         let Some((start, end)) = self.whole_units(&row) else { return };
@@ -158,7 +162,7 @@ impl<D: Driver> Allocator<D> {
         }
     }
 
-    /// The range of whole units inside a block.
+    /// Returns the range of whole units inside a block.
     fn whole_units(&self, block: &Block) -> Option<(u64, u64)> {
         let Reservation { addr, unit_bytes, .. } = self.reservations.get(block.reservation?);
         let start = addr + (block.addr - addr).next_multiple_of(unit_bytes);
@@ -166,7 +170,7 @@ impl<D: Driver> Allocator<D> {
         (start < end).then_some((start, end))
     }
 
-    /// Gives a reservation back that has no memory left.
+    /// Releases a reservation that has no memory left.
     fn unreserve(&mut self, block: BlockId) {
         let row = self.blocks[block];
         let Some(index) = row.reservation else { return };

@@ -1,4 +1,6 @@
-//! Best fit: the smallest free block of the stream that holds the request, the first of equals in their order.
+//! Best fit: finds the smallest free block of the stream that holds the request.
+//!
+//! Among blocks of equal size the first in the pool's order wins.
 
 use super::block::{BlockId, BlockUse};
 use super::core::{Allocator, Request};
@@ -20,9 +22,9 @@ impl<D: Driver> Allocator<D> {
         Some(key.id)
     }
 
-    /// A free block of a private pool that helps the default one out, and the request as one to that pool.
+    /// Takes a free block from a private pool with `use_on_oom`, and rewrites the request for that pool.
     ///
-    /// Expandable segments don't help out.
+    /// Expandable segments are left out.
     pub(super) fn find_in_other_pools(&mut self, request: &Request) -> Option<(BlockId, Request)> {
         if request.pool.key() != PoolKey::DEFAULT {
             return None;
@@ -38,7 +40,7 @@ impl<D: Driver> Allocator<D> {
         })
     }
 
-    /// Ages of blocks matter to the garbage collection alone.
+    /// Returns true if ages are counted, which only the garbage collection needs.
     pub(super) fn counts_ages(&self) -> bool {
         self.allowed_bytes.is_some() && self.settings.garbage_collection_threshold > 0.0
     }
@@ -53,11 +55,14 @@ impl<D: Driver> Allocator<D> {
         if request.is_expandable {
             return Some(self.least_room(first, fitting));
         }
-        // Growth was switched off since, or this pool only helps out: what grows is for nobody.
+        // The request may not use expandable segments: they were switched off after these blocks came, or the pool only
+        // helps out (`use_on_oom`).
         fitting.find(|key| self.blocks[key.id].reservation.is_none())
     }
 
-    /// A block before unmapped addresses is as large as it could grow, so a larger one may be the better fit.
+    /// Picks the fitting block that could grow least.
+    ///
+    /// A block before unmapped addresses counts with the size that it could grow to, so a larger one may fit better.
     fn least_room(&self, first: FreeKey, rest: impl Iterator<Item = FreeKey>) -> FreeKey {
         let mut best = first;
         for next in rest {
@@ -70,14 +75,16 @@ impl<D: Driver> Allocator<D> {
         best
     }
 
-    /// The size of a block with the unmapped addresses after it.
+    /// Returns the size of a block plus the unmapped addresses after it.
     fn room(&self, block: BlockId) -> u64 {
         let block = &self.blocks[block];
         let after = block.next.map(|next| &self.blocks[next]).filter(|next| next.state == BlockUse::Unmapped);
         block.size_bytes + after.map_or(0, |next| next.size_bytes)
     }
 
-    /// Blocks that may not be split go to large requests only, and only if little of them is wasted.
+    /// Returns true if the block may not serve the request because it may not be split.
+    ///
+    /// Such blocks serve large requests only, and only if they waste less than `max_non_split_rounding_bytes`.
     fn is_too_large(&self, size_bytes: u64, request: &Request) -> bool {
         if self.settings.is_oversize(request.block_bytes) {
             size_bytes >= request.block_bytes + self.settings.max_non_split_rounding_bytes
@@ -86,7 +93,7 @@ impl<D: Driver> Allocator<D> {
         }
     }
 
-    /// Whether what a block has beyond the request becomes a block of its own.
+    /// Returns true if what the block has beyond the request becomes a block of its own.
     pub(super) fn should_split(&self, block: BlockId, request: &Request) -> bool {
         let rest = self.blocks[block].size_bytes - request.block_bytes;
         if self.pools[request.pool.key().0 as usize].options.is_unsplit {

@@ -1,8 +1,8 @@
-//! PyTorch's caching allocator as a state machine: requests in, events and segments out.
+//! A state machine of PyTorch's caching allocator: requests in, events and segments out.
 //!
-//! It knows no trace and no clock.
-//! What stands below it is a [`Driver`], a model of the card; what stands above it says which requests come, and when
-//! another stream is done with a freed block.
+//! It has no trace and no clock.
+//! Below it is a [`Driver`], a model of the device's memory; the caller above it sends the requests and says when
+//! another stream no longer uses a freed block.
 //! The rules are those of `c10/cuda/CUDACachingAllocator.cpp`; the tests replay programs that PyTorch itself ran.
 
 mod conf;

@@ -1,4 +1,4 @@
-//! Segments that were there before the first request: a recording that began late shows them at its end.
+//! Places segments that were there before the first request, as a recording that began late needs them.
 
 use super::block::{Block, BlockId, BlockUse};
 use super::core::Allocator;
@@ -10,41 +10,36 @@ use super::rounding;
 /// A block in use at a known address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedBlock {
-    /// The first address.
     pub addr: u64,
-    /// The rounded length; 0 where it is to be made from the request.
+    /// Rounded size; 0 if it is to be computed from the request.
     pub size_bytes: u64,
-    /// The request.
     pub requested_bytes: u64,
 }
 
-/// A segment at a known address with the blocks in use, in the order of their addresses.
+/// A segment at a known address with its blocks in use, in the order of their addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedSegment {
-    /// The first address.
     pub addr: u64,
-    /// The length.
     pub size_bytes: u64,
-    /// The raw stream handle.
+    /// Raw handle of the stream.
     pub stream: u64,
-    /// The pool.
     pub pool: PoolKey,
-    /// Whether it serves requests of up to 1 MiB.
+    /// True for a segment of the small pool, which serves blocks of up to 1 MiB.
     pub is_small: bool,
-    /// Whether it is expandable: its addresses go on behind it as far as the card is large.
+    /// True for an expandable segment: addresses for as much as the device's memory follow it.
     pub is_expandable: bool,
-    /// How far addresses can go on behind it, where something else follows.
+    /// Bytes of addresses that can follow an expandable segment, `None` if nothing limits them.
     pub room_bytes: Option<u64>,
-    /// The blocks in use; what lies between them is free.
+    /// Blocks in use; everything between them is free.
     pub blocks: Vec<PlacedBlock>,
 }
 
 impl<D: Driver> Allocator<D> {
-    /// Lays a segment down as it is, and answers the handles of its blocks in use.
+    /// Places a segment as it is, and returns the handles of its blocks in use.
     ///
     /// The segment has to end at [`LAST_ADDR`](super::LAST_ADDR) or before.
-    /// Segments that are laid down first count as the older ones.
-    /// The driver is not asked: whoever models the card takes the segment's bytes off it.
+    /// Segments that are placed first count as the older ones.
+    /// The driver is not asked: whoever models the device subtracts the segment's bytes.
     /// A block that overlaps the one before it, or lies outside of the segment, has no handle.
     pub fn place(&mut self, segment: &PlacedSegment) -> Vec<Option<BlockId>> {
         let pool = PoolIndex::new(segment.pool, segment.is_small);
@@ -61,7 +56,7 @@ impl<D: Driver> Allocator<D> {
             .collect()
     }
 
-    /// The segment as one free block in its pool.
+    /// Adds the segment as one free block in its pool.
     fn place_empty(&mut self, segment: &PlacedSegment, pool: PoolIndex) -> BlockId {
         self.counters.reserved_bytes.add(segment.size_bytes);
         if !segment.is_expandable {
@@ -72,7 +67,7 @@ impl<D: Driver> Allocator<D> {
             return id;
         }
         let unit_bytes = self.settings.unit_bytes(segment.is_small);
-        // What goes on behind the segment is as large as the card, if there are so many addresses.
+        // The addresses behind the segment suffice for the device's whole memory, unless there are fewer.
         let room = segment.room_bytes.unwrap_or(u64::MAX).min(u64::MAX - segment.addr - segment.size_bytes);
         let behind = self.driver.total_bytes().min(room) / unit_bytes;
         let size_bytes = segment.size_bytes + behind * unit_bytes;
@@ -89,7 +84,7 @@ impl<D: Driver> Allocator<D> {
         id
     }
 
-    /// Takes a block out of a free one: its handle, and the free rest behind it.
+    /// Takes a block out of a free one; returns its handle and the free rest behind it.
     fn place_block(&mut self, free: BlockId, block: &PlacedBlock) -> Option<(BlockId, Option<BlockId>)> {
         let row = self.blocks[free];
         let size_bytes = match block.size_bytes {

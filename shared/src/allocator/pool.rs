@@ -1,19 +1,19 @@
-//! Pools: where free blocks wait, in the order in which they are searched.
+//! Pools hold the free blocks in the order in which they are searched.
 
 use std::collections::BTreeSet;
 
 use super::block::{Block, BlockId};
 
-/// A handle to a pool of small and large blocks: the default one, or a private one.
+/// Handle of a pool of small and large blocks: the default pool or a private one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PoolKey(pub(super) u32);
 
 impl PoolKey {
-    /// The pool of all requests that no private pool takes.
+    /// Pool of all requests that no private pool takes.
     pub const DEFAULT: Self = Self(0);
 }
 
-/// The small or the large half of a pool.
+/// Handle of the small or the large half of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PoolIndex(u32);
 
@@ -31,7 +31,7 @@ impl PoolIndex {
     }
 }
 
-/// The place of a free block in its pool: size, then the age of its segment where the version counts it, then address.
+/// Sort key of a free block: size, age of its segment where the version orders by it, then address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FreeKey {
     pub(super) size_bytes: u64,
@@ -45,13 +45,13 @@ impl FreeKey {
         Self { size_bytes: block.size_bytes, order: block.order, addr: block.addr, id }
     }
 
-    /// Before all blocks of that size.
+    /// Returns the lower bound of all keys with that size.
     pub(super) fn from_size(size_bytes: u64) -> Self {
         Self { size_bytes, order: 0, addr: 0, id: BlockId(0) }
     }
 }
 
-/// The free blocks of one stream.
+/// Free blocks of one stream.
 #[derive(Debug, Default)]
 pub(super) struct FreeBlocks {
     /// Free blocks with memory.
@@ -60,24 +60,24 @@ pub(super) struct FreeBlocks {
     pub(super) unmapped: BTreeSet<(u64, BlockId)>,
 }
 
-/// The free blocks of one half of a pool.
+/// Free blocks of one half of a pool.
 ///
-/// PyTorch keeps one set in which the stream comes first; streams are few, so each has a set of its own here.
+/// PyTorch keeps one set sorted by stream first; streams are few, so here each stream has a set of its own.
 #[derive(Debug, Default)]
 pub(super) struct HalfPool {
-    /// In ascending order of the stream.
+    /// Sorted by stream.
     streams: Vec<(u64, FreeBlocks)>,
-    /// How often it was searched, while garbage collection is on.
+    /// Number of searches while garbage collection is on.
     pub(super) searches: u64,
 }
 
 impl HalfPool {
-    /// The free blocks of a stream, where it has had any.
+    /// Returns the free blocks of a stream, `None` if it never had any.
     pub(super) fn of(&self, stream: u64) -> Option<&FreeBlocks> {
         self.streams.iter().find(|(key, _)| *key == stream).map(|(_, free)| free)
     }
 
-    /// The free blocks of a stream.
+    /// Returns the free blocks of a stream, creating an empty entry if there is none.
     pub(super) fn of_mut(&mut self, stream: u64) -> &mut FreeBlocks {
         let index = match self.streams.binary_search_by_key(&stream, |(key, _)| *key) {
             Ok(index) => index,
@@ -89,12 +89,12 @@ impl HalfPool {
         &mut self.streams[index].1
     }
 
-    /// All free blocks with memory, by stream and place.
+    /// Iterates over all free blocks with memory, by stream and sort key.
     pub(super) fn mapped(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.streams.iter().flat_map(|(_, free)| free.mapped.iter().map(|key| key.id))
     }
 
-    /// All ranges without memory.
+    /// Iterates over all ranges without memory.
     pub(super) fn unmapped(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.streams.iter().flat_map(|(_, free)| free.unmapped.iter().map(|key| key.1))
     }
@@ -117,22 +117,22 @@ impl HalfPool {
     }
 }
 
-/// What a `torch.cuda.MemPool` was made with; a graph's pool has none of it.
+/// Options of a `torch.cuda.MemPool`; the pool of a CUDA graph has none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolOptions {
-    /// `no_split`: each block stays as it came from the driver.
+    /// `no_split`: blocks are never split, so each is a whole segment.
     pub is_unsplit: bool,
-    /// `use_on_oom`: requests of the default pool that the card has no room for may take free blocks.
+    /// `use_on_oom`: requests of the default pool may take free blocks from this one when the device is full.
     ///
     /// Of several such pools the oldest is asked first; PyTorch asks them in the order of a hash table.
     pub helps_out: bool,
 }
 
-/// A pool with its two halves, and who needs it.
+/// A pool with its two halves and its users.
 #[derive(Debug)]
 pub(super) struct Pool {
     halves: [HalfPool; 2],
-    /// Captures and `MemPool`s that use it; its segments are kept until there is none.
+    /// Captures and `MemPool`s that use it; its segments are kept while there is at least one.
     pub(super) users: u32,
     pub(super) options: PoolOptions,
 }

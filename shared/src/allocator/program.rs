@@ -1,30 +1,31 @@
-//! Programs of requests as text, with what came of each, so that PyTorch's answers can be kept and compared.
+//! Runs programs of requests as text and writes the resulting events, so that PyTorch's results can be kept and
+//! compared.
 //!
 //! ```text
-//! card 2147483648 1610612736     the card's bytes, and those that are left to the allocator
+//! card 2147483648 1610612736     the device's bytes, and those that are left to the allocator
 //! torch 2.11
 //! conf max_split_size_mb:128
 //! a 0 1000                       request 0: 1000 bytes on stream 0 from pool 0
-//! > segment_alloc 0+0 2097152    segment 0 came, named by its order of appearance
-//! > alloc 0+0 1000               the block is at its start
+//! > segment_alloc 0+0 2097152    segment 0 was allocated; segments are numbered by their first appearance
+//! > alloc 0+0 1000               the block lies at its start
 //! a 1 600000 s1 p1               on stream 1, from private pool 1
 //! u 0 2                          stream 2 uses the block of request 0
-//! f 0                            it is freed
+//! f 0                            request 0 is freed
 //! > free_requested 0+0 1000
 //! d 0                            stream 2 is done
 //! > free_completed 0+0 1000
 //! f 1
-//! > free 1+0 600000              both at once
+//! > free 1+0 600000              requested and completed at once
 //! e                              the cache is emptied
-//! b 1                            pool 1 takes requests from here on; it is made if it is new,
+//! b 1                            pool 1 takes requests from here on; it is created if it is new,
 //! b 2 no_split use_on_oom        with the options of a `MemPool`
-//! n 1                            no more
-//! x 1                            the pool is given up
+//! n 1                            pool 1 takes no more requests
+//! x 1                            pool 1 loses its user, and its free memory is released
 //! | 1+0 2097152 small s1 p1      what is left at the end: a segment and its blocks
 //! |  2097152 free
 //! ```
 //!
-//! Pending frees that end together do so in an order that PyTorch's hash table gives, so the text sorts them.
+//! Pending frees that end together do so in the order of a hash table of PyTorch, so the text sorts them.
 
 use std::fmt::{self, Write as _};
 
@@ -35,12 +36,11 @@ use super::{
     TorchVersion, VirtualCard,
 };
 
-/// Why a text is no program.
+/// Error of a text that is not a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramError {
-    /// The line, counted from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// What is wrong there.
     pub message: String,
 }
 
@@ -52,12 +52,12 @@ impl fmt::Display for ProgramError {
 
 impl std::error::Error for ProgramError {}
 
-/// Runs a program, and writes it again with what came of each line.
+/// Runs a program and writes it again with the results of each line.
 ///
-/// Answers in the text are left out of account: a text with right answers comes back as it is.
+/// Results in the text are ignored: a text with correct results comes back unchanged.
 ///
 /// # Errors
-/// At the first line that says nothing in this language.
+/// Returns an error at the first line that is not part of this language.
 pub fn run(text: &str) -> Result<String, ProgramError> {
     let mut machine = Machine::default();
     for (index, line) in text.lines().enumerate() {
@@ -149,7 +149,7 @@ impl Machine {
         self.blocks.get(&number(request)?).copied().ok_or_else(|| format!("request {request} has no block"))
     }
 
-    /// The pool of that number, which is made with one user if it is new.
+    /// Returns the pool of that number, and creates it with one user if it is new.
     fn pool(&mut self, index: u64) -> PoolKey {
         if let Some(pool) = self.pools.get(&index) {
             return *pool;
@@ -241,7 +241,7 @@ fn write_segment(output: &mut String, name: Name, segment: &SegmentState, pool: 
     }
 }
 
-/// A segment's number and an offset in it.
+/// Number of a segment and an offset in it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Name(usize, u64);
 
@@ -251,7 +251,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// A segment that lives.
+/// A segment that is allocated.
 struct Named {
     number: usize,
     start: u64,
@@ -259,7 +259,7 @@ struct Named {
     mapped_bytes: u64,
 }
 
-/// The segments that live, by number: addresses differ from run to run, numbers do not.
+/// Allocated segments by number, because addresses differ from run to run and numbers do not.
 #[derive(Default)]
 struct Names {
     count: usize,
@@ -267,7 +267,7 @@ struct Names {
 }
 
 impl Names {
-    /// A segment, or memory in an expandable one, which gets its number with its first memory.
+    /// Adds a segment, or memory of an expandable one, which gets its number with its first memory.
     fn add(&mut self, addr: u64, size_bytes: u64, reserved_bytes: Option<u64>) {
         if let Some(row) = self.find(addr).filter(|_| reserved_bytes.is_some()) {
             self.live[row].mapped_bytes += size_bytes;
@@ -286,7 +286,9 @@ impl Names {
         }
     }
 
-    /// The segment that holds an address: how long an expandable one can be is not known, so the nearest.
+    /// Returns the segment that holds an address.
+    ///
+    /// The length of an expandable segment is only an upper bound, so the one with the nearest start wins.
     fn find(&self, addr: u64) -> Option<usize> {
         let holds = |row: &usize| {
             let &Named { start, length, .. } = &self.live[*row];

@@ -1,4 +1,4 @@
-//! Giving memory back: the garbage collection, and what happens when the card is full.
+//! Releases memory: the garbage collection, and the steps taken when the device is full.
 
 use super::block::BlockId;
 use super::core::{Allocator, Request};
@@ -7,10 +7,11 @@ use super::event::EventKind;
 use super::pool::{FreeKey, PoolIndex, PoolKey};
 
 impl<D: Driver> Allocator<D> {
-    /// Releases the older half of the unsplit large segments, again and again, until enough is given back.
+    /// Releases the older unsplit segments of the large pool, pass after pass, until enough is released.
     ///
     /// A block's age is the number of searches since it became free.
-    /// Older means at least the average age, and a pass is always finished, so that the next collection is far off.
+    /// Each pass releases the blocks of at least average age, and is always finished, so that the next collection is
+    /// far off.
     pub(super) fn collect_garbage(&mut self) {
         let Some(allowed) = self.allowed_bytes.filter(|_| self.counts_ages()) else { return };
         let threshold = (self.settings.garbage_collection_threshold * allowed as f64) as u64;
@@ -42,14 +43,14 @@ impl<D: Driver> Allocator<D> {
         self.counters.collections += u64::from(released > 0);
     }
 
-    /// Releases blocks that may not be split: one that is large enough, or the largest until their sum is.
+    /// Releases blocks that may not be split: the first that is large enough, or the largest ones until their sum is.
     ///
-    /// It answers whether enough was released.
+    /// Returns true if enough was released.
     pub(super) fn release_oversize(&mut self, request: &Request) -> bool {
         let Some(limit) = self.settings.max_split_bytes else { return false };
         let wanted = request.block_bytes.max(limit);
         let Some(free) = self.half(request.pool).of(request.stream) else { return false };
-        // Under a limit nothing this large is ever split, but what was placed may have been without one.
+        // With `max_split_bytes` set, nothing this large is ever split, but segments placed from a snapshot may be.
         let is_fixed = |id: &BlockId| self.blocks[*id].reservation.is_none();
         let is_candidate = |id: &BlockId| !is_fixed(id) || !self.blocks[*id].is_split();
         let first = free.mapped.range(FreeKey::from_size(wanted)..).map(|key| key.id).find(is_candidate);
@@ -57,7 +58,7 @@ impl<D: Driver> Allocator<D> {
             self.release(block);
             return true;
         }
-        // Where the first that fits is expandable, PyTorch looks only at what is smaller.
+        // If the first block that fits is expandable, PyTorch looks only at smaller ones.
         let smaller = free.mapped.range(FreeKey::from_size(limit)..FreeKey::from_size(wanted)).rev();
         let candidates: Vec<_> = smaller.map(|key| key.id).filter(|id| is_fixed(id) && is_candidate(id)).collect();
         let mut released = 0;
@@ -71,7 +72,7 @@ impl<D: Driver> Allocator<D> {
         released >= wanted
     }
 
-    /// Releases everything that is free and whole, after all pending frees.
+    /// Completes all pending frees, then releases every free block that is a whole segment.
     pub(super) fn release_cached(&mut self) {
         if !self.is_capturing() {
             while let Some((_, block)) = self.pending.pop_front() {
@@ -87,7 +88,7 @@ impl<D: Driver> Allocator<D> {
         }
     }
 
-    /// Releases what is free and whole of a private pool, the small half first.
+    /// Releases every free block of a private pool that is a whole segment, the small half first.
     pub(super) fn release_pool_blocks(&mut self, pool: PoolKey) {
         self.release_half(PoolIndex::new(pool, true));
         self.release_half(PoolIndex::new(pool, false));

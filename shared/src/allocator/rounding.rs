@@ -1,4 +1,4 @@
-//! From a request to the size of its block, and to the size of the segment that would be fetched for it.
+//! Rounds a request to the size of its block, and a block to the size of a new segment.
 //!
 //! ```text
 //! request        block          segment
@@ -9,20 +9,20 @@
 
 use super::settings::{ROUNDUP_INTERVALS, Settings};
 
-/// Every block is a multiple of this, 512 bytes.
+/// All blocks are multiples of this, 512 bytes.
 pub(super) const MIN_BLOCK: u64 = 512;
-/// The largest request of the small pool, 1 MiB.
+/// Largest block of the small pool, 1 MiB.
 pub(super) const SMALL_REQUEST: u64 = 1 << 20;
-/// A segment of the small pool, 2 MiB.
+/// Size of a segment of the small pool, 2 MiB.
 pub(super) const SMALL_SEGMENT: u64 = 2 << 20;
-/// From here on a request has a segment of its own, 10 MiB.
+/// Smallest block that gets a segment of its own, 10 MiB.
 const MIN_LARGE_REQUEST: u64 = 10 << 20;
-/// Segments of their own are multiples of this, 2 MiB.
+/// Unit of segments that hold one block, 2 MiB.
 const LARGE_STEP: u64 = 2 << 20;
-/// The largest request, 2^60 bytes; PyTorch refuses more than an exbibyte.
+/// Largest request, 2^60 bytes; PyTorch refuses more than an exbibyte.
 pub(super) const MOST_BYTES: u64 = 1 << 60;
 
-/// The size of the block for a request.
+/// Returns the size of the block for a request.
 pub(super) fn block_bytes(request_bytes: u64, settings: &Settings) -> u64 {
     if request_bytes < MIN_BLOCK {
         return MIN_BLOCK;
@@ -35,12 +35,12 @@ pub(super) fn block_bytes(request_bytes: u64, settings: &Settings) -> u64 {
     }
 }
 
-/// The entry of `roundup_power2_divisions` that a size falls under.
+/// Returns the index into `roundup_power2_divisions` for a size.
 fn interval(size_bytes: u64) -> usize {
     (size_bytes.ilog2().saturating_sub(20) as usize).min(ROUNDUP_INTERVALS - 1)
 }
 
-/// The next size when each power of two has so many equal parts: 1200 with 4 parts is 1280.
+/// Rounds a size up to the next of `divisions` equal parts of a power of two: 1200 with 4 parts becomes 1280.
 fn next_division(size_bytes: u64, divisions: u64) -> u64 {
     if size_bytes.is_power_of_two() {
         return size_bytes;
@@ -52,7 +52,7 @@ fn next_division(size_bytes: u64, divisions: u64) -> u64 {
     }
 }
 
-/// The size of a new segment for a block of that size.
+/// Returns the size of a new segment for a block.
 pub(super) fn segment_bytes(block_bytes: u64, settings: &Settings) -> u64 {
     if block_bytes <= SMALL_REQUEST {
         SMALL_SEGMENT
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn divisions_round_up_to_a_part_of_a_power_of_two() {
-        // Read from PyTorch 2.15: 1200 bytes are below 4 * 512 and stay in steps of 512.
+        // Values as PyTorch 2.15 returns them: 1200 bytes are below 4 * 512 and stay in steps of 512.
         check(4, &[(1200, 1536), (MIB + 1, 5 * MIB / 4), (5 * MIB + 1, 6 * MIB), (33 * MIB + 5, 40 * MIB)]);
         check(4, &[(MIB, MIB), (4096, 4096)]);
     }

@@ -1,4 +1,4 @@
-//! What the allocator holds at a moment, and what it has done so far.
+//! Blocks, segments and counters of the allocator.
 
 use super::block::{Block, BlockId, BlockUse};
 use super::core::Allocator;
@@ -6,12 +6,10 @@ use super::driver::Driver;
 use super::event::Event;
 use super::pool::{FreeKey, PoolKey};
 
-/// A number of bytes with its highest value.
+/// A number of bytes with its peak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauge {
-    /// The value now.
     pub now: u64,
-    /// The highest value so far.
     pub peak: u64,
 }
 
@@ -27,35 +25,34 @@ impl Gauge {
     }
 }
 
-/// Sums and counts since the allocator began.
+/// Sums and counts since the allocator was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Requested bytes of blocks in use and of pending frees.
     pub live_bytes: Gauge,
     /// Rounded bytes of blocks in use.
     pub allocated_bytes: Gauge,
-    /// The same plus pending frees.
+    /// Rounded bytes of blocks in use and of pending frees.
     pub active_bytes: Gauge,
-    /// Bytes of segments.
     pub reserved_bytes: Gauge,
-    /// Segments fetched by `cudaMalloc`.
+    /// Segments allocated by `cudaMalloc`.
     pub segment_allocs: u64,
-    /// Segments given back by `cudaFree`.
+    /// Segments freed by `cudaFree`.
     pub segment_frees: u64,
     /// Ranges mapped into expandable segments.
     pub maps: u64,
     /// Ranges unmapped from expandable segments.
     pub unmaps: u64,
-    /// Requests for which the whole cache was given back.
+    /// Requests that released the whole cache and tried again.
     pub retries: u64,
-    /// Garbage collections that released something.
+    /// Garbage collections that released at least one segment.
     pub collections: u64,
     /// Requests that failed.
     pub ooms: u64,
 }
 
 impl Counters {
-    /// Calls that fetched memory from the driver or gave it back: each stalls the program.
+    /// Returns the number of calls that fetched memory from the driver or gave it back; each stalls the program.
     pub fn driver_calls(&self) -> u64 {
         self.segment_allocs + self.segment_frees + self.maps + self.unmaps
     }
@@ -76,65 +73,55 @@ impl Counters {
     }
 }
 
-/// One block of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockState {
-    /// The first address.
     pub addr: u64,
-    /// The rounded length.
+    /// Rounded size.
     pub size_bytes: u64,
-    /// The request; stale on free blocks.
+    /// Unrounded request; stale on free blocks.
     pub requested_bytes: u64,
-    /// In use, pending or free.
     pub state: BlockUse,
 }
 
-/// One segment, or one mapped range of an expandable segment.
+/// A segment, or one mapped range of an expandable segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentState {
-    /// The first address.
     pub addr: u64,
-    /// The length.
     pub size_bytes: u64,
-    /// The raw stream handle.
+    /// Raw handle of the stream.
     pub stream: u64,
-    /// The pool.
     pub pool: PoolKey,
-    /// Whether it serves requests of up to 1 MiB.
+    /// True for a segment of the small pool, which serves blocks of up to 1 MiB.
     pub is_small: bool,
-    /// Whether it is expandable.
     pub is_expandable: bool,
-    /// The blocks that tile it.
+    /// Blocks that tile the segment, in the order of their addresses.
     pub blocks: Vec<BlockState>,
 }
 
 impl<D: Driver> Allocator<D> {
-    /// Sums and counts so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// What happened since [`clear_events`](Self::clear_events).
+    /// Returns the events since [`clear_events`](Self::clear_events).
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// Forgets the events.
     pub fn clear_events(&mut self) {
         self.events.clear();
     }
 
-    /// The first address of a block in use.
+    /// Returns the first address of a block in use.
     pub fn addr_of(&self, block: BlockId) -> u64 {
         self.blocks[block].addr
     }
 
-    /// The card.
     pub fn driver_mut(&mut self) -> &mut D {
         &mut self.driver
     }
 
-    /// All segments in the order of their addresses, as a snapshot has them.
+    /// Returns all segments in the order of their addresses, as a snapshot has them.
     pub fn segments(&self) -> Vec<SegmentState> {
         let is_head = |block: &Block| {
             block.state != BlockUse::Unmapped
@@ -146,7 +133,7 @@ impl<D: Driver> Allocator<D> {
         segments
     }
 
-    /// The segment that begins with a block.
+    /// Returns the segment that begins with a block.
     fn segment(&self, head: BlockId) -> SegmentState {
         let mut blocks = Vec::new();
         let mut next = Some(head);
@@ -167,10 +154,10 @@ impl<D: Driver> Allocator<D> {
         }
     }
 
-    /// Panics unless every invariant holds: links, tiling, pools and sums agree.
+    /// Checks every invariant: links, tiling, pools and sums agree.
     ///
     /// # Panics
-    /// On the first invariant that does not hold, naming it.
+    /// Panics on the first invariant that does not hold, and names it.
     pub fn check(&self) {
         let mut free = 0;
         for (id, block) in self.blocks.iter() {

@@ -1,14 +1,14 @@
-//! A growable column that never moves what it holds.
+//! A growable column of rows in fixed-size chunks that never move.
 
 use std::ops::Range;
 
 const CHUNK_BITS: u32 = 14;
 const CHUNK_ROWS: usize = 1 << CHUNK_BITS;
 
-/// A growable array in chunks of equal length.
+/// Growable array in chunks of equal length.
 ///
-/// A `Vec` of a hundred million bytes doubles by copying and needs three times its content while it does.
-/// WebAssembly memory can't shrink again, so that a column grows by whole chunks instead.
+/// A `Vec` grows by doubling and copying: while it does, it needs three times the memory of its content.
+/// A column grows by whole chunks instead, because WebAssembly memory can't shrink again.
 /// A chunk holds 16,384 rows; only the first one grows like a `Vec`, so that small columns stay small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column<T> {
@@ -23,22 +23,19 @@ impl<T> Default for Column<T> {
 }
 
 impl<T: Copy> Column<T> {
-    /// An empty column, without any memory of its own.
+    /// Creates an empty column, which allocates nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The number of rows.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Appends a row.
     #[inline]
     pub fn push(&mut self, value: T) {
         match self.chunks.last_mut() {
@@ -55,16 +52,16 @@ impl<T: Copy> Column<T> {
         self.chunks.push(chunk);
     }
 
-    /// The row at `index`.
+    /// Returns the row at `index`.
     ///
     /// # Panics
-    /// If `index` is not below [`len`](Self::len).
+    /// Panics if `index` is not below [`len`](Self::len).
     #[inline]
     pub fn at(&self, index: usize) -> T {
         self.chunks[index >> CHUNK_BITS][index & (CHUNK_ROWS - 1)]
     }
 
-    /// The row at `index`, or `None` beyond the end.
+    /// Returns the row at `index`, or `None` beyond the end.
     #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
         self.chunks.get(index >> CHUNK_BITS)?.get(index & (CHUNK_ROWS - 1)).copied()
@@ -73,21 +70,21 @@ impl<T: Copy> Column<T> {
     /// Replaces the row at `index`.
     ///
     /// # Panics
-    /// If `index` is not below [`len`](Self::len).
+    /// Panics if `index` is not below [`len`](Self::len).
     #[inline]
     pub fn set(&mut self, index: usize, value: T) {
         self.chunks[index >> CHUNK_BITS][index & (CHUNK_ROWS - 1)] = value;
     }
 
-    /// All rows in order.
+    /// Iterates over all rows in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = T> + '_ {
         self.chunks.iter().flat_map(|chunk| chunk.iter().copied())
     }
 
-    /// The rows of a range in order.
+    /// Iterates over a range of rows in order.
     ///
     /// # Panics
-    /// If the range ends beyond [`len`](Self::len).
+    /// Panics if the range ends beyond [`len`](Self::len).
     pub fn range(&self, rows: Range<usize>) -> impl Iterator<Item = T> + '_ {
         assert!(rows.end <= self.len, "range {rows:?} of a column of {} rows", self.len);
         let first = rows.start >> CHUNK_BITS;
@@ -102,7 +99,6 @@ impl<T: Copy> Column<T> {
         )
     }
 
-    /// Removes and returns the last row.
     pub fn pop(&mut self) -> Option<T> {
         let chunk = self.chunks.last_mut()?;
         let value = chunk.pop();
@@ -113,7 +109,7 @@ impl<T: Copy> Column<T> {
         value
     }
 
-    /// Bytes that the rows take, without the unused end of the last chunk.
+    /// Returns the bytes of the rows, without the unused end of the last chunk.
     pub fn size_bytes(&self) -> usize {
         self.len * size_of::<T>()
     }
@@ -123,7 +119,7 @@ impl<T> IntoIterator for Column<T> {
     type Item = T;
     type IntoIter = std::iter::Flatten<std::vec::IntoIter<Vec<T>>>;
 
-    /// The rows in order; each chunk is freed once it has been passed.
+    /// Iterates over the rows in order and frees each chunk after its last row.
     fn into_iter(self) -> Self::IntoIter {
         self.chunks.into_iter().flatten()
     }

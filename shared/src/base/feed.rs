@@ -1,29 +1,28 @@
-//! Cutting a stream of chunks into tokens.
+//! Cuts a stream of chunks into tokens.
 
-/// How far a [`Scan`] came.
+/// Result of one [`Scan::scan`] call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scanned {
-    /// Bytes of whole tokens, which the scanner will not see again.
+    /// Length of the complete tokens in bytes; the scanner will not see them again.
     pub consumed: usize,
-    /// Bytes that the next token needs at least, counted from its start.
+    /// Minimum length of the next token in bytes, counted from its start.
     pub needed: usize,
 }
 
-/// A tokenizer that stops in front of a token that is not there as a whole.
+/// Tokenizer that stops in front of an incomplete token.
 pub trait Scan {
-    /// What can be wrong with the bytes.
     type Error;
 
-    /// Takes the whole tokens at the start of `input`, which begins at byte `offset` of the stream.
+    /// Consumes the complete tokens at the start of `input`, which begins at byte `offset` of the stream.
     ///
     /// # Errors
-    /// Whatever the tokenizer finds wrong.
+    /// Returns an error if the tokenizer rejects the bytes.
     fn scan(&mut self, input: &[u8], offset: u64) -> Result<Scanned, Self::Error>;
 }
 
-/// The bytes of a token that the last chunk ended within.
+/// Buffer for the token that the last chunk ended within.
 ///
-/// Memory grows with bytes that have arrived, never with a length that a token merely claims.
+/// Memory grows with the bytes that have arrived, never with a length that a token merely claims.
 #[derive(Debug, Default)]
 pub struct Feed {
     rest: Vec<u8>,
@@ -32,20 +31,20 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Byte offset of the first byte that no token has taken yet.
+    /// Returns the stream offset of the first byte that belongs to no complete token yet.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The bytes that no token has taken yet.
+    /// Returns the bytes that belong to no complete token yet.
     pub fn rest(&self) -> &[u8] {
         &self.rest
     }
 
-    /// Hands the next bytes to the scanner.
+    /// Passes the next bytes to the scanner.
     ///
     /// # Errors
-    /// Those of the scanner.
+    /// Returns the scanner's error.
     pub fn push<S: Scan>(&mut self, mut bytes: &[u8], scanner: &mut S) -> Result<(), S::Error> {
         while !bytes.is_empty() && !self.rest.is_empty() {
             bytes = self.push_to_rest(bytes, scanner)?;
@@ -59,10 +58,10 @@ impl Feed {
         Ok(())
     }
 
-    /// Hands the rest to the scanner once more, as no more bytes will come.
+    /// Passes the remaining bytes to the scanner once more, because no more bytes will come.
     ///
     /// # Errors
-    /// Those of the scanner.
+    /// Returns the scanner's error.
     pub fn finish<S: Scan>(&mut self, scanner: &mut S) -> Result<(), S::Error> {
         if !self.rest.is_empty() {
             let Scanned { consumed, .. } = scanner.scan(&self.rest, self.offset)?;
@@ -72,7 +71,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Completes the token in `rest` with bytes of the chunk and returns what is left of the chunk.
+    /// Completes the token in `rest` with bytes of the chunk and returns the remainder of the chunk.
     fn push_to_rest<'a, S: Scan>(&mut self, bytes: &'a [u8], scanner: &mut S) -> Result<&'a [u8], S::Error> {
         const SOME: usize = 64;
         let old = self.rest.len();
@@ -85,7 +84,7 @@ impl Feed {
         self.offset += consumed as u64;
         self.needed = needed;
         if consumed >= old {
-            // From here on the chunk itself can be read, without copies.
+            // From here on, the chunk itself can be scanned without copying.
             self.rest.clear();
             return Ok(&bytes[consumed - old..]);
         }
@@ -98,7 +97,7 @@ impl Feed {
 mod tests {
     use super::*;
 
-    /// A token is a length byte and that many bytes.
+    /// Tokenizer for tokens of one length byte and that many bytes of data.
     #[derive(Default)]
     struct Lengths {
         tokens: Vec<Vec<u8>>,

@@ -1,6 +1,6 @@
-//! Bytes, counts and times as people read them.
+//! Formats bytes, counts, durations, percentages and addresses for people.
 
-/// Bytes in binary units with three significant digits or more: `0 B`, `512 B`, `1.50 KiB`, `12.3 GiB`.
+/// Formats bytes in binary units with at least three significant digits: `0 B`, `512 B`, `1.50 KiB`, `12.3 GiB`.
 pub fn bytes(size_bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if size_bytes < 1024 {
@@ -8,7 +8,7 @@ pub fn bytes(size_bytes: u64) -> String {
     }
     let mut value = size_bytes as f64 / 1024.0;
     let mut unit = 0;
-    // 1023.95 would be printed as "1024", a mebibyte in disguise.
+    // Without the limit of 1023.5, the value 1023.95 KiB would be printed as "1024 KiB" instead of "1.00 MiB".
     while value >= 1023.5 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
@@ -17,7 +17,7 @@ pub fn bytes(size_bytes: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
-/// A count with a comma between groups of three digits: `1,234,567`.
+/// Formats a count with a comma between groups of three digits: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -30,12 +30,12 @@ pub fn count(n: u64) -> String {
     text
 }
 
-/// A count and its noun, `s` added unless there is exactly one: `1 event`, `2,000 events`.
+/// Formats a count and its noun, with an `s` unless the count is 1: `1 event`, `2,000 events`.
 pub fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-/// A duration in microseconds with a fitting unit: `0 µs`, `850 µs`, `12.3 ms`, `4.56 s`, `2 min 5 s`, `1 h 2 min`.
+/// Formats a duration in microseconds: `0 µs`, `850 µs`, `12.3 ms`, `4.56 s`, `2 min 5 s`, `1 h 2 min`.
 pub fn duration(time_us: u64) -> String {
     let three = |value: f64| format!("{value:.*}", if value < 9.995 { 2 } else { usize::from(value < 99.95) });
     match time_us {
@@ -53,9 +53,9 @@ pub fn duration(time_us: u64) -> String {
     }
 }
 
-/// A share in percent: `0 %`, `<0.1 %`, `0.4 %`, `12 %`, `100 %`.
+/// Formats a share in percent: `0 %`, `<0.1 %`, `0.4 %`, `12 %`, `100 %`.
 ///
-/// It is `–` where the whole is 0.
+/// Returns `–` if `whole` is 0.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "–".to_owned();
@@ -67,7 +67,7 @@ pub fn percent(part: u64, whole: u64) -> String {
     format!("{value:.*} %", usize::from(value > 0.0 && value < 9.95))
 }
 
-/// A device address as PyTorch prints it: `0x7f3a00000000`.
+/// Formats a device address as PyTorch prints it: `0x7f3a00000000`.
 pub fn address(addr: u64) -> String {
     format!("{addr:#x}")
 }

@@ -1,26 +1,26 @@
-//! Which stack frames a person wants to read.
+//! Decides which stack frames are worth showing.
 //!
-//! A stack of a snapshot has two or three frames of the user's program among dozens of the machinery that carried
-//! them out: PyTorch's Python and C++, the interpreter, the thread library.
-//! The rules go by file and symbol names, since snapshots hold nothing else.
+//! A stack of a snapshot has two or three frames of the user's program among dozens of frames of the runtime below it:
+//! PyTorch's Python and C++, the interpreter, the thread library.
+//! The rules go by file and symbol names, because snapshots hold nothing else.
 
-/// What stands in place of a file in frames of our recorder: the name is an operation, such as `aten::addmm`.
+/// File name of operator frames, which our recorder writes; the frame's name is an operation such as `aten::addmm`.
 pub const RECORDED_OPERATOR: &str = "operator";
 
-/// What stands in place of a file in frames of our recorder: the name is a module's path and the phase of the step.
+/// File name of module frames, which our recorder writes; the frame's name is the module's path and the step's phase.
 pub const RECORDED_MODULE: &str = "module";
 
-/// What stands in place of a file in frames of our recorder: the name is the phase of the step.
+/// File name of phase frames, which our recorder writes; the frame's name is the step's phase.
 pub const RECORDED_PHASE: &str = "phase";
 
-/// Whether a frame is one of our recorder's, whose name says everything.
+/// Returns true for our recorder's frames, whose file name stands for a kind of frame.
 pub fn is_recorded(filename: &str) -> bool {
     matches!(filename, RECORDED_OPERATOR | RECORDED_MODULE | RECORDED_PHASE)
 }
 
-/// Whether a frame belongs to the machinery under the user's program and its libraries.
+/// Returns true if a frame belongs to the runtime below the user's program and its libraries.
 ///
-/// Libraries on top of PyTorch, such as `transformers`, are not machinery: their frames say which layer it was.
+/// Libraries on top of PyTorch, such as `transformers`, are no part of the runtime: their frames show the layer.
 pub fn is_runtime(filename: &str) -> bool {
     if is_native(filename) || filename == RECORDED_OPERATOR {
         return true;
@@ -32,9 +32,10 @@ pub fn is_runtime(filename: &str) -> bool {
     is_standard_library(&path) || BOOTSTRAP_FILES.contains(&file_name(&path))
 }
 
-/// What a symbol of PyTorch's C++ says about the operation: `aten::bmm`, `BmmBackward0`.
+/// Extracts the operation from a C++ symbol of PyTorch: `aten::bmm`, `BmmBackward0`.
 ///
-/// It names stacks that have no frame of the user's program, as those of the autograd engine's thread.
+/// It serves as a title for stacks without a frame of the user's program, such as those of the autograd engine's
+/// thread.
 pub fn operation(name: &str) -> Option<String> {
     if let Some(rest) = after(name, "torch::autograd::generated::") {
         let node = identifier(rest);
@@ -46,14 +47,15 @@ pub fn operation(name: &str) -> Option<String> {
     (!operator.is_empty()).then(|| format!("aten::{operator}"))
 }
 
-/// Whether every call of a module or an optimizer goes through a function of this name, so that it says nothing.
+/// Returns true for functions that every call of a module or an optimizer passes, so that the name says nothing.
 pub fn is_plumbing(name: &str) -> bool {
     PLUMBING.contains(&name)
 }
 
-/// The position of the frame that says best what a stack is about, of frames given innermost first.
+/// Returns the position of the frame that best describes a stack; frames are given innermost first.
 ///
-/// That is the innermost frame that is not the runtime's, else one that names an operation, else the innermost one.
+/// That is the first of these that exists: the innermost frame outside the runtime, the innermost backward operation,
+/// the innermost Python frame, the innermost other operation, the innermost frame.
 pub fn title_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Option<usize> {
     let named = |(name, _): (&str, &str)| operation(name);
     let backward = |frame| named(frame).is_some_and(|operation| operation.contains("Backward"));
@@ -66,12 +68,14 @@ pub fn title_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clo
         .or_else(|| frames.clone().next().map(|_| 0))
 }
 
-/// The position of the frame of the user's own code that a stack comes from, of frames given innermost first.
+/// Returns the position of the frame of the user's own code that a stack comes from; frames are given innermost first.
 ///
-/// Where the code calls a module, backward or an optimizer, that is the call; else it is its innermost frame.
-/// Packages are not the user's own, whatever they do; stacks of our recorder have no such frame.
+/// If that code calls a module, backward or an optimizer, it is the frame of the call; otherwise it is the innermost
+/// frame of the user's code.
+/// Installed packages never count as the user's own code, and stacks of our recorder have no such frame.
 pub fn own_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Option<usize> {
-    // What an optimizer calls back is the program again; what is around it is not where the model is called.
+    // A closure that an optimizer calls is the user's program again; frames outside it are not where the model is
+    // called.
     let closure = frames.clone().position(|(name, _)| name == "closure").map_or(usize::MAX, |position| position + 1);
     let entry = frames.clone().enumerate().take(closure).filter(|(_, (_, filename))| is_entry(filename)).last();
     let from = entry.map_or(0, |(position, _)| position + 1);
@@ -82,18 +86,18 @@ pub fn own_position<'a>(frames: impl Iterator<Item = (&'a str, &'a str)> + Clone
     own(from).or_else(|| own(0))
 }
 
-/// The position of the innermost frame of the user's own code, of frames given innermost first.
+/// Returns the position of the innermost frame of the user's own code; frames are given innermost first.
 pub fn innermost_own_position<'a>(mut frames: impl Iterator<Item = (&'a str, &'a str)>) -> Option<usize> {
     frames.position(|(_, filename)| is_own(filename))
 }
 
-/// Whether a frame is of a file that the user has written, as far as its path tells.
+/// Returns true if the path looks like a file that the user has written.
 fn is_own(filename: &str) -> bool {
     let is_package = filename.replace('\\', "/").contains("-packages/");
     !is_package && !filename.starts_with('<') && !is_recorded(filename) && !is_runtime(filename)
 }
 
-/// Whether a frame is one through which a program enters a module, backward or an optimizer.
+/// Returns true for files through which a program enters a module, backward or an optimizer.
 fn is_entry(filename: &str) -> bool {
     let path = filename.replace('\\', "/");
     let of_torch = path.rsplit_once("-packages/torch/").map(|(_, rest)| rest);
@@ -101,7 +105,7 @@ fn is_entry(filename: &str) -> bool {
     of_torch.is_some_and(|rest| entries.contains(&rest))
 }
 
-/// What every call of a module or an optimizer goes through.
+/// Functions that every call of a module or an optimizer passes.
 const PLUMBING: [&str; 9] = [
     "_call_impl",
     "_wrapped_call_impl",
@@ -114,7 +118,7 @@ const PLUMBING: [&str; 9] = [
     "wrapper",
 ];
 
-/// Packages that carry the user's program out rather than being a part of it.
+/// Packages that run the user's program and are no part of it.
 const RUNTIME_PACKAGES: [&str; 11] = [
     "torch",
     "torch_xla",
@@ -129,10 +133,10 @@ const RUNTIME_PACKAGES: [&str; 11] = [
     "pluggy",
 ];
 
-/// Files that start a program, wherever they lie.
+/// Files that start a program, in whichever folder they lie.
 const BOOTSTRAP_FILES: [&str; 4] = ["runpy.py", "_bootstrap.py", "_container_entrypoint.py", "<frozen runpy>"];
 
-/// Symbols of compiled code: no file, an object file, a library, or a source that is no program for people to read.
+/// Returns true for compiled code: no file name, an object file, a library, or a source file of compiled code.
 pub fn is_native(filename: &str) -> bool {
     const SUFFIXES: [&str; 10] = [".cpp", ".cc", ".c", ".cu", ".h", ".hpp", ".o", ".S", ".pyx", ".asm"];
     let has_suffix = SUFFIXES.iter().any(|suffix| filename.ends_with(suffix));
@@ -146,9 +150,9 @@ fn is_python(filename: &str) -> bool {
     filename.ends_with(".py") || filename.starts_with('<')
 }
 
-/// `…/lib/python3.11/threading.py` and the frozen modules; Windows keeps them in `Python311/Lib/`.
+/// Returns true for `…/lib/python3.11/threading.py`, `Python311/Lib/…` on Windows, and frozen modules.
 ///
-/// Shared copies have the same paths without what is before `lib` or `Python311`.
+/// Shared copies of snapshots have the same paths, without the part before `lib` or `Python311`.
 fn is_standard_library(path: &str) -> bool {
     if path.starts_with("<frozen ") {
         return true;
@@ -260,9 +264,9 @@ mod tests {
         assert_eq!(own(&[linear, module, trainer, train]), Some(3));
         assert_eq!(own(&[("cat", "??"), model, train]), Some(1));
         assert_eq!(own(&[("backward", "/v/site-packages/torch/_tensor.py"), train]), Some(1));
-        // Somebody's script runs another's package, and none of it is known.
+        // The script and the package that it runs are both installed, so no frame is the user's own.
         assert_eq!(own(&[linear, module, trainer]), None);
-        // The model is the user's own, and the script that calls it is not.
+        // The model is the user's own code, the script that calls it is not.
         assert_eq!(own(&[linear, module, model, module, trainer]), Some(2));
         assert_eq!(own(&[("head · forward", RECORDED_MODULE), ("forward", RECORDED_PHASE)]), None);
         assert_eq!(own(&[]), None);

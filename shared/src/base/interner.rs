@@ -1,24 +1,27 @@
-//! Strings kept once.
+//! Stores each distinct string once.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
-/// A handle to a string of the [`StringTable`] that minted it.
+/// Handle to a string of the [`StringTable`] that issued it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StringId(u32);
 
 impl StringId {
-    /// The empty string, present in every table.
+    /// Empty string, which is present in every table.
     pub const EMPTY: Self = Self(0);
 
-    /// The position in the table, counted from 0 in order of first appearance.
+    /// Returns the position in the table, counted from 0 in order of first appearance.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The handle with this position.
+    /// Returns the handle with this position.
     ///
     /// It is only meaningful for a table of more than `index` strings.
+    ///
+    /// # Panics
+    /// Panics if `index` is 2^32 or more.
     pub fn from_index(index: usize) -> Self {
         Self(u32::try_from(index).expect("fewer than 2^32 strings"))
     }
@@ -28,7 +31,7 @@ impl StringId {
 #[derive(Clone, Debug)]
 pub struct StringTable {
     text: String,
-    /// `ends[i]` is where string `i` stops in `text`.
+    /// End of string `i` in `text`, as `ends[i]`.
     ends: Vec<usize>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -41,7 +44,7 @@ impl Default for StringTable {
 }
 
 impl StringTable {
-    /// A table that holds the empty string only.
+    /// Creates a table that holds only the empty string.
     pub fn new() -> Self {
         let mut table =
             Self { text: String::new(), ends: Vec::new(), index: HashTable::new(), hasher: Default::default() };
@@ -49,10 +52,10 @@ impl StringTable {
         table
     }
 
-    /// The handle of `string`, which is added if it is new.
+    /// Returns the handle of `string`, which is added if it is new.
     ///
     /// # Panics
-    /// If the table would hold 2^32 strings.
+    /// Panics if the table already holds 2^32 strings.
     pub fn intern(&mut self, string: &str) -> StringId {
         let Self { text, ends, index, hasher } = self;
         let hash = hasher.hash_one(string);
@@ -67,31 +70,31 @@ impl StringTable {
         StringId(id)
     }
 
-    /// The handle of `string` if it is in the table.
+    /// Returns the handle of `string` if it is in the table.
     pub fn find(&self, string: &str) -> Option<StringId> {
         let hash = self.hasher.hash_one(string);
         self.index.find(hash, |&id| slice(&self.text, &self.ends, id as usize) == string).map(|&id| StringId(id))
     }
 
-    /// The string behind a handle of this table.
+    /// Returns the string behind a handle of this table.
     ///
     /// # Panics
-    /// If the handle was minted by a larger table.
+    /// Panics if the handle comes from a larger table.
     pub fn get(&self, id: StringId) -> &str {
         slice(&self.text, &self.ends, id.index())
     }
 
-    /// The number of distinct strings, the empty one included.
+    /// Returns the number of distinct strings, including the empty one.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Always false: the empty string is there from the start.
+    /// Always false, because the empty string is present from the start.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// All handles in order of first appearance.
+    /// Iterates over all handles in order of first appearance.
     pub fn ids(&self) -> impl Iterator<Item = StringId> {
         (0..self.ends.len() as u32).map(StringId)
     }

@@ -1,14 +1,14 @@
-//! Text inside HTML and SVG, and letters that change how others are read.
+//! Escapes text for HTML and SVG and recognises characters that change the writing direction.
 
-/// Whether a letter turns the direction in which others are written: `gpj.exe` looks like `exe.jpg` after one.
+/// Returns true for bidirectional control characters: after U+202E, `gpj.exe` looks like `exe.jpg`.
 pub fn turns_direction(letter: char) -> bool {
     matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text as HTML and XML have it, between tags and inside double quotes.
+/// Escapes text for HTML and XML, between tags or inside double quotes.
 ///
-/// What XML has no form for is replaced, and so are letters that turn the direction of writing: what stands behind the
-/// text would be turned as well.
+/// Characters that XML can't represent become U+FFFD, and so do bidirectional controls, which would also affect the
+/// text after this one.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -36,7 +36,7 @@ mod tests {
         assert_eq!(escaped("a & \"b\" </title>"), "a &amp; &quot;b&quot; &lt;/title&gt;");
         assert_eq!(escaped("it's\0\u{1b}"), "it&#39;s\u{fffd}\u{fffd}");
         assert_eq!(escaped("a\u{202e}gpj.exe\u{2066}"), "a\u{fffd}gpj.exe\u{fffd}");
-        // Words that are written from right to left need none of these.
+        // Right-to-left text does not need these controls.
         assert_eq!(escaped("דליפה ü"), "דליפה ü");
     }
 }

@@ -1,15 +1,15 @@
-//! Long loops in pieces.
+//! Splits long loops into short pieces.
 //!
-//! A browser first compiles WebAssembly in a hurry and then once more for speed, but a call that runs goes on in the
-//! code that it began in: a loop over all events of a trace would never see the fast one.
-//! So such loops call a function, which must not be inlined, for each piece.
+//! A browser compiles WebAssembly quickly first and once more for speed, but a running call stays in the code it was
+//! started in: a loop over all events of a trace would never reach the fast code.
+//! Such loops therefore call a function, which must not be inlined, for each piece.
 
 use std::ops::Range;
 
-/// Short enough that a loop of a million rows soon runs the fast code, long enough that the calls are for nothing.
+/// Short enough that a loop of a million rows soon runs the fast code, long enough to make calls cheap.
 const PIECE_ROWS: usize = 1 << 12;
 
-/// The ranges of neighbouring rows that `0..rows` falls into.
+/// Splits `0..rows` into consecutive ranges.
 ///
 /// ```
 /// # use shared::base::pieces;

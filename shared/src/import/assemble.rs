@@ -1,4 +1,4 @@
-//! Rows and the root of the document to a trace.
+//! Assembles a trace from the rows and the root of a document.
 
 use super::build::{EVENT, LIST, RawSegment, SEGMENT, SnapshotBuilder};
 use super::documents;
@@ -20,7 +20,7 @@ use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The values of the top-level keys.
+/// Values of the top-level keys.
 #[derive(Debug, Default)]
 struct Root {
     segments: Option<Val>,
@@ -31,10 +31,10 @@ struct Root {
     host_traces: Option<Val>,
 }
 
-/// Makes the trace of a document whose records were taken by `builder`.
+/// Assembles the trace of a document whose records are in `builder`.
 ///
 /// # Errors
-/// If it is no snapshot, or its lists share more rows than its `bytes` justify.
+/// Returns an error if it is no snapshot, or if its lists share more rows than its `bytes` allow.
 pub(super) fn assemble(
     mut builder: SnapshotBuilder,
     heap: &Heap,
@@ -89,7 +89,7 @@ pub(super) fn assemble(
 
 fn read_root(builder: &mut SnapshotBuilder, heap: &Heap, root: Val, encoding: Encoding) -> Result<Root, ImportError> {
     let is_json = encoding == Encoding::Json;
-    // Up to torch 1.13 the snapshot is the list of segments; an empty one is the snapshot of an idle process.
+    // Up to torch 1.13, the snapshot is the list of segments; an empty list is the snapshot of an idle process.
     let is_segment_list = rows_of(builder, root, SEGMENT).is_some() || matches!(root.kind(), Kind::EmptyList);
     if is_segment_list {
         return Ok(Root { segments: Some(root), ..Root::default() });
@@ -115,7 +115,7 @@ fn read_root(builder: &mut SnapshotBuilder, heap: &Heap, root: Val, encoding: En
     Ok(found)
 }
 
-/// The number of a list of rows of this kind.
+/// Returns the number of a list of rows of this kind.
 fn list_of(builder: &SnapshotBuilder, val: Val, kind: u8) -> Option<u32> {
     match val.as_handle()? {
         (LIST, number) if builder.lists[number as usize].kind == kind => Some(number),
@@ -127,15 +127,15 @@ fn rows_of(builder: &SnapshotBuilder, val: Val, kind: u8) -> Option<&Runs> {
     list_of(builder, val, kind).map(|list| &builder.lists[list as usize].rows)
 }
 
-/// The rows of a list, none of `None`.
+/// Returns the rows of a list, or none for `None`.
 fn ranges(builder: &SnapshotBuilder, list: Option<u32>) -> &[Range<u32>] {
     list.map_or(&[], |list| builder.lists[list as usize].rows.ranges())
 }
 
-/// The event list of each device index, `None` where it is empty.
+/// Returns the event list of each device index, `None` for an empty list.
 ///
 /// # Errors
-/// If there are more than [`MOST_DEVICES`].
+/// Returns an error if there are more than [`MOST_DEVICES`].
 fn device_lists(
     builder: &SnapshotBuilder,
     heap: &Heap,
@@ -144,7 +144,7 @@ fn device_lists(
 ) -> Result<Vec<Option<u32>>, ImportError> {
     let Some(traces) = traces else { return Ok(Vec::new()) };
     if let Some(list) = list_of(builder, traces, EVENT) {
-        // A single list instead of one for each device.
+        // A single list instead of one per device.
         return Ok(vec![Some(list)]);
     }
     let lists = heap.items(traces).unwrap_or_default();
@@ -176,7 +176,7 @@ fn device_lists(
     Ok(lists)
 }
 
-/// Deals the events out to their lists, freeing the common table as it goes.
+/// Splits the events into one table per list and frees the common table on the way.
 fn split_events<'a>(
     events: EventTable,
     mut lists: Vec<&'a [Range<u32>]>,
@@ -188,10 +188,10 @@ fn split_events<'a>(
     (tables, host_table)
 }
 
-/// The events of a part for its device, none for the others.
+/// Returns the events of the part for its device and none for the others.
 ///
 /// # Errors
-/// If the device's events are not where the first pass saw them.
+/// Returns an error if the device's events are not where the first pass found them.
 fn kept_events(events: EventTable, lists: &[&[Range<u32>]], keeper: &Keeper) -> Result<Vec<EventTable>, ImportError> {
     let mut tables: Vec<EventTable> = lists.iter().map(|_| EventTable::default()).collect();
     let position = usize::try_from(keeper.request.device()).ok();
@@ -203,7 +203,7 @@ fn kept_events(events: EventTable, lists: &[&[Range<u32>]], keeper: &Keeper) -> 
     Ok(tables)
 }
 
-/// What the first pass over a file tells.
+/// Assembles the result of the first pass over a file.
 pub(super) fn overview(
     mut builder: SnapshotBuilder,
     heap: &Heap,
@@ -230,10 +230,10 @@ pub(super) fn overview(
     Ok(Overview { file_bytes: 0, devices })
 }
 
-/// Live bytes at the end by device, as far as the segments have been read.
+/// Returns the live bytes at the end by device, as far as the segments have been read.
 pub(super) fn last_live_bytes(builder: &SnapshotBuilder) -> Vec<(i64, u64)> {
     let mut live = BTreeMap::<i64, u64>::new();
-    // Of lists, so that one that segments share is summed once.
+    // By list, so that a list that segments share is summed once.
     let mut known = HashMap::new();
     for segment in &builder.segments {
         let bytes = segment.blocks.map_or(0, |list| *known.entry(list).or_insert_with(|| live_bytes(builder, list)));
@@ -243,7 +243,7 @@ pub(super) fn last_live_bytes(builder: &SnapshotBuilder) -> Vec<(i64, u64)> {
     live.into_iter().collect()
 }
 
-/// The live bytes of a list of blocks.
+/// Returns the live bytes of a list of blocks.
 fn live_bytes(builder: &SnapshotBuilder, list: u32) -> u64 {
     let blocks = builder.lists[list as usize].rows.rows().map(|row| builder.blocks[row as usize]);
     let active = blocks.filter(|block| block.state != crate::trace::BlockState::Inactive);
@@ -332,7 +332,7 @@ fn host_device(
     (!host.events.is_empty() || !host.segments.segments.is_empty()).then_some(host)
 }
 
-/// Counts one more case of a diagnostic that is met segment by segment.
+/// Counts another occurrence of a diagnostic that occurs once per segment.
 fn count(all: &mut Vec<Diagnostic>, code: &'static str, severity: Severity, message: impl Fn(u64) -> String) {
     match all.iter_mut().find(|diagnostic| diagnostic.code == code) {
         Some(known) => {
@@ -343,10 +343,10 @@ fn count(all: &mut Vec<Diagnostic>, code: &'static str, severity: Severity, mess
     }
 }
 
-/// The parts that serde types.
+/// Reads the parts of a snapshot that serde deserializes.
 struct Documents<'a> {
     heap: &'a Heap,
-    /// How many bytes the snapshot has.
+    /// Number of decoded bytes of the snapshot.
     bytes: u64,
     diagnostics: &'a mut Vec<Diagnostic>,
 }

@@ -1,4 +1,4 @@
-//! Dictionaries and lists to rows, as the reader closes them.
+//! Collects dictionaries and lists into rows as the reader closes them.
 
 use super::fields::Fields;
 use super::keeper::Keeper;
@@ -16,19 +16,19 @@ use crate::trace::{
 };
 use hashbrown::HashMap;
 
-// Kinds of handles. The memo packs kinds up to 8.
+// Kinds of handles; the memo packs only kinds up to 8.
 pub(super) const FRAME: u8 = 0;
 pub(super) const STACK: u8 = 1;
 pub(super) const EVENT: u8 = 2;
 pub(super) const BLOCK: u8 = 3;
 pub(super) const SEGMENT: u8 = 4;
 pub(super) const HISTORY_ENTRY: u8 = 5;
-/// A list of rows of one kind.
+/// List of rows of one kind.
 pub(super) const LIST: u8 = 6;
-/// A pair of numbers, written as a list.
+/// Pair of numbers that was written as a list.
 pub(super) const POOL: u8 = 7;
 
-/// A block before its segment is known.
+/// Block before its segment is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawBlock {
     pub(super) addr: Option<u64>,
@@ -36,11 +36,11 @@ pub(super) struct RawBlock {
     pub(super) requested_bytes: Option<u64>,
     pub(super) state: BlockState,
     pub(super) stack: StackId,
-    /// A list of history entries.
+    /// Number of a list of history entries.
     pub(super) history: Option<u32>,
 }
 
-/// A segment before its blocks are placed.
+/// Segment before its blocks are placed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawSegment {
     pub(super) device: i64,
@@ -54,36 +54,36 @@ pub(super) struct RawSegment {
     pub(super) pool: Option<PoolId>,
     pub(super) is_expandable: Option<bool>,
     pub(super) stack: StackId,
-    /// A list of blocks.
+    /// Number of a list of blocks.
     pub(super) blocks: Option<u32>,
 }
 
-/// An entry of a block's history.
+/// Entry of a block's history.
 pub(super) type RawHistory = crate::trace::HistoryEntry;
 
-/// A list of rows of one kind.
+/// List of rows of one kind.
 #[derive(Debug)]
 pub(super) struct RowList {
     pub(super) kind: u8,
     pub(super) rows: Runs,
 }
 
-/// Takes every record of a snapshot into columns.
+/// Collects every record of a snapshot into columns.
 #[derive(Debug)]
 pub(super) struct SnapshotBuilder {
     pub(super) strings: StringTable,
     pub(super) frames: FrameTable,
     pub(super) stacks: StackTable,
     pub(super) contexts: ContextTable,
-    /// Those events that are kept.
+    /// Events that are kept.
     pub(super) events: EventTable,
-    /// How many events have been read, kept or not.
+    /// Number of events read, kept or not.
     pub(super) event_rows: u32,
     /// Follows the events for a preview.
     pub(super) watch: Option<Box<Watch>>,
-    /// Whether nothing but that is wanted: events, frames and stacks leave no trace.
+    /// True if only the preview is wanted: events, frames and stacks are not stored.
     pub(super) is_overview: bool,
-    /// Decides which events are kept; without it all of them are.
+    /// Decides which events are kept; without it, all of them are.
     pub(super) keeper: Option<Box<Keeper>>,
     pub(super) blocks: Vec<RawBlock>,
     pub(super) segments: Vec<RawSegment>,
@@ -91,31 +91,31 @@ pub(super) struct SnapshotBuilder {
     pub(super) lists: Vec<RowList>,
     pub(super) pools: Vec<PoolId>,
     pub(super) oddities: Oddities,
-    /// The context of the last event; nearly always that of the next one, too.
+    /// Context of the last event, which nearly always is that of the next one as well.
     pub(super) last_context: Option<(EventContext, ContextId)>,
-    /// Lists of lines that were met before, by their number in the heap.
+    /// Lists of lines by their node number in the heap.
     pub(super) known_lines: HashMap<u32, LinesId>,
     pub(super) stack_scratch: Vec<FrameId>,
     pub(super) fields: Fields,
     pub(super) shapes: Shapes,
 }
 
-/// What is made of a file.
+/// Data that is to be collected from a file.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Plan {
-    /// All of it.
+    /// The whole trace.
     #[default]
     Whole,
-    /// All of it, with a preview on the way.
+    /// The whole trace, with a preview on the way.
     Watched,
-    /// The preview alone: no event is kept.
+    /// Only the preview; no event is kept.
     Overview,
     /// A part of one device's events.
     Part(PartRequest),
 }
 
 impl Plan {
-    /// A builder that follows the plan.
+    /// Creates a builder for the plan.
     pub(super) fn builder(&self) -> SnapshotBuilder {
         let watch = matches!(self, Self::Watched | Self::Overview).then(Box::default);
         let keeper = match self {
@@ -258,7 +258,7 @@ impl Build for SnapshotBuilder {
     }
 }
 
-/// Adds the numbers of rows of one kind, or stops at the first item that is none.
+/// Appends row numbers of one kind; stops at the first other item and returns false.
 fn push_rows(rows: &mut Runs, kind: u8, items: &[Val]) -> bool {
     items.iter().all(|item| match item.as_handle() {
         Some((found, number)) if found == kind => {

@@ -1,4 +1,4 @@
-//! What a snapshot is wrapped in, recognised by content.
+//! Recognises the containers of a snapshot by their content and unpacks them.
 
 use super::build::{Plan, SnapshotBuilder};
 use super::error::{CUT_OFF, DAMAGED, HINT_CUT, HINT_LIMIT, HINT_WRITE, ImportError, OVER_A_LIMIT};
@@ -11,57 +11,57 @@ use crate::trace::{Container, Encoding, Format};
 use flate2::write::MultiGzDecoder;
 use std::io::{self, Write};
 
-/// A document, and how it was written.
+/// Document and its file format.
 pub(super) type Decoded = (Finished<SnapshotBuilder>, Format);
 
-/// So many bytes are looked at to recognise a file.
+/// Number of bytes inspected to recognise a file.
 const START_BYTES: usize = 32;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The decoders that the bytes of a file pass, and what it begins with.
+/// Layer of a file: its first bytes, and the decoder that the bytes pass.
 #[derive(Debug)]
 pub(super) struct Layer {
     head: Head,
-    /// The last bytes that could be read: words that tell what a file is may begin there.
+    /// Last bytes that could be read, because the words of an out-of-memory error may begin there.
     tail: Vec<u8>,
     state: State,
     seen_bytes: u64,
-    /// More than so many can't be read, of this layer and of each that it wraps.
+    /// Maximum number of bytes of this layer, and of each layer inside it.
     most_bytes: u64,
 }
 
 #[derive(Debug)]
 enum State {
-    /// Too few bytes to tell; so many wrappings may still come.
+    /// Too few bytes to recognise the file; `wrappings` more containers are allowed.
     Start {
         first: Vec<u8>,
         wrappings: u8,
-        /// What is made of the content.
+        /// Plan for the builder of the content.
         plan: Plan,
     },
     Pickle(Box<Reader<SnapshotBuilder>>),
     Json(Box<JsonReader<SnapshotBuilder>>),
     Html(HtmlDecoder, Box<Layer>),
     Gzip(Box<MultiGzDecoder<Sink>>),
-    /// It can't be read; what follows may still tell what it is.
+    /// The bytes can't be read; those that follow may still tell what the file is.
     Doubt(Doubt),
 }
 
-/// Why a file can't be read, while more of its first bytes come.
+/// Error of a file that can't be read, while more of its first bytes arrive.
 #[derive(Debug)]
 struct Doubt {
     error: ImportError,
     form: Form,
-    /// Whether it is a text, once all of its first bytes are there.
+    /// True for a text file; `None` until all of its first bytes have arrived.
     is_text: Option<bool>,
-    /// Whether the error of a device that ran out of memory stands in what came so far.
+    /// True if an out-of-memory error was found in the bytes so far.
     mentions_oom: bool,
-    /// The last bytes that came: those words may go on.
+    /// Last bytes that arrived, because the words of the error may continue.
     last: Vec<u8>,
     seen_bytes: u64,
 }
 
-/// Where gzip writes to: a layer that keeps its error, as `io::Error` would lose its parts.
+/// Output of the gzip decoder: a layer that keeps its own error, because `io::Error` would lose its parts.
 #[derive(Debug)]
 pub(super) struct Sink {
     layer: Layer,
@@ -82,7 +82,6 @@ impl Write for Sink {
     }
 }
 
-/// A file can be made that is the gzip of itself, hence a limit.
 impl Default for Layer {
     fn default() -> Self {
         Self::new(Plan::default())
@@ -90,12 +89,12 @@ impl Default for Layer {
 }
 
 impl Layer {
-    /// A layer that has seen nothing yet.
+    /// Creates a layer that allows three containers, because a file can be made that is the gzip of itself.
     pub(super) fn new(plan: Plan) -> Self {
         Self::within(3, plan, u64::MAX)
     }
 
-    /// The same, which takes so many bytes at most, packed and unpacked.
+    /// Limits the layer to `most_bytes`, both packed and unpacked.
     pub(super) fn at_most(self, most_bytes: u64) -> Self {
         Self { most_bytes, ..self }
     }
@@ -105,7 +104,7 @@ impl Layer {
         Self { head: Head::default(), tail: Vec::new(), state, seen_bytes: 0, most_bytes }
     }
 
-    /// The builder of the content, once it is known how that is written.
+    /// Returns the builder of the content, once its encoding is known.
     pub(super) fn builder(&self) -> Option<&SnapshotBuilder> {
         match &self.state {
             State::Start { .. } | State::Doubt(_) => None,
@@ -116,12 +115,12 @@ impl Layer {
         }
     }
 
-    /// Bytes of the layer so far.
+    /// Returns the number of bytes read by this layer so far.
     pub(super) fn seen_bytes(&self) -> u64 {
         self.seen_bytes
     }
 
-    /// Bytes of the layer so far, or what they unpack to, whichever is more.
+    /// Returns the number of bytes read so far or unpacked from them, whichever is more.
     pub(super) fn decoded_bytes(&self) -> u64 {
         let inner = match &self.state {
             State::Start { .. } | State::Doubt(_) | State::Pickle(_) | State::Json(_) => 0,
@@ -150,7 +149,7 @@ impl Layer {
         Ok(())
     }
 
-    /// Gives the bytes to what reads them.
+    /// Passes the bytes to the decoder.
     fn take(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
         let (form, result) = match &mut self.state {
             State::Start { .. } => return Ok(()),
@@ -160,7 +159,7 @@ impl Layer {
             State::Html(decoder, inner) => {
                 let mut decoded = Vec::with_capacity(bytes.len() / 4 * 3 + 3);
                 let result = decoder.push(bytes, &mut decoded);
-                // What came first is reported first, however the chunks are cut.
+                // The earlier error is reported first, however the chunks are cut.
                 inner.push(&decoded).map_err(|error| in_page(&self.head, error))?;
                 (Form::Page, result)
             }
@@ -181,10 +180,10 @@ impl Layer {
         }
     }
 
-    /// What can't be read may still be told what it is, once enough of it is there.
+    /// Keeps an error back until enough bytes have arrived to tell what the file is.
     fn doubt(&mut self, error: ImportError, form: Form, bytes: &[u8]) -> Result<(), ImportError> {
-        // The words may have come before what can't be read, in an earlier chunk; otherwise they count from there on,
-        // however the chunks are cut.
+        // The words may be in an earlier chunk, before the position of the error.
+        // Otherwise they count from that position on, however the chunks are cut.
         let mentions_oom = foreign::mentions_oom(self.head.bytes());
         let before = self.seen_bytes - bytes.len() as u64;
         let from = error.offset.map_or(0, |offset| offset.saturating_sub(before)) as usize;
@@ -213,7 +212,7 @@ impl Layer {
                 Ok((finished, Format::default()))
             }
             State::Html(decoder, inner) => {
-                // A snapshot that is cut off says so; a page without any says what it is.
+                // A truncated snapshot is reported as such; a page without a snapshot is reported by its kind.
                 decoder
                     .finish()
                     .map_err(|error| if error.code == CUT_OFF { error } else { explained(error, Form::Page) })?;
@@ -227,7 +226,7 @@ impl Layer {
         }
     }
 
-    /// What the content is that a damaged wrapping held, if that is known.
+    /// Returns the kind of the content inside a damaged container, if it is known.
     fn known(&self) -> Option<ImportError> {
         match &self.state {
             State::Doubt(doubt) => Some(doubt.explained(&self.head)),
@@ -237,7 +236,7 @@ impl Layer {
         }
     }
 
-    /// Leaves the start, unless all bytes so far are blank.
+    /// Recognises the file, unless all bytes so far are blank.
     fn begin(&mut self) -> Result<(), ImportError> {
         let most_bytes = self.most_bytes;
         let State::Start { first, wrappings, plan } = &mut self.state else { return Ok(()) };
@@ -257,14 +256,14 @@ impl Layer {
 }
 
 impl State {
-    /// What reads a file that begins with this byte.
+    /// Returns the decoder of a file that begins with this byte.
     fn recognise(first: u8, wrappings: u8, plan: &Plan, most_bytes: u64) -> Result<Self, ImportError> {
         if matches!(first, b'<' | 0x1f) && wrappings == 0 {
             let message = "The file is wrapped in gzip or HTML too many times";
             return Err(ImportError::new("too-many-wrappings", message, HINT_WRITE));
         }
         let inner = Layer::within(wrappings.wrapping_sub(1), plan.clone(), most_bytes);
-        // A pickle begins with PROTO, or with the container that it is: `(`, `]` or `}`.
+        // A pickle begins with PROTO, or with the container that it holds: `(`, `]` or `}`.
         Ok(match first {
             0x80 | b'(' | b']' | b'}' => Self::Pickle(Box::new(Reader::new(plan.builder()))),
             b'{' | b'[' => Self::Json(Box::new(JsonReader::new(plan.builder()))),
@@ -276,12 +275,12 @@ impl State {
 }
 
 impl Doubt {
-    /// Takes more bytes of the file.
+    /// Reads more bytes of the file.
     ///
     /// # Errors
-    /// What the file is, once it can be said.
+    /// Returns the kind of the file as an error, once it is known.
     fn push(&mut self, head: &Head, bytes: &[u8]) -> Result<(), ImportError> {
-        // A log may be long, and what it is about stands at its end.
+        // A log may be long, and its error is at its end.
         const MOST_LOG_BYTES: u64 = 64 << 20;
         self.seen_bytes += bytes.len() as u64;
         if !self.mentions_oom {
@@ -303,24 +302,26 @@ impl Doubt {
     }
 }
 
-/// What is wrong with a page whose content is no snapshot: it is the page that the person brought.
+/// Returns the error of a page whose content is no snapshot.
+///
+/// It describes the page and not its content, because the page is the file that was opened.
 fn in_page(head: &Head, error: ImportError) -> ImportError {
     let is_of_snapshot = matches!(error.code, CUT_OFF | DAMAGED);
     if is_of_snapshot { error } else { foreign::explained(head, Form::Page, false, error) }
 }
 
-/// The outermost wrapping is the one that is named.
+/// Finishes the inner layer; the outermost container is the one that is named.
 fn wrapped(inner: Layer, container: Container) -> Result<Decoded, ImportError> {
     let (finished, format) = inner.finish()?;
     Ok((finished, Format { container, ..format }))
 }
 
-/// The error of the content, what the content is, or what is said of the compressed data: what came first comes first.
+/// Returns the first of these: error of the content, kind of the content, error of the compressed data.
 fn gzip_error(sink: &mut Sink, of_data: fn() -> ImportError) -> ImportError {
     sink.error.take().or_else(|| sink.layer.known()).unwrap_or_else(of_data)
 }
 
-/// The few bytes of a file may unpack to any number.
+/// Returns the error of a file above its size limit; a few bytes may unpack to any number.
 fn too_much(most_bytes: u64) -> ImportError {
     let message = format!("The file unpacks to more than {}", format::bytes(most_bytes));
     ImportError::new(OVER_A_LIMIT, message, HINT_LIMIT)
@@ -330,7 +331,7 @@ fn damaged_gzip() -> ImportError {
     ImportError::new(DAMAGED, "The gzip data is damaged", HINT_CUT)
 }
 
-/// Without its end there is no checksum either.
+/// Returns the error of truncated gzip data, which lacks its checksum as well.
 fn cut_gzip() -> ImportError {
     ImportError::new(CUT_OFF, "The gzip data ends early", HINT_CUT)
 }
@@ -348,7 +349,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// What is said of a file that may unpack to so many bytes.
+    /// Returns the error of a file with a limit on the bytes that it may unpack to.
     fn said(file: &[u8], most_bytes: u64) -> String {
         let mut layer = Layer::default().at_most(most_bytes);
         let read = layer.push(file).and_then(|()| layer.finish().map(drop));
@@ -358,7 +359,7 @@ mod tests {
     #[test]
     fn what_a_file_unpacks_to_is_bounded() {
         let page = [b"<".as_slice(), &[b' '; 3 << 20]].concat();
-        // Members may be joined, and wrapped again.
+        // Members may be concatenated and wrapped again.
         let joined = [gzip(&page[..1 << 20]), gzip(&page[1 << 20..])].concat();
         for file in [joined.clone(), gzip(&joined)] {
             assert!(file.len() < 10_000);

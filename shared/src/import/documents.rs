@@ -1,11 +1,11 @@
-//! The small parts of a snapshot, typed by serde.
+//! Deserializes the small parts of a snapshot with serde.
 
 use crate::base::StringTable;
 use crate::trace::{Annotation, Setting, Settings, Stage};
 use serde::Deserialize;
 use serde_pickle::{HashableValue, Value};
 
-/// An annotation as it is pickled.
+/// Pickled form of an annotation.
 #[derive(Deserialize)]
 struct RawAnnotation {
     stage: String,
@@ -16,7 +16,7 @@ struct RawAnnotation {
     time_us: i64,
 }
 
-/// One annotation, or `None` if the document is none.
+/// Reads an annotation; returns `None` if the document is none.
 pub(super) fn annotation(document: Value, strings: &mut StringTable) -> Option<Annotation> {
     let RawAnnotation { stage, name, device, time_us } = serde_pickle::from_value(document).ok()?;
     let stage = match stage.as_str() {
@@ -27,7 +27,7 @@ pub(super) fn annotation(document: Value, strings: &mut StringTable) -> Option<A
     Some(Annotation { stage, name: strings.intern(&name), device, time_us })
 }
 
-/// The allocator's settings, and how many of them are of no kind that is known.
+/// Reads the allocator's settings; also returns the number of settings of an unknown type.
 pub(super) fn settings(document: Value) -> (Settings, u64) {
     let Value::Dict(document) = document else { return (Settings::default(), 1) };
     let mut odd = 0;

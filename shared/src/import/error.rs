@@ -1,18 +1,18 @@
-//! Why a file is no snapshot that can be read.
+//! Errors of files that can't be read as a snapshot.
 
 use crate::pickle;
 use std::fmt;
 
-/// What is wrong with a file, where, and what the user can do.
+/// Error of a file, with its position and advice for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError {
-    /// A word for programs, such as `git-lfs-pointer`: it stays the same when sentences change.
+    /// Stable code for programs, such as `git-lfs-pointer`.
     pub code: &'static str,
-    /// Byte offset, counted behind gzip and base64, where it is known and helps.
+    /// Byte offset after unpacking gzip and base64, if it is known and helps.
     pub offset: Option<u64>,
-    /// What is wrong, or what the file is: one sentence without its full stop.
+    /// One sentence without its full stop that says what is wrong, or what the file is.
     pub message: String,
-    /// What the user can do: one or two sentences.
+    /// One or two sentences that say what the user can do.
     pub hint: String,
 }
 
@@ -40,11 +40,11 @@ impl std::error::Error for ImportError {}
 
 /// The file ends before its content does.
 pub(super) const CUT_OFF: &str = "cut-off";
-/// The file's bytes are not what the program that writes such files would write.
+/// The bytes violate the file format.
 pub(super) const DAMAGED: &str = "damaged";
-/// More of something than any recorder writes.
+/// The file exceeds a limit that no recorder reaches.
 pub(super) const OVER_A_LIMIT: &str = "over-a-limit";
-/// A pickle that asks for Python objects.
+/// The pickle asks for Python objects.
 pub(super) const WITH_OBJECTS: &str = "pickle-with-objects";
 
 pub(super) const HINT_WRITE: &str = "Snapshots are written by torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";

@@ -1,4 +1,4 @@
-//! One field of a record, by key.
+//! Reads the fields of a record by key.
 
 use super::build::{LIST, POOL, STACK, SnapshotBuilder};
 use super::keys::{FRAMES, KEY_COUNT, bit};
@@ -7,7 +7,7 @@ use crate::base::StringId;
 use crate::pickle::{Heap, Kind, Val};
 use crate::trace::{LinesId, PoolId, StackId};
 
-/// The values of one dictionary by key.
+/// Values of one dictionary, by key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
     pub(super) present: u64,
@@ -37,7 +37,7 @@ impl Fields {
     }
 }
 
-/// One field of the dictionary at hand; a value of another kind counts as malformed and as absent.
+/// Readers for fields of the current dictionary; a value of the wrong type counts as malformed and as absent.
 impl SnapshotBuilder {
     #[inline]
     fn field<T>(&mut self, record: Record, key: usize, read: impl FnOnce(&Self, Val) -> Option<T>) -> Option<T> {
@@ -57,7 +57,7 @@ impl SnapshotBuilder {
         })
     }
 
-    /// A number of bytes, below 2^60 as in PyTorch.
+    /// Reads a number of bytes, which must be below 2^60 as in PyTorch.
     #[inline]
     pub(super) fn size(&mut self, record: Record, key: usize, heap: &Heap) -> Option<u64> {
         const LIMIT: i64 = 1 << 60;
@@ -115,7 +115,7 @@ impl SnapshotBuilder {
         list.flatten()
     }
 
-    /// A list of texts.
+    /// Reads a list of strings.
     #[inline]
     pub(super) fn lines(&mut self, key: usize, heap: &Heap) -> LinesId {
         if !self.fields.has(key) {

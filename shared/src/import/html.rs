@@ -1,4 +1,4 @@
-//! The pages of `trace_plot` and `segment_plot`: a snapshot in base64 inside a script.
+//! Extracts the snapshot from pages of `trace_plot` and `segment_plot`: base64 inside a script.
 //!
 //! Source of the form: `_format_viz` in `torch/cuda/_memory_viz.py`.
 
@@ -8,19 +8,19 @@ const MARKER: &[u8] = b"\"base64\":";
 pub(super) const HINT_PAGE: &str =
     "Open the pickle itself, or a page that trace_plot of torch 2.1 or later made from it.";
 
-/// Finds the base64 text of a page and decodes it, chunk by chunk.
+/// Incremental decoder that finds and decodes the base64 text of a page.
 #[derive(Debug, Default)]
 pub(super) struct HtmlDecoder {
     state: State,
     seen_bytes: u64,
-    /// Base64 digits that don't fill a group yet: their bits and their number.
+    /// Bits of the base64 digits that don't fill a group yet; `digits` is their number.
     group: u32,
     digits: u32,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Looking for the marker; so many of its bytes were seen.
+    /// Searching for the marker.
     #[default]
     Searching,
     Matched(usize),
@@ -31,7 +31,7 @@ enum State {
 }
 
 impl HtmlDecoder {
-    /// Appends what the next bytes of the page decode to.
+    /// Decodes the next bytes of the page and appends the content to `decoded`.
     pub(super) fn push(&mut self, bytes: &[u8], decoded: &mut Vec<u8>) -> Result<(), ImportError> {
         for &byte in bytes {
             self.step(byte, decoded)?;
@@ -102,7 +102,7 @@ impl HtmlDecoder {
         Ok(())
     }
 
-    /// The one or two bytes of a last group that is not full.
+    /// Decodes the one or two bytes of an incomplete last group.
     fn flush(&mut self, decoded: &mut Vec<u8>) {
         if self.digits > 1 {
             let bytes = (self.group << (6 * (4 - self.digits))).to_be_bytes();

@@ -1,6 +1,6 @@
-//! The JSON form of a snapshot, as MTIA's on-demand mode writes it.
+//! Reads the JSON form of a snapshot, as MTIA's on-demand mode writes it.
 //!
-//! Objects and arrays are closed in the same order as in a pickle, so that the same machine and builder serve.
+//! Objects and arrays are closed in the same order as in a pickle, so that the same machine and builder can be used.
 
 use super::error::{CUT_OFF, DAMAGED, HINT_CUT, ImportError};
 use crate::base::{Feed, Scan, Scanned};
@@ -8,7 +8,7 @@ use crate::pickle::{Build, Finished, Machine, Val};
 
 const HINT_JSON: &str = "The JSON form of a snapshot has the same keys as the pickle. The file may be damaged.";
 
-/// A JSON text that arrives in chunks of any size.
+/// Incremental reader of a JSON text.
 #[derive(Debug)]
 pub(super) struct JsonReader<B> {
     feed: Feed,
@@ -18,7 +18,7 @@ pub(super) struct JsonReader<B> {
 #[derive(Debug)]
 struct JsonScanner<B> {
     machine: Machine<B>,
-    /// The open brackets, outermost first.
+    /// Open brackets, outermost first.
     open: Vec<Bracket>,
     expect: Expect,
 }
@@ -29,7 +29,7 @@ enum Bracket {
     Array,
 }
 
-/// What may come next.
+/// Element that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {
     Value,
@@ -55,7 +55,7 @@ impl Expect {
     }
 }
 
-/// A token's length, or `None` where the text ends within it.
+/// Length of a token, or `None` if the text ends within it.
 type Token = Result<Option<usize>, ImportError>;
 
 impl<B: Build> JsonReader<B> {
@@ -64,7 +64,7 @@ impl<B: Build> JsonReader<B> {
         Self { feed: Feed::default(), scanner }
     }
 
-    /// The builder, with everything that it has taken so far.
+    /// Returns the builder with everything that it has taken so far.
     pub(super) fn builder(&self) -> &B {
         &self.scanner.machine.builder
     }
@@ -101,7 +101,7 @@ impl<B: Build> Scan for JsonScanner<B> {
             }
             match self.token(rest).map_err(|error| error.at(offset + at as u64))? {
                 Some(len) => at += len,
-                // Doubling keeps the work linear when a long token arrives byte by byte.
+                // Doubling keeps the work linear if a long token arrives byte by byte.
                 None => return Ok(Scanned { consumed: at, needed: 2 * rest.len() }),
             }
         }
@@ -175,7 +175,7 @@ impl<B: Build> JsonScanner<B> {
             if text[end] == b'"' {
                 break;
             }
-            // A backslash and whatever it escapes.
+            // Skip the backslash and the character that it escapes.
             end += 2;
             if end >= text.len() {
                 return Ok(None);
@@ -193,7 +193,7 @@ impl<B: Build> JsonScanner<B> {
         Ok(Some(token.len()))
     }
 
-    /// A number, `true`, `false`, `null`, or what Python's `json` writes for numbers that JSON has none for.
+    /// Reads a number, `true`, `false` or `null`, or a non-finite number as Python's `json` writes it.
     fn scalar(&mut self, text: &[u8]) -> Token {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
         let len = text.iter().take_while(|byte| is_part(byte)).count();
@@ -221,7 +221,7 @@ impl<B: Build> JsonScanner<B> {
     }
 }
 
-/// The token with bytes that are no UTF-8 replaced.
+/// Returns the token with invalid UTF-8 replaced.
 fn lossy(token: &[u8]) -> Vec<u8> {
     String::from_utf8_lossy(token).into_owned().into_bytes()
 }

@@ -1,7 +1,7 @@
-//! Keeps a part of one device's events while the whole file passes by.
+//! Keeps a part of one device's events while the whole file is read.
 //!
-//! The allocations that are open are followed from the first event of the device to its last one, so that the part
-//! begins and ends with what was alive then:
+//! It tracks the live allocations from the device's first event to its last one, because the part begins and ends with
+//! the allocations that were live at that time:
 //!
 //! ```text
 //! events   0 alloc a   1 alloc b │ 2 alloc c   3 free a │ 4 free x   5 free c
@@ -10,13 +10,13 @@
 //! freed    a, by event 1 of the part
 //! ```
 //!
-//! Cost: a map of the addresses that the trace uses, beside the events of the part.
+//! Cost: the events of the part, and a map of all addresses in the trace.
 
 use super::part::PartRequest;
 use crate::trace::{Action, Event, EventTable, FreedEarlier, StackId};
 use hashbrown::HashMap;
 
-/// An allocation whose `alloc` was read.
+/// Live allocation whose `alloc` was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Open {
     pub(super) born: u32,
@@ -24,20 +24,20 @@ pub(super) struct Open {
     pub(super) stack: StackId,
 }
 
-/// The state of a part while the file is read.
+/// State of a part while the file is read.
 #[derive(Clone, Debug)]
 pub(super) struct Keeper {
     pub(super) request: PartRequest,
-    /// By address what is open there, `None` where the last one was freed.
+    /// Live allocation at each address, `None` if the last one there was freed.
     pub(super) used: HashMap<u64, Option<Open>>,
-    /// What was open at the end of the part, once more events have come.
+    /// Live allocations at the end of the part, once a later event was read.
     pub(super) at_end: Option<Vec<(u64, Open)>>,
-    /// From before the part, at an address that another one took within it without a free between.
+    /// Allocations from before the part whose address was allocated again before its end, without a free in between.
     pub(super) superseded: Vec<(u64, Open)>,
     pub(super) freed: Vec<FreedEarlier>,
-    /// Freed behind the part without an `alloc`: address and size.
+    /// Address and size of each block that is freed after the part and has no `alloc`.
     pub(super) freed_later: Vec<(u64, u64)>,
-    /// The segment events behind the part.
+    /// Segment events after the part.
     pub(super) segments_later: Vec<Event>,
 }
 
@@ -54,7 +54,7 @@ impl Keeper {
         }
     }
 
-    /// Takes the next event of the file; those of the part go to `kept`.
+    /// Processes the next event of the file; events of the part go to `kept`.
     pub(super) fn event(&mut self, row: u32, event: Event, kept: &mut EventTable) {
         if !self.request.rows.contains(&row) {
             return;
@@ -79,7 +79,7 @@ impl Keeper {
         }
     }
 
-    /// What is open now, by address.
+    /// Returns the live allocations by ascending address.
     pub(super) fn open(&self) -> Vec<(u64, Open)> {
         let mut open: Vec<_> = self.used.iter().filter_map(|(&addr, &open)| Some((addr, open?))).collect();
         open.sort_unstable_by_key(|&(addr, _)| addr);

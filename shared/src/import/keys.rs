@@ -1,4 +1,4 @@
-//! The words of snapshot files, interned first so that their handles are constants.
+//! Keys of snapshot files, interned first so that their handles are constants.
 
 use crate::base::{StringId, StringTable};
 use crate::trace::Action;
@@ -11,7 +11,7 @@ macro_rules! keys {
     };
 }
 
-// A key's number is its handle's index in the string table; 0 is the empty string.
+// A key's number is the index of its handle in the string table; 0 is the empty string.
 keys! {
     ACTION = 1 "action", ADDR = 2 "addr", DEVICE_FREE = 3 "device_free", SIZE = 4 "size", STREAM = 5 "stream",
     TIME_US = 6 "time_us", COMPILE_CONTEXT = 7 "compile_context", USER_METADATA = 8 "user_metadata",
@@ -29,15 +29,15 @@ keys! {
     HOST_TRACES = 39 "host_traces",
 }
 
-/// One more than the largest key.
+/// Number of the last key plus one.
 pub(super) const KEY_COUNT: usize = 40;
 
-/// The bit of a key in a set of keys.
+/// Returns the bit of a key in a set of keys.
 pub(super) const fn bit(key: usize) -> u64 {
     1 << key
 }
 
-/// The bits of some keys.
+/// Returns a set of keys.
 pub(super) const fn bits<const N: usize>(keys: [usize; N]) -> u64 {
     let mut set = 0;
     let mut at = 0;
@@ -48,7 +48,7 @@ pub(super) const fn bits<const N: usize>(keys: [usize; N]) -> u64 {
     set
 }
 
-/// A string table that begins with the keys and the names of the actions.
+/// Creates a string table that begins with the keys and the names of the actions.
 pub(super) fn string_table() -> StringTable {
     let mut strings = StringTable::new();
     for &(number, text) in TEXTS {
@@ -61,7 +61,7 @@ pub(super) fn string_table() -> StringTable {
     strings
 }
 
-/// The action that a string of [`string_table`] names.
+/// Returns the action that a string of [`string_table`] names.
 #[inline]
 pub(super) fn action(id: StringId) -> Option<Action> {
     Action::ALL.get(id.index().wrapping_sub(KEY_COUNT)).copied()

@@ -1,16 +1,16 @@
-//! Bytes to a trace: every layout and container of a snapshot.
+//! Decodes snapshots of every layout and container into a [`Trace`].
 //!
-//! Memory is at most [`most_memory_bytes`](crate::pickle::most_memory_bytes) of the bytes decoded, the trace included,
-//! and time is in proportion to them, whatever parts of the file are shared.
-//! Decoded bytes are those of the file or what gzip unpacks to, whichever is more.
+//! Memory is at most [`most_memory_bytes`](crate::pickle::most_memory_bytes) of the decoded bytes, including the trace,
+//! and time is proportional to them, whatever parts of the file are shared.
+//! Decoded bytes are those of the file or those that gzip unpacks to, whichever is more.
 //!
-//! | shared | what becomes of it |
+//! | shared parts | limit |
 //! |---|---|
-//! | frames, stacks, texts, lines of forward stacks | kept once, as handles |
-//! | lists of rows | rows of all devices together are at most a fourth of the bytes and 4,096 |
-//! | lists that are changed after they were read | items that are copied for it are at most as many as were written and 10,000 |
-//! | annotations and settings | written out to 64 times the bytes and 1 MiB, and 16 times that one after the other |
-//! | documents that are no snapshot | 4,096 texts are looked at |
+//! | frames, stacks, strings, lines of forward stacks | none, because each is stored once, as a handle |
+//! | lists of rows | one row per 4 bytes plus 4,096 rows, all devices together |
+//! | lists that change after they were read | as many items are copied for it as were written, plus 10,000 |
+//! | annotations and settings | 64 bytes per byte plus 1 MiB for each document, 16 times that for all of them |
+//! | documents that are no snapshot | the first 4,096 strings are inspected |
 
 mod assemble;
 mod build;
@@ -49,38 +49,39 @@ pub struct Importer {
 }
 
 impl Importer {
-    /// An importer that has seen nothing yet.
+    /// Creates an importer at the start of a file.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An importer that can say on the way what it has seen so far; see [`preview`](Self::preview).
+    /// Creates an importer that can report on the way what it has read so far; see [`preview`](Self::preview).
     pub fn with_preview() -> Self {
         Self { layer: Layer::new(Plan::Watched) }
     }
 
-    /// An importer for [`finish_overview`](Self::finish_overview) alone, which keeps no event.
+    /// Creates an importer for [`finish_overview`](Self::finish_overview) alone, which keeps no event.
     pub fn overview() -> Self {
         Self { layer: Layer::new(Plan::Overview) }
     }
 
-    /// An importer that keeps a part of the events of one device; of the others it keeps the final state.
+    /// Creates an importer that keeps a part of one device's events, and the final state of all devices.
     ///
-    /// The file has to be the one that the request was made for.
+    /// The file must be the one that the request was made for.
     pub fn part(request: PartRequest) -> Self {
         Self { layer: Layer::new(Plan::Part(request)) }
     }
 
-    /// The same importer, which refuses a file of more bytes than `most_bytes`, or that unpacks to more.
+    /// Limits the file, and what it unpacks to, to `most_bytes` each.
     ///
-    /// It is found while the file is unpacked, however deep it is wrapped.
+    /// The limit applies while the file is unpacked, however deep it is wrapped.
     #[must_use]
     pub fn at_most(self, most_bytes: u64) -> Self {
         Self { layer: self.layer.at_most(most_bytes) }
     }
 
-    /// What has been seen so far; `None` from an importer that was not asked to remember it, or before it knows how
-    /// the file is written.
+    /// Returns what has been read so far.
+    ///
+    /// `None` from an importer that was not created with a preview, or before it knows the file's encoding.
     pub fn preview(&self) -> Option<Preview> {
         let builder = self.layer.builder()?;
         let watch = builder.watch.as_ref()?;
@@ -88,10 +89,11 @@ impl Importer {
         Some(Preview { traces: watch.traces(), last_live_bytes, is_odd: watch.is_odd() })
     }
 
-    /// The overview, once all bytes are there.
+    /// Returns the overview after the last bytes.
     ///
     /// # Errors
-    /// If the file ends too early, is no snapshot, or no part of its events can be told.
+    /// Returns an error if the file is truncated or no snapshot, or if its lists of events don't allow to choose a
+    /// part.
     pub fn finish_overview(self) -> Result<Overview, ImportError> {
         let file_bytes = self.seen_bytes();
         let (finished, format) = self.layer.finish()?;
@@ -100,28 +102,28 @@ impl Importer {
         Ok(Overview { file_bytes, ..overview })
     }
 
-    /// Takes the next bytes of the file.
+    /// Reads the next bytes of the file.
     ///
     /// # Errors
-    /// As soon as the bytes can't be part of a snapshot; the importer is of no use afterwards.
+    /// Returns an error as soon as the bytes can't be part of a snapshot; the importer must not be used afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), ImportError> {
         self.layer.push(bytes)
     }
 
-    /// Bytes of the file taken so far.
+    /// Returns the number of bytes read from the file so far.
     pub fn seen_bytes(&self) -> u64 {
         self.layer.seen_bytes()
     }
 
-    /// Bytes of the file taken so far, or what they unpack to, whichever is more.
+    /// Returns the number of bytes read from the file so far or unpacked from them, whichever is more.
     pub fn decoded_bytes(&self) -> u64 {
         self.layer.decoded_bytes()
     }
 
-    /// The trace, once all bytes are there.
+    /// Returns the trace after the last bytes.
     ///
     /// # Errors
-    /// If the file ends too early or is no snapshot.
+    /// Returns an error if the file is truncated or no snapshot.
     pub fn finish(self) -> Result<Trace, ImportError> {
         let (finished, format) = self.layer.finish()?;
         let (trailing_bytes, recursive) = (finished.trailing_bytes, finished.recursive_containers);
@@ -163,10 +165,10 @@ fn recursion(count: u64) -> Diagnostic {
     }
 }
 
-/// Decodes a snapshot that lies in memory as a whole.
+/// Decodes a snapshot that is in memory as a whole.
 ///
 /// # Errors
-/// As [`Importer::push`] and [`Importer::finish`].
+/// Returns the errors of [`Importer::push`] and [`Importer::finish`].
 pub fn import(bytes: &[u8]) -> Result<Trace, ImportError> {
     let mut importer = Importer::new();
     importer.push(bytes)?;

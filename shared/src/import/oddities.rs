@@ -1,10 +1,10 @@
-//! Counting what is odd in a file while it is read.
+//! Counts the oddities of a file while it is read.
 
 use super::keys;
 use crate::base::{Diagnostic, Severity, StringId, StringTable, format};
 use hashbrown::HashMap;
 
-/// What kind of record a dictionary was.
+/// Kind of record that a dictionary holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Record {
     Event,
@@ -28,21 +28,21 @@ impl Record {
     }
 }
 
-/// Counters of everything odd that a builder meets.
+/// Counters of all oddities that a builder finds.
 #[derive(Debug, Default)]
 pub(super) struct Oddities {
     unknown_keys: HashMap<(Record, StringId), u64>,
     unknown_actions: HashMap<StringId, u64>,
-    /// Fields whose value is of another kind than the format says, by key.
+    /// Fields whose value has the wrong type, by key.
     malformed: HashMap<(Record, usize), u64>,
-    /// How often anything was counted in the tables above.
+    /// Sum of all counts in the tables above.
     noted: u64,
     mended_texts: u64,
     first_mended: Option<u64>,
 }
 
 impl Oddities {
-    /// How often a key, an action or a field was odd so far.
+    /// Returns the number of odd keys, actions and fields so far.
     #[inline]
     pub(super) fn noted(&self) -> u64 {
         self.noted
@@ -71,7 +71,7 @@ impl Oddities {
         self.first_mended.get_or_insert(offset);
     }
 
-    /// One diagnostic for each kind of oddity.
+    /// Returns one diagnostic per kind of oddity.
     pub(super) fn diagnostics(self, strings: &StringTable) -> Vec<Diagnostic> {
         let Self { unknown_keys, unknown_actions, malformed, mended_texts, first_mended, noted: _ } = self;
         let quoted = |id: StringId| format!("\"{}\"", strings.get(id));
@@ -112,7 +112,7 @@ fn key_name(key: usize) -> String {
     format!("\"{}\"", keys::string_table().get(StringId::from_index(key)))
 }
 
-/// The most frequent names in words, and the sum of all counts.
+/// Lists the most frequent names, and returns the sum of all counts.
 fn listed(names: impl Iterator<Item = (Record, String, u64)>) -> (String, u64) {
     const SHOWN: usize = 5;
     let mut names: Vec<_> = names.collect();

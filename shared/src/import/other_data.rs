@@ -1,4 +1,4 @@
-//! What a document is that was read and is no snapshot.
+//! Identifies documents that could be read but are no snapshot.
 
 use super::build::{POOL, SnapshotBuilder};
 use super::error::ImportError;
@@ -6,18 +6,18 @@ use super::foreign::{self, MOST_ITEMS, MOST_KEYS, MOST_LEVELS, Outline};
 use crate::base::StringId;
 use crate::pickle::{Heap, Kind, Val};
 
-/// So many texts and keys of a document are looked at: what it shares would be eight times as many on each level.
+/// Maximum number of strings and keys inspected, because shared parts could multiply them by eight on each level.
 const MOST_TEXTS: usize = 4096;
-/// So many bytes of each are looked at.
+/// Number of bytes of each string that are inspected.
 const MOST_TEXT_BYTES: usize = 200;
 
-/// The error of a document that is no snapshot.
+/// Returns the error of a document that is no snapshot.
 pub(super) fn not_a_snapshot(builder: &SnapshotBuilder, heap: &Heap, root: Val, is_json: bool) -> ImportError {
     let mut texts = MOST_TEXTS;
     foreign::other_data(&outline(builder, heap, root, 0, &mut texts), is_json)
 }
 
-/// The outermost levels of a document, as its text would show them; `texts` counts down.
+/// Builds the outline of a document as if it were text, with a limit of `texts` strings, which counts down.
 fn outline(builder: &SnapshotBuilder, heap: &Heap, val: Val, level: usize, texts: &mut usize) -> Outline {
     let val = heap.current(val);
     match val.kind() {
@@ -46,7 +46,7 @@ fn outline(builder: &SnapshotBuilder, heap: &Heap, val: Val, level: usize, texts
     }
 }
 
-/// The beginning of a text.
+/// Returns the beginning of a string.
 fn beginning(builder: &SnapshotBuilder, id: StringId, texts: &mut usize) -> String {
     *texts = texts.saturating_sub(1);
     let text = builder.strings.get(id);

@@ -1,6 +1,6 @@
-//! A part of a trace: which one is asked for, and the first pass that shows what there is.
+//! Selects a part of a trace, after a first pass that finds the devices and their events.
 //!
-//! A file is read twice, since only its end tells what was alive before the trace:
+//! A file is read twice, because only its end tells which allocations were live before the trace:
 //!
 //! ```text
 //! Importer::overview() ─ push … ─ finish_overview() ─→ Overview ─ part(range) ─→ PartRequest
@@ -13,65 +13,65 @@ use crate::base::format;
 use crate::trace::Action;
 use std::ops::Range;
 
-/// What a file holds, without its events.
+/// Contents of a file, without its events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
-    /// Bytes of the file.
+    /// Size of the file.
     pub file_bytes: u64,
-    /// The devices that have events, by index.
+    /// Devices with events, by ascending index.
     pub devices: Vec<OverviewDevice>,
 }
 
-/// One device of an [`Overview`].
+/// Device of an [`Overview`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OverviewDevice {
-    /// The CUDA index.
+    /// CUDA device index.
     pub index: i64,
-    /// The curve and the place of its events.
+    /// Curve and range of its events.
     pub trace: PreviewTrace,
     /// Live bytes before the first event.
     pub first_live_bytes: u64,
 }
 
-/// Which events of a file become columns; [`OverviewDevice::part`] makes it.
+/// Range of events that is to be imported; created by [`OverviewDevice::part`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartRequest {
-    /// The CUDA index of the device.
+    /// CUDA device index.
     pub(super) device: i64,
-    /// Which of all events of the file are the device's.
+    /// Range of the device's events among all events of the file.
     pub(super) rows: Range<u32>,
-    /// Which of the device's events are wanted.
+    /// Requested range of the device's events.
     pub(super) events: Range<u32>,
     pub(super) freeing: Action,
 }
 
 impl PartRequest {
-    /// The CUDA index of the device.
+    /// Returns the CUDA device index.
     pub fn device(&self) -> i64 {
         self.device
     }
 
-    /// Which of its events are wanted.
+    /// Returns the requested range of the device's events.
     pub fn events(&self) -> Range<u32> {
         self.events.clone()
     }
 }
 
 impl OverviewDevice {
-    /// The highest live bytes, those from before the trace included.
+    /// Returns the highest live bytes, including allocations from before the trace.
     pub fn peak_bytes(&self) -> u64 {
         let highest = self.trace.highest_bytes.iter().copied().max().unwrap_or(0);
         (self.first_live_bytes as i64).saturating_add(highest).max(0) as u64
     }
 
-    /// So many events at the end, or all where there are fewer.
+    /// Returns the range of the last `events` events, or of all if there are fewer.
     pub fn last(&self, events: u64) -> Range<u64> {
         self.trace.events.saturating_sub(events)..self.trace.events
     }
 
-    /// So many events around the peak, most of them before it; all where there are fewer.
+    /// Returns a range of `events` events around the peak, or of all if there are fewer.
     ///
-    /// What leads to a peak says more than what follows it, so that three quarters are from before.
+    /// Three quarters of them are from before the peak, because what leads to a peak says more than what follows it.
     pub fn around_peak(&self, events: u64) -> Range<u64> {
         let total = self.trace.events;
         let events = events.min(total);
@@ -79,10 +79,10 @@ impl OverviewDevice {
         start..start + events
     }
 
-    /// The request for a range of the device's events.
+    /// Creates the request for a range of the device's events.
     ///
     /// # Errors
-    /// A sentence, if the range is empty or not within the trace.
+    /// Returns an error if the range is empty or not within the trace.
     pub fn part(&self, events: Range<u64>) -> Result<PartRequest, ImportError> {
         let total = self.trace.events;
         let (shown, of) = (format!("{}..{}", events.start, events.end), format!("GPU {}", self.index));
@@ -104,7 +104,7 @@ impl OverviewDevice {
     }
 }
 
-/// Two passes over a file found different things in it.
+/// Returns the error for a file in which two passes found different events.
 pub(super) fn changed() -> ImportError {
     ImportError::new(
         "file-changed",
@@ -113,7 +113,7 @@ pub(super) fn changed() -> ImportError {
     )
 }
 
-/// The lists of a file are such that a range of events can't be told.
+/// Returns the error for a file whose lists don't allow to choose a range of events.
 pub(super) fn odd_lists() -> ImportError {
     ImportError::new(
         "no-parts",

@@ -1,59 +1,63 @@
-//! The live bytes of each device while its trace is still being read.
+//! Computes a curve of each device's live bytes while the file is still being read.
 //!
-//! Idea: live bytes rise with each `alloc` and fall with each free by the size that the event itself names, so that a
-//! curve needs no lifetimes; moments share buckets, of which two become one whenever there are too many.
+//! Live bytes rise with each `alloc` and fall with each free by the size in the event itself, so that the curve needs
+//! no lifetimes.
+//! Each bucket covers the same number of moments; pairs of buckets are merged whenever there are too many:
 //!
 //! ```text
 //! event    0 alloc 5   1 alloc 3   2 free 5   3 alloc 1        at most two buckets
 //! bytes    0     5     8     3     4                           moments 0..4: 8   4..8: 4
 //! ```
 //!
-//! What was alive before the trace is not known while events are read: bytes count from the first moment, and may be
+//! Allocations from before the trace are unknown while events are read: bytes count from the first moment and may be
 //! negative.
-//! Which device an event is of shows when its list is closed; until then it waits, in Python's dumps a thousand at most.
+//! The device of an event is known only when its list is closed. Until then the event waits; in Python's dumps, at most
+//! a thousand events wait.
 //!
-//! Cost: a constant per event, and memory for so many buckets a device, however long the trace is.
+//! Cost: constant time per event, and a bounded number of buckets per device.
 
 use super::room::MOST_DEVICES;
 use crate::trace::Action;
 use std::ops::Range;
 
-/// At most so many buckets a device.
+/// Maximum number of buckets per device.
 const MOST_BUCKETS: usize = 2048;
 
-/// With more events than this in no list yet, the file is written list by list, and all of them are of the next one.
+/// Number of waiting events above which they are assigned to the next list.
+///
+/// A file with so many of them writes each list as a whole.
 const MOST_WAITING: usize = 4096;
 
-/// The lists of all devices and of the host; a file with more of them is odd.
+/// Number of lists for all devices and the host; a file with more of them is odd.
 const MOST_TRACKS: usize = MOST_DEVICES + 1;
 
-/// What is known of one device's trace so far.
+/// Curve of one device's trace so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PreviewTrace {
-    /// The events so far.
+    /// Number of events so far.
     pub events: u64,
-    /// How many moments share a bucket, a power of two.
+    /// Number of moments per bucket, a power of two.
     pub bucket_moments: u64,
-    /// The highest live bytes of each bucket, less those of the first moment.
+    /// Highest live bytes of each bucket, minus those of the first moment.
     pub highest_bytes: Vec<i64>,
-    /// The first moment with the highest live bytes.
+    /// First moment with the highest live bytes.
     pub peak_moment: u64,
-    /// Live bytes at the last moment, less those of the first.
+    /// Live bytes at the last moment, minus those of the first moment.
     pub last_bytes: i64,
-    /// Which of all events of the file they are, in its order.
+    /// Range of the trace's events among all events of the file, in the file's order.
     pub rows: Range<u32>,
-    /// The action that ends lifetimes in this trace.
+    /// Action that ends lifetimes in this trace.
     pub freeing: Action,
 }
 
-/// What has been read so far, by the lists of events in the order of the file.
+/// Curves of what has been read so far, one per list of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
-    /// One for each device whose events have begun, those of pinned host memory last; a device without any has none.
+    /// One trace per device that has events, in the order of the file; pinned host memory comes last.
     pub traces: Vec<PreviewTrace>,
     /// Live bytes at the end by device index, as far as the segments have been read.
     pub last_live_bytes: Vec<(i64, u64)>,
-    /// Whether the lists are nested in a way that no snapshot has: then the traces mean nothing.
+    /// True if the lists are nested in a way that no snapshot has, so that the traces mean nothing.
     pub is_odd: bool,
 }
 
@@ -61,7 +65,7 @@ pub struct Preview {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watch {
     tracks: Vec<Track>,
-    /// Events that are in no list yet.
+    /// Events whose list is unknown.
     waiting: Vec<Waiting>,
     is_odd: bool,
 }
@@ -73,21 +77,20 @@ struct Waiting {
     size_bytes: u64,
 }
 
-/// One list of events.
 #[derive(Clone, Debug)]
 struct Track {
-    /// The builder's number of the list, once it is known.
+    /// Number of the list in the builder, once it is closed.
     list: Option<u32>,
     rows: Range<u32>,
-    /// With lifetimes that end when frees complete.
+    /// Curve if lifetimes end when frees complete.
     completed: Curve,
-    /// With lifetimes that end when frees are requested, as long as none has completed.
+    /// Curve if lifetimes end when frees are requested; `None` after the first free that completed.
     requested: Option<Curve>,
 }
 
 #[derive(Clone, Debug)]
 struct Curve {
-    /// The power of two that is the number of moments in a bucket.
+    /// Binary logarithm of the number of moments per bucket.
     bits: u32,
     moment: u64,
     bytes: i64,
@@ -96,7 +99,7 @@ struct Curve {
 }
 
 impl Watch {
-    /// Takes the next event of the file.
+    /// Processes the next event of the file.
     #[inline]
     pub(super) fn event(&mut self, row: u32, action: Action, size_bytes: u64) {
         self.waiting.push(Waiting { row, action, size_bytes });
@@ -105,14 +108,14 @@ impl Watch {
         }
     }
 
-    /// Hears of a list that begins with these rows.
+    /// Assigns the events of a new list, whose rows so far are `rows`.
     pub(super) fn list(&mut self, list: u32, rows: &[Range<u32>]) {
         let [rows] = rows else { return self.is_odd = true };
         if self.tracks.len() >= MOST_TRACKS {
             return self.is_odd = true;
         }
         match self.tracks.last_mut() {
-            // Its events were taken before it was closed.
+            // Its events were assigned before it was closed.
             Some(open) if open.list.is_none() => {
                 open.list = Some(list);
                 self.is_odd |= open.rows.start != rows.start;
@@ -128,7 +131,7 @@ impl Watch {
         }
     }
 
-    /// Hears of a list that went on, and has these rows now.
+    /// Assigns the new events of a list that was extended and now has the rows `rows`.
     pub(super) fn extend(&mut self, list: u32, rows: &[Range<u32>]) {
         let at = self.tracks.iter().rposition(|track| track.list == Some(list));
         match (at, rows) {
@@ -137,7 +140,7 @@ impl Watch {
         }
     }
 
-    /// What is known so far, without the events that wait.
+    /// Returns the curves, without the waiting events.
     pub(super) fn traces(&self) -> Vec<PreviewTrace> {
         self.tracks.iter().map(Track::preview).collect()
     }
@@ -146,7 +149,7 @@ impl Watch {
         self.is_odd
     }
 
-    /// Gives events that wait to a list.
+    /// Moves waiting events to a list.
     fn claim(&mut self, at: usize, rows: Range<u32>) {
         if rows.start > rows.end {
             return self.is_odd = true;
@@ -158,7 +161,7 @@ impl Watch {
         self.waiting.drain(first..last).for_each(|event| track.event(event));
     }
 
-    /// Gives all events that wait to the list that is not closed yet.
+    /// Moves all waiting events to the list that is not closed yet.
     fn flush(&mut self) {
         let Some(first) = self.waiting.first().map(|event| event.row) else { return };
         let last = self.waiting[self.waiting.len() - 1].row;
@@ -230,7 +233,7 @@ impl Curve {
         }
     }
 
-    /// Makes one bucket of two, and begins another one.
+    /// Merges pairs of buckets and starts a new one.
     #[cold]
     fn widen(&mut self) {
         self.bits += 1;

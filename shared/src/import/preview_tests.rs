@@ -1,10 +1,10 @@
-//! The preview against a curve that is made event by event.
+//! Compares the preview with a curve computed event by event.
 
 #![expect(clippy::single_range_in_vec_init, reason = "lists of one range are what is tested")]
 
 use super::*;
 
-/// Highest live bytes by buckets, event by event, less those of the first moment.
+/// Returns the highest live bytes per bucket, minus those of the first moment.
 fn naive(bytes: &[i64], bucket_moments: u64) -> Vec<i64> {
     bytes.chunks(bucket_moments as usize).map(|bucket| bucket.iter().copied().max().unwrap()).collect()
 }
@@ -52,7 +52,7 @@ fn watched(pieces: &[&[Range<u32>]], claims: impl Fn(&mut Watch)) -> Watch {
 fn events_go_to_the_list_that_takes_them() {
     let rows = 0..6;
     let watch = watched(&[&[rows]], |watch| {
-        // A list of one event is closed with the list around it, after the one behind it.
+        // A list of one event is closed together with the list around it, after the list behind it.
         watch.list(0, &[1..4]);
         watch.extend(0, &[1..6]);
         watch.list(1, &[0..1]);

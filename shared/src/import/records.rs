@@ -1,4 +1,4 @@
-//! Events, frames, segments, blocks and histories from their dictionaries.
+//! Converts dictionaries to events, frames, segments, blocks and history entries.
 
 use super::build::{
     BLOCK, EVENT, FRAME, HISTORY_ENTRY, POOL, RawBlock, RawHistory, RawSegment, SEGMENT, STACK, SnapshotBuilder,
@@ -57,7 +57,7 @@ impl SnapshotBuilder {
         }
     }
 
-    /// Counts keys that are none of `known`.
+    /// Counts keys that are not in `known`.
     #[inline]
     fn note_unknown(&mut self, record: Record, known: u64, entries: &[Val]) {
         if self.fields.present & !known == 0 && self.fields.present.count_ones() as usize * 2 == entries.len() {
@@ -84,7 +84,7 @@ impl SnapshotBuilder {
         Some(self.push_event(event))
     }
 
-    /// An event of an overview: what it does to live bytes.
+    /// Passes an event of an overview to the preview, which needs only its action and size.
     fn seen_event(&mut self, heap: &Heap) -> Option<Val> {
         let action = self.action()?;
         let size_bytes = self.size(Record::Event, SIZE, heap).unwrap_or(0);
@@ -123,7 +123,7 @@ impl SnapshotBuilder {
         Some(event)
     }
 
-    /// The event that the shape of an earlier one tells; builds for tests compare it with what its keys tell.
+    /// Reads an event by a learnt shape; debug builds compare it with the event read by its keys.
     #[inline]
     pub(super) fn shaped_event(&mut self, entries: &[Val], heap: &Heap) -> Option<Val> {
         let event = self.shapes.read(entries)?;
@@ -204,7 +204,7 @@ impl SnapshotBuilder {
         Some(Val::handle(STACK, self.stacks.intern(&self.stack_scratch).index() as u32))
     }
 
-    /// Pool ids are tuples in PyTorch's dumps and lists in JSON.
+    /// Reads a pool id written as a list: PyTorch's dumps have tuples, JSON has lists.
     pub(super) fn pool_list(&mut self, items: &[Val]) -> Option<Val> {
         let [first, second] = items else { return None };
         let number = |val: &Val| val.as_small_int().and_then(|value| u64::try_from(value).ok());
@@ -254,7 +254,7 @@ impl SnapshotBuilder {
             state: match self.strings.get(state) {
                 "active_allocated" => BlockState::Allocated,
                 "inactive" => BlockState::Inactive,
-                // PyTorch's documentation names it "active_awaiting_free".
+                // PyTorch's documentation calls it "active_awaiting_free".
                 "active_pending_free" | "active_awaiting_free" => BlockState::PendingFree,
                 _ => {
                     self.oddities.malformed(Record::Block, STATE);

@@ -1,7 +1,9 @@
-//! Room for the rows of a snapshot, each list counted as often as it is used.
+//! Limits the rows of a snapshot, with each list counted as often as it is used.
 //!
-//! A list of rows is written once and may be referred to in two bytes; a device's table has its rows all the same.
-//! PyTorch writes each list once, so rows are never more than bytes; more of them are refused before any is copied.
+//! A list of rows is written once and may be referred to in two bytes, but each device's table contains all of its
+//! rows.
+//! PyTorch writes each list once, so that there are never more rows than bytes; more rows are refused before any is
+//! copied.
 
 use super::build::{RawSegment, SnapshotBuilder};
 use super::error::{HINT_LIMIT, ImportError, OVER_A_LIMIT};
@@ -11,15 +13,15 @@ use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::iter::Sum;
 
-/// The most devices of a snapshot; PyTorch numbers them in eight bits.
+/// Maximum number of devices of a snapshot; PyTorch numbers them in eight bits.
 pub(super) const MOST_DEVICES: usize = 1024;
 
-/// A row takes at least so many bytes: an event of two keys is `}(h.h.u`.
+/// Lower bound on the bytes of a row; an event with one key is `}(h.h.u`, a dot being a byte.
 const LEAST_ROW_BYTES: u64 = 4;
-/// So many rows are taken of a file of any size.
+/// Number of rows allowed in a file of any size.
 const FREE_ROWS: u64 = 4096;
 
-/// Rows of a device's tables.
+/// Numbers of rows in a device's tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Room {
     segments: usize,
@@ -28,7 +30,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// An empty table with this much room.
+    /// Creates an empty table with this capacity.
     pub(super) fn table(self) -> SegmentTable {
         SegmentTable {
             segments: Vec::with_capacity(self.segments),
@@ -48,28 +50,28 @@ impl Sum for Room {
     }
 }
 
-/// Counts down the rows that the bytes of a file justify.
+/// Counts down the rows that the bytes of a file allow.
 #[derive(Debug)]
 pub(super) struct RowBudget<'a> {
     builder: &'a SnapshotBuilder,
     bytes: u64,
     limit: u64,
     left: u64,
-    /// The rows of lists, and of lists of blocks the rows of their histories: each list is counted once.
+    /// Rows of each list that was counted, and for lists of blocks the rows of their histories.
     known: HashMap<u32, (u64, u64)>,
 }
 
 impl<'a> RowBudget<'a> {
-    /// The rows of a file of so many bytes.
+    /// Creates the budget of a file of `bytes` bytes.
     pub(super) fn new(builder: &'a SnapshotBuilder, bytes: u64) -> Self {
         let limit = FREE_ROWS + bytes / LEAST_ROW_BYTES;
         Self { builder, bytes, limit, left: limit, known: HashMap::new() }
     }
 
-    /// Takes the events of all devices.
+    /// Takes the events of all devices from the budget.
     ///
     /// # Errors
-    /// If they are too many.
+    /// Returns an error if there are too many.
     pub(super) fn take_events(&mut self, lists: impl IntoIterator<Item = Option<u32>>) -> Result<(), ImportError> {
         for list in lists.into_iter().flatten() {
             let rows = self.rows(list);
@@ -78,10 +80,10 @@ impl<'a> RowBudget<'a> {
         Ok(())
     }
 
-    /// Takes segments with their blocks and histories, and returns the room for them by device.
+    /// Takes segments with their blocks and histories from the budget, and returns the rows of each device.
     ///
     /// # Errors
-    /// If they or their devices are too many.
+    /// Returns an error if there are too many rows or devices.
     pub(super) fn take_segments(
         &mut self,
         segments: impl Iterator<Item = RawSegment>,
@@ -112,13 +114,13 @@ impl<'a> RowBudget<'a> {
         Ok(())
     }
 
-    /// The rows of a list.
+    /// Returns the length of a list.
     fn rows(&mut self, list: u32) -> u64 {
         let count = || (self.builder.lists[list as usize].rows.len() as u64, 0);
         self.known.entry(list).or_insert_with(count).0
     }
 
-    /// The blocks of a list, and the entries of their histories.
+    /// Returns the length of a list of blocks, and the number of entries in their histories.
     fn blocks(&mut self, list: u32) -> (u64, u64) {
         if let Some(&known) = self.known.get(&list) {
             return known;
@@ -133,7 +135,7 @@ impl<'a> RowBudget<'a> {
     }
 }
 
-/// The error of a snapshot with more devices than there can be.
+/// Returns the error of a snapshot with more than [`MOST_DEVICES`].
 pub(super) fn too_many_devices() -> ImportError {
     over_a_limit(format!("Devices of a snapshot: more than {}", format::count(MOST_DEVICES as u64)))
 }

@@ -1,8 +1,8 @@
-//! Lists of rows, as ranges of the tables that hold them.
+//! Stores lists of rows as ranges of the tables that hold them.
 
 use std::ops::Range;
 
-/// Row numbers in the order of a list; a list that was read in one go is a single range.
+/// Row numbers in the order of a list; a list without other rows in between is a single range.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Runs(Vec<Range<u32>>);
 
@@ -18,9 +18,7 @@ impl Runs {
         &self.0
     }
 
-    /// The number of rows.
-    ///
-    /// Linear in the ranges.
+    /// Returns the number of rows, in time linear in the number of ranges.
     pub(super) fn len(&self) -> usize {
         self.0.iter().map(Range::len).sum()
     }

@@ -1,42 +1,41 @@
-//! Events that have the keys of the last one, read by their places.
+//! Fast path for events with the same keys as an earlier one, whose values are read by position.
 //!
-//! The events of a file are written by one loop, so that a key stands where it stood in the event before, and what
-//! they share (stream, pool, texts) is mostly the very same values.
-//! Whatever differs is left to [`SnapshotBuilder::event`](super::build::SnapshotBuilder), which knows every case.
+//! One loop writes the events of a file, so that each key is at the same position as in the event before, and the
+//! values that events share (stream, pool, texts) are mostly identical.
+//! Any other event is left to [`SnapshotBuilder::event`](super::build::SnapshotBuilder), which handles every case.
 
 use super::build::STACK;
 use super::keys::{self, *};
 use crate::pickle::{Kind, Val};
 use crate::trace::{ContextId, Event, StackId};
 
-/// Keys of an event's context.
+/// Keys of an event that belong to its context.
 const CONTEXT_KEYS: u64 =
     bits([STREAM, COMPILE_CONTEXT, USER_METADATA, POOL_ID, INTERNAL_METADATA, FORWARD_FRAMES, CATEGORY]);
 /// Keys of an event that are read one by one.
 const OWN_KEYS: u64 = bits([ACTION, ADDR, SIZE, TIME_US, FRAMES]);
 
-/// Where the keys of an event stand.
+/// Positions of the keys and values of an event.
 #[derive(Clone, Debug, Default)]
 struct Shape {
-    /// The keys in their order; empty if nothing was learnt.
+    /// Keys in their order; empty if nothing was learnt.
     keys: Vec<Val>,
-    /// The places of the values in the entries, by what they are.
     action: usize,
     addr: usize,
     size: usize,
     time: Option<usize>,
     frames: Option<usize>,
-    /// The places of what makes the context, with the values that the last event had there.
+    /// Positions of the values that make up the context, with the values of the learnt event.
     context: Vec<(usize, Val)>,
     context_id: Option<ContextId>,
 }
 
-/// Shapes of events by the number of their keys: some events of a recording have stacks and others none.
+/// Learnt shapes by number of keys modulo 4, because some events of a recording have stacks and others none.
 #[derive(Debug, Default)]
 pub(super) struct Shapes([Shape; 4]);
 
 impl Shapes {
-    /// The event that these entries are, if they look like one that was learnt.
+    /// Reads an event if its keys and context equal those of a learnt one.
     #[inline]
     pub(super) fn read(&self, entries: &[Val]) -> Option<Event> {
         const SIZE_LIMIT: i64 = 1 << 60;
@@ -63,7 +62,7 @@ impl Shapes {
         })
     }
 
-    /// Learns from an event in which nothing was odd; `present` are its keys.
+    /// Learns from an event without oddities; `present` is the set of its keys.
     pub(super) fn learn(&mut self, entries: &[Val], present: u64, context: ContextId) {
         let needed = bits([ACTION, ADDR, SIZE]);
         if present & needed != needed || present & !(OWN_KEYS | CONTEXT_KEYS) != 0 {
@@ -81,7 +80,7 @@ impl Shapes {
                 SIZE => shape.size = place,
                 TIME_US => shape.time = Some(place),
                 FRAMES => shape.frames = Some(place),
-                // What a container of the heap holds may change while its value stays.
+                // The content of a heap container may change while its value stays the same.
                 _ if matches!(pair[1].kind(), Kind::Node(_)) => return,
                 _ => shape.context.push((place, pair[1])),
             }

@@ -1,8 +1,9 @@
-//! The segments and blocks of a device at the end of a part.
+//! Reconstructs the segments and blocks of a device at the end of a part.
 //!
-//! Segments are wound back from the final ones; blocks are the allocations that were alive then.
-//! How much the allocator gave beyond a request is known of those alone that are blocks of the file; of the others it
-//! is the request rounded up to 512 bytes, and what lies between blocks is free.
+//! Segments are obtained by undoing the later segment events from the final state on; blocks are the allocations that
+//! were live at that time.
+//! The rounded size of a block is known only if the block is still in the file's final state.
+//! For other blocks it is the request rounded up to 512 bytes, and the gaps between blocks are free.
 
 use super::keeper::{Keeper, Open};
 use crate::trace::{
@@ -11,20 +12,22 @@ use crate::trace::{
 use hashbrown::HashSet;
 use std::collections::BTreeMap;
 
-/// The allocator rounds sizes up to a multiple of this.
+/// Granularity of block sizes in the allocator.
 const ROUNDING_BYTES: u64 = 512;
-/// The size of segments of the small pool: PyTorch asks CUDA for no large one of this size.
+/// Size of the segments of the small pool; PyTorch requests no segment of this size for the large pool.
 const SMALL_SEGMENT_BYTES: u64 = 2 << 20;
 
-/// An allocation that is alive at the end of the part.
+/// Allocation that is live at the end of the part.
 #[derive(Clone, Copy, Debug)]
 struct Alive {
     block: Block,
-    /// The requested size, if it is from before the part.
+    /// Requested size, if the allocation is from before the part.
     older_bytes: Option<u64>,
 }
 
-/// What is known beside the part, whose device gets the segments and blocks of its end.
+/// Replaces the device's segments and blocks by those at the end of the part.
+///
+/// Returns the facts about the rest of the trace.
 pub(super) fn unwind(keeper: Keeper, table: &mut SegmentTable, contexts: &ContextTable) -> PartOf {
     let part = keeper.request.events.clone();
     let total_events = keeper.request.rows.len() as u32;
@@ -70,7 +73,7 @@ fn alive(addr: u64, Open { born, size_bytes, stack }: Open, start: u32) -> Alive
     Alive { block, older_bytes: (born < start).then_some(size_bytes) }
 }
 
-/// The older blocks of a part that ends with the trace, and the older allocations that no block tells of.
+/// Finds the older blocks of a part that ends with the trace; returns the older allocations that have no block.
 fn at_last(keeper: &Keeper, table: &mut SegmentTable, older: &mut Vec<OlderBlock>) -> Vec<Alive> {
     let start = keeper.request.events.start;
     let mut told = HashSet::new();
@@ -94,7 +97,7 @@ fn at_last(keeper: &Keeper, table: &mut SegmentTable, older: &mut Vec<OlderBlock
     open.map(|(addr, open)| alive(addr, open, start)).collect()
 }
 
-/// Puts blocks into segments; returns those that lie in none, or on another one.
+/// Places blocks into segments; returns those that lie outside all segments or overlap another block.
 fn lay(
     table: &mut SegmentTable,
     segments: impl Iterator<Item = Segment>,
@@ -157,9 +160,9 @@ fn free_block(table: &mut SegmentTable, start: u64, end: u64) {
     }
 }
 
-/// Older allocations that no segment has room for: a file whose segments or frees are missing has some.
+/// Adds older allocations that no segment has space for, because the file lacks segments or frees.
 ///
-/// They count as alive all the same, in a segment without bytes.
+/// They still count as live, in a segment of 0 bytes.
 fn add_outside(table: &mut SegmentTable, outside: Vec<Alive>, older: &mut Vec<OlderBlock>) {
     let outside: Vec<Alive> = outside.into_iter().filter(|alive| alive.older_bytes.is_some()).collect();
     let Some(first) = outside.first() else { return };
@@ -185,7 +188,7 @@ fn no_segment() -> Segment {
     }
 }
 
-/// Goes back over one event.
+/// Undoes one event.
 fn undo(held: &mut BTreeMap<u64, Segment>, event: &Event, contexts: &ContextTable) {
     match event.action {
         Action::SegmentAlloc => drop(held.remove(&event.addr)),
@@ -196,7 +199,7 @@ fn undo(held: &mut BTreeMap<u64, Segment>, event: &Event, contexts: &ContextTabl
     }
 }
 
-/// Takes a range out of what is held.
+/// Removes an address range from the held segments.
 fn cut(held: &mut BTreeMap<u64, Segment>, start: u64, end: u64) {
     let before = held.range(..start).next_back().map(|(&addr, _)| addr);
     let within: Vec<u64> = before.into_iter().chain(held.range(start..end.max(start)).map(|(&addr, _)| addr)).collect();
@@ -216,7 +219,7 @@ fn cut(held: &mut BTreeMap<u64, Segment>, start: u64, end: u64) {
     }
 }
 
-/// Puts a mapped range back, joined with the ones of its stream that it touches.
+/// Adds a mapped range, merged with the adjacent expandable segments of its stream.
 fn join(held: &mut BTreeMap<u64, Segment>, range: Segment) {
     let mut joined = range;
     let is_kin = |other: &Segment| other.is_expandable == Some(true) && other.stream == range.stream;

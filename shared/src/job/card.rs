@@ -1,4 +1,4 @@
-//! GPU models: what a virtual GPU says of itself, and what a real one would.
+//! GPU models, with the properties that a virtual GPU reports.
 
 use std::fmt;
 use std::iter;
@@ -9,34 +9,32 @@ use crate::base::format;
 
 /// A GPU model.
 ///
-/// Totals are those that PyTorch's out-of-memory messages give for it, which is a little less than the box says.
-/// They differ by up to 0.3 % with the driver and with ECC; [`Card::named`] takes `custom:79.25GiB` for another.
+/// Total memory is what PyTorch's out-of-memory messages report, a little less than the nominal size.
+/// It differs by up to 0.3 % with the driver and with ECC; [`Card::named`] accepts for example `custom:79.25GiB`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
-    /// The name on the command line: `h100-80gb`, `custom:48GiB`.
+    /// Name on the command line: `h100-80gb`, `custom:48GiB`.
     pub name: String,
-    /// What the driver calls it: `NVIDIA H100 80GB HBM3`.
+    /// Name that the driver reports: `NVIDIA H100 80GB HBM3`.
     pub product: String,
     /// Total memory, in bytes.
     pub memory_bytes: u64,
-    /// Compute capability: it decides workspaces and kernels.
+    /// Compute capability, which decides workspaces and kernels.
     pub capability: ComputeCapability,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
-    /// Resident threads of a multiprocessor.
+    /// Resident threads per multiprocessor.
     pub threads_per_multiprocessor: u32,
     /// Level-two cache, in bytes.
     pub l2_bytes: u64,
-    /// Shared memory that a block can ask for, in bytes.
+    /// Shared memory that a thread block can request, in bytes.
     pub shared_memory_per_block_bytes: u32,
 }
 
 /// A compute capability, such as 9.0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ComputeCapability {
-    /// The part before the point.
     pub major: u8,
-    /// The part after it.
     pub minor: u8,
 }
 
@@ -46,7 +44,7 @@ impl fmt::Display for ComputeCapability {
     }
 }
 
-/// A line of the table below.
+/// A row of `TABLE`.
 struct Row {
     name: &'static str,
     product: &'static str,
@@ -70,11 +68,12 @@ impl Row {
 
 const MIB: u64 = 1 << 20;
 
-/// The cards that have a name, by memory.
+/// The named cards, sorted by nominal memory.
 ///
-/// Totals come from `torch.cuda.get_device_properties` and from out-of-memory messages in public issues, the most
-/// frequent value of recent drivers; the rest is NVIDIA's CUDA programming guide and the cards' data sheets.
-/// After the bytes stand multiprocessors, threads of each, L2 in MiB, and shared memory of a block in KiB.
+/// Total memory comes from `torch.cuda.get_device_properties` and from out-of-memory messages in public issues, the
+/// most frequent value of recent drivers; the rest is from NVIDIA's CUDA programming guide and the cards' data sheets.
+/// The arguments of `with` are multiprocessors, threads per multiprocessor, L2 cache in MiB, and shared memory per
+/// block in KiB.
 const TABLE: &[Row] = &[
     Row::new("t4-16gb", "Tesla T4", (7, 5), 14_930 * MIB).with(40, 1024, 4, 64),
     Row::new("l4-24gb", "NVIDIA L4", (8, 9), 22_563 * MIB).with(58, 1536, 48, 99),
@@ -89,12 +88,12 @@ const TABLE: &[Row] = &[
     Row::new("b200-180gb", "NVIDIA B200", (10, 0), 182_642 * MIB).with(148, 2048, 126, 227),
 ];
 
-/// The card of those who name none: the commonest one to train on.
+/// Default card: the most common one for training.
 const DEFAULT: &str = "a100-80gb";
 
-/// Each capability that a custom card can have, and the card whose other figures it takes.
+/// Capabilities of custom cards, each with the named card that provides the other properties.
 ///
-/// 8.6 is that of cards for desktops before 8.9, which has the same multiprocessors.
+/// 8.6 is that of desktop cards before 8.9, which has the same multiprocessors.
 const KIN: &[((u8, u8), &str)] = &[
     ((7, 0), "v100-32gb"),
     ((7, 5), "t4-16gb"),
@@ -106,13 +105,13 @@ const KIN: &[((u8, u8), &str)] = &[
     ((12, 0), "rtx5090-32gb"),
 ];
 
-/// The most memory of a custom card: a virtual GPU keeps that much address space for each.
+/// Most memory of a custom card: the virtual GPU reserves that much address space for each card.
 const MOST_MEMORY_BYTES: u64 = 1 << 40;
 
-/// The least memory of a custom card: a CUDA context alone takes more.
+/// Least memory of a custom card: a CUDA context alone takes more than any smaller one has.
 const LEAST_MEMORY_BYTES: u64 = 256 * MIB;
 
-/// A text that names no card.
+/// Error of a text that names no card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardError(String);
 
@@ -125,18 +124,18 @@ impl fmt::Display for CardError {
 impl std::error::Error for CardError {}
 
 impl Card {
-    /// All cards that have a name, by memory.
+    /// Returns all named cards, sorted by nominal memory.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(Self::from_row)
     }
 
-    /// The card with this name, or the one that `custom:48GiB` or `custom:48GiB:9.0` describes.
+    /// Returns the card with this name, or the custom card that `custom:48GiB` or `custom:48GiB:9.0` describes.
     ///
     /// A custom card without a capability has that of an A100.
     ///
     /// # Errors
     ///
-    /// The text is neither; the message gives the nearest name.
+    /// Returns an error with the nearest name if the text is neither.
     pub fn named(text: &str) -> Result<Self, CardError> {
         let text = text.trim();
         if let Some(rest) = text.strip_prefix("custom:") {
@@ -162,7 +161,7 @@ impl Card {
         }
     }
 
-    /// The card after `custom:`, its name written as [`Card::named`] reads it.
+    /// Parses the text after `custom:`; the name of the card is written as [`Card::named`] reads it.
     fn custom(text: &str) -> Result<Self, CardError> {
         let (size_text, capability_text) = match text.split_once(':') {
             Some((size_text, capability_text)) => (size_text.trim(), Some(capability_text.trim())),
@@ -194,7 +193,7 @@ impl Default for Card {
     }
 }
 
-/// A capability, and the name of the card whose other figures go with it.
+/// Parses a capability, and returns it with the named card that provides the other properties.
 fn find_kin(text: &str) -> Result<((u8, u8), &'static str), CardError> {
     let written = |(major, minor): (u8, u8)| format!("{major}.{minor}");
     KIN.iter().copied().find(|(capability, _)| written(*capability) == text).ok_or_else(|| {
@@ -212,24 +211,24 @@ fn unknown(text: &str) -> CardError {
     CardError(format!("no card is called `{}`; there are {names}, and custom:48GiB", short(text)))
 }
 
-/// As much of a foreign text as a message needs.
+/// Returns the beginning of a foreign text, short enough for a message.
 fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// The cards of a machine: device index to card. There is at least one.
+/// The cards of a machine by device index; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cards(pub Vec<Card>);
 
 impl Cards {
-    /// The most cards of a machine.
+    /// Most cards of a machine.
     pub const MOST: usize = 64;
 
-    /// Reads a list of cards: `h100-80gb`, `4x h100-80gb`, `a100-80gb,t4-16gb`.
+    /// Parses a list of cards: `h100-80gb`, `4x h100-80gb`, `a100-80gb,t4-16gb`.
     ///
     /// # Errors
     ///
-    /// A name is unknown, the list is empty, or there are more than [`Cards::MOST`].
+    /// Returns an error if a name is unknown, the list is empty, or there are more than [`Cards::MOST`] cards.
     pub fn parse(text: &str) -> Result<Self, CardError> {
         let mut cards = Vec::new();
         for item in text.split(',') {
@@ -243,14 +242,14 @@ impl Cards {
         Ok(Self(cards))
     }
 
-    /// The total memory of each card in bytes, where all have the same.
+    /// Returns the total memory of each card in bytes, `None` if the cards differ in it.
     pub fn memory_bytes(&self) -> Option<u64> {
         let first = self.0.first()?.memory_bytes;
         self.0.iter().all(|card| card.memory_bytes == first).then_some(first)
     }
 }
 
-/// Splits `4x h100-80gb` into 4 and the name; a name alone counts once.
+/// Splits `4x h100-80gb` into 4 and the name; a name without a number counts once.
 fn counted(item: &str) -> (usize, &str) {
     let digits = item.bytes().take_while(u8::is_ascii_digit).count();
     match item[digits..].trim_start().strip_prefix('x') {
@@ -260,7 +259,7 @@ fn counted(item: &str) -> (usize, &str) {
 }
 
 impl fmt::Display for Cards {
-    /// Writes what [`Cards::parse`] reads: equal neighbours are counted.
+    /// Writes the text that [`Cards::parse`] reads; equal neighbours are counted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, run) in self.0.chunk_by(|a, b| a.name == b.name).enumerate() {
             let separator = if index == 0 { "" } else { "," };
@@ -343,7 +342,7 @@ mod tests {
         });
         let boxes = boxes.collect::<Vec<_>>();
         assert!(boxes.is_sorted(), "by what the box says: {boxes:?}");
-        // What PyTorch sees is within a tenth of what the box says.
+        // The total memory is within a tenth of the nominal size.
         let near =
             |(card, size): (&Card, &u64)| (size << 30) * 9 / 10 < card.memory_bytes && card.memory_bytes < size << 30;
         assert!(cards.iter().zip(&boxes).all(near));

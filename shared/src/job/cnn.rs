@@ -13,29 +13,28 @@ pub(super) use text::Fault;
 use super::document::Value;
 use super::reader::{FromValue, Reader};
 
-/// Layers one after the other, on random images; the last one's features are the classes of a cross entropy.
+/// A sequence of layers on random images; the features of the last layer are the classes of a cross entropy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cnn {
-    /// Channels of the images, such as three colours.
+    /// Channels of the images, for example three colours.
     pub input_channels: u64,
     /// Height and width of the images, in pixels.
     pub image_size: u64,
-    /// Whether images and weights are in `torch.channels_last`.
+    /// True if images and weights are in `torch.channels_last`.
     pub channels_last: bool,
-    /// First to last.
     pub layers: Vec<CnnLayer>,
 }
 
-/// A layer of a [`Cnn`]; its text is what a config says.
+/// A layer of a [`Cnn`]; its `Display` form is the text in a config.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CnnLayer {
     /// `torch.nn.Conv2d`.
     Conv(Conv),
-    /// `torch.nn.BatchNorm2d`, and `torch.nn.BatchNorm1d` behind [`CnnLayer::Flatten`].
+    /// `torch.nn.BatchNorm2d`, or `torch.nn.BatchNorm1d` after [`CnnLayer::Flatten`].
     Norm,
-    /// `torch.nn.ReLU`, which overwrites its input where it is in place.
+    /// `torch.nn.ReLU`.
     Relu {
-        /// Whether it works in place.
+        /// True if the output overwrites the input.
         inplace: bool,
     },
     /// `torch.nn.GELU`.
@@ -50,7 +49,7 @@ pub enum CnnLayer {
     AvgPool(Window),
     /// `torch.nn.AdaptiveAvgPool2d`.
     Adaptive {
-        /// Height and width of its output, in pixels.
+        /// Height and width of the output, in pixels.
         size: u64,
     },
     /// `torch.nn.Dropout`, with its probability.
@@ -59,46 +58,42 @@ pub enum CnnLayer {
     Flatten,
     /// `torch.nn.Linear`.
     Linear {
-        /// Features of its output.
+        /// Features of the output.
         features: u64,
-        /// Whether it has a bias.
         bias: bool,
     },
 }
 
-/// A convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conv {
-    /// Channels of its output.
+    /// Channels of the output.
     pub channels: u64,
-    /// How its kernel moves over the image.
     pub window: Window,
-    /// Pixels between those that the kernel reads.
+    /// Distance between the pixels that the kernel reads; 1 for adjacent ones.
     pub dilation: u64,
-    /// Groups of channels that read nothing of each other.
+    /// Groups of channels that are convolved separately.
     pub groups: u64,
-    /// Whether it has a bias.
     pub bias: bool,
 }
 
-/// What moves over an image.
+/// Kernel size and movement of a convolution or a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// Its height and width, in pixels.
+    /// Height and width of the kernel, in pixels.
     pub kernel: u64,
-    /// Pixels from one place to the next.
+    /// Distance from one position to the next, in pixels.
     pub stride: u64,
     /// Pixels that are added at each edge of the image.
     pub padding: u64,
 }
 
-/// The layers of a model in a config: how many, or each of them.
+/// Layers of a model in a config: their number, or a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Layers {
-    /// So many alike.
+    /// Number of equal layers.
     Count(u64),
-    /// First to last, as texts such as `conv 64 3`.
+    /// Texts such as `conv 64 3`, from first to last.
     Each(Vec<String>),
 }
 
@@ -116,7 +111,7 @@ impl FromValue for Layers {
 }
 
 impl CnnLayer {
-    /// The first word of its text, such as `conv`.
+    /// Returns the first word of the text, such as `conv`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Conv(_) => "conv",
@@ -135,7 +130,7 @@ impl CnnLayer {
     }
 }
 
-/// The shortest text that stands for the layer.
+/// Writes the shortest text that parses to the layer.
 impl fmt::Display for CnnLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
@@ -165,7 +160,7 @@ impl fmt::Display for CnnLayer {
     }
 }
 
-/// An option, where it is not the usual one.
+/// Writes an option unless it has its default value.
 fn option(f: &mut fmt::Formatter<'_>, name: &str, value: u64, usual: u64) -> fmt::Result {
     if value == usual { Ok(()) } else { write!(f, " {name} {value}") }
 }

@@ -1,4 +1,4 @@
-//! What feeds a training: how large its batches are, in which order they come, and how they get to the device.
+//! The data of a training: sizes of the batches, their order, and their transfer to the device.
 
 mod sizes;
 
@@ -6,35 +6,37 @@ pub use sizes::BatchSize;
 
 use super::names::Names;
 
-/// What feeds a training.
+/// Sizes, order and transfer of the batches of a training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Data {
-    /// Tokens of a batch's samples, up to the job's `sequence`; height and width of a residual network's images.
+    /// Distribution of the tokens of a sample, up to the job's `sequence`.
+    ///
+    /// For a residual network, that of the height and width of the images, up to its `image_size`.
     pub lengths: Spread,
-    /// Samples of a batch, up to the job's `batch`.
+    /// Distribution of the samples of a batch, up to the job's `batch`.
     pub batches: Spread,
-    /// What random sizes begin with: the same sizes for the same seed.
+    /// Seed of the random sizes: the same seed gives the same sizes.
     pub seed: u64,
-    /// Whether the largest batch of all is the first.
+    /// True if the largest of all batches comes first.
     pub longest_first: bool,
-    /// Lengths are rounded up to a multiple of this, and are at most the longest.
+    /// Lengths are rounded up to a multiple of this, but never beyond the longest.
     pub pad_to_multiple_of: u64,
-    /// Samples of the data set, whose last batch has what is left; `None` never ends.
+    /// Number of samples in the data set, whose last batch takes the remainder; `None` for endless data.
     pub samples: Option<u64>,
-    /// Whether a last batch with fewer samples is left out.
+    /// True if a last batch with fewer samples is left out.
     pub drop_last: bool,
-    /// Batches that are brought to the device ahead, on a stream of their own.
+    /// Number of batches that are copied to the device ahead, on a stream of their own.
     pub prefetch: u64,
-    /// Whether batches in host memory are pinned, so that copies of them don't keep the host waiting.
+    /// True if batches in host memory are pinned, so that copying them does not block the host.
     pub pin_memory: bool,
-    /// Whether batches are copied into tensors that stay, rather than into new ones.
+    /// True if batches are copied into the same tensors each time, rather than into new ones.
     pub reuse_buffer: bool,
-    /// Where the colours of images become numbers around 0.
+    /// Place where the pixels of images are normalized.
     pub normalize: Normalize,
 }
 
 impl Default for Data {
-    /// Batches of one size, each brought to the device when it is needed.
+    /// Returns batches of one size, each copied to the device when it is needed.
     fn default() -> Self {
         Self {
             lengths: Spread::Fixed,
@@ -52,24 +54,24 @@ impl Default for Data {
     }
 }
 
-/// How a size varies from batch to batch.
+/// Distribution of a size over the batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {
-    /// Always the most.
+    /// Always the maximum.
     Fixed,
-    /// Each size from the least to the most is as likely as any other.
+    /// Each size from the minimum to the maximum is equally likely.
     Uniform {
-        /// The least.
+        /// Minimum.
         least: u64,
     },
-    /// Most are small and few are large: half of them lie in the lowest sixteenth.
+    /// Most sizes are small and few are large: half of them lie in the lowest sixteenth of the range.
     LongTailed {
-        /// The least.
+        /// Minimum.
         least: u64,
     },
 }
 
-/// Which [`Spread`], without its bound.
+/// Kind of a [`Spread`], without its minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpreadKind {
     Fixed,
@@ -77,12 +79,12 @@ pub(super) enum SpreadKind {
     LongTailed,
 }
 
-/// The spreads by name, in the order of the reference.
+/// Names of the spreads, in the order of the reference.
 pub(super) const SPREADS: Names<SpreadKind> =
     &[("fixed", SpreadKind::Fixed), ("uniform", SpreadKind::Uniform), ("long-tailed", SpreadKind::LongTailed)];
 
 impl Spread {
-    /// Which it is, and its least size where it has one.
+    /// Returns the kind, and the minimum if it has one.
     pub(super) const fn parts(self) -> (SpreadKind, Option<u64>) {
         match self {
             Self::Fixed => (SpreadKind::Fixed, None),
@@ -91,7 +93,7 @@ impl Spread {
         }
     }
 
-    /// The spread of this kind from `least` on.
+    /// Creates the spread of this kind with `least` as its minimum.
     pub(super) const fn of(kind: SpreadKind, least: u64) -> Self {
         match kind {
             SpreadKind::Fixed => Self::Fixed,
@@ -101,10 +103,10 @@ impl Spread {
     }
 }
 
-/// Where the colours of images, whole numbers from 0 to 255, become numbers around 0.
+/// Place where the pixels of images, integers from 0 to 255, are normalized to numbers around 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Normalize {
-    /// In host memory: what gets to the device are the model's numbers.
+    /// In host memory: the device receives the model's number format.
     OnHost,
     /// On the device, from bytes: `images = images.float()`, then `images.sub_(mean).div_(std)`.
     InPlace,
@@ -112,6 +114,6 @@ pub enum Normalize {
     OutOfPlace,
 }
 
-/// The ways of normalizing by name, in the order of the reference.
+/// Names of the normalizations, in the order of the reference.
 pub(super) const NORMALIZATIONS: Names<Normalize> =
     &[("on-host", Normalize::OnHost), ("in-place", Normalize::InPlace), ("out-of-place", Normalize::OutOfPlace)];

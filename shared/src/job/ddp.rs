@@ -1,16 +1,16 @@
-//! The options of `DistributedDataParallel` that change what is allocated.
+//! Options of `DistributedDataParallel` that change memory.
 
-/// How gradients are averaged among processes.
+/// Averaging of gradients over the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ddp {
-    /// The most gradients of a bucket, in MiB.
+    /// Largest size of a gradient bucket, in MiB.
     ///
-    /// `None` is PyTorch's own: 25 MiB, and 1 MiB for the bucket that is full first.
+    /// `None` is PyTorch's default: 25 MiB, and 1 MiB for the first bucket that fills up.
     pub bucket_mb: Option<u64>,
-    /// Whether gradients are views of their buckets, rather than tensors beside them.
+    /// True if gradients are views of their buckets, rather than separate tensors.
     pub gradient_as_bucket_view: bool,
-    /// Whether every step is taken to use the same parameters.
+    /// True if every step is assumed to use the same parameters.
     pub static_graph: bool,
-    /// Whether each forward pass looks for parameters that the loss does not depend on.
+    /// True if each forward pass looks for parameters that the loss does not depend on.
     pub find_unused_parameters: bool,
 }

@@ -1,4 +1,4 @@
-//! A mixture of experts: feed-forward networks of which each token is computed by a few.
+//! Mixture of experts: several feed-forward networks per layer, of which each token uses a few.
 
 use serde::Serialize;
 
@@ -6,47 +6,44 @@ use super::document::Value;
 use super::names::Names;
 use super::reader::{FromValue, Reader};
 
-/// The experts in place of each feed-forward network, as transformers' `MixtralForCausalLM` has them.
+/// Experts in place of each feed-forward network, as in transformers' `MixtralForCausalLM`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experts {
-    /// Experts of a layer.
+    /// Number of experts in a layer.
     pub count: u64,
-    /// Experts that compute a token; at most `count`.
+    /// Number of experts that compute a token. Invariant: at most `count`.
     pub per_token: u64,
-    /// How they are computed.
     pub implementation: ExpertsImplementation,
 }
 
-/// How experts are computed: `experts_implementation` in transformers 5.
+/// Implementation of experts: `experts_implementation` in transformers 5.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExpertsImplementation {
-    /// One matrix product for all experts, `torch.nn.functional.grouped_mm`: memory is the same for any routing.
+    /// One matrix product for all experts, `torch.nn.functional.grouped_mm`; its memory does not depend on the routing.
     GroupedMm,
     /// A loop over the experts, each of which computes its own tokens.
     Eager(Routing),
 }
 
-/// Which tokens go to which expert.
+/// Distribution of tokens over the experts.
 ///
-/// The virtual GPU computes no numbers that a router could choose by, so that shapes need a routing that is set.
+/// The virtual GPU computes no values from which a router could choose, so the routing comes from the config.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Routing {
-    /// As many to each.
+    /// The same number of tokens for each expert.
     Even,
-    /// To each expert its share of all that are to be computed, in proportion.
+    /// A share for each expert, in proportion to its tokens.
     Shares(Vec<f64>),
 }
 
-/// The implementations by name.
+/// Names of the implementations: true for `GroupedMm`.
 pub(super) const IMPLEMENTATIONS: Names<bool> = &[("grouped_mm", true), ("eager", false)];
 
-/// A routing as it is written.
+/// A routing as written.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum RawRouting {
-    /// `even`.
     Word(String),
-    /// A number for each expert.
     Shares(Vec<f64>),
 }
 
@@ -65,13 +62,13 @@ impl FromValue for RawRouting {
 }
 
 impl Experts {
-    /// The tokens that each expert computes of so many, which may be none; no expert has a token twice.
+    /// Returns the number of tokens that each expert computes; no expert gets a token twice, and some may get none.
     ///
-    /// Shares are rounded down, and what is left over goes to the experts that lost most, first ones first:
+    /// Shares are rounded down, and the remainder goes to the experts that lost most, in order of their index:
     ///
     /// ```text
     /// 10 tokens for 2 of 4 experts, shares 0.5 0.25 0.15 0.1
-    /// of 20 in all:   10  5  3  2
+    /// 20 in total:     10  5  3  2
     /// ```
     pub fn tokens_of_each(&self, routing: &Routing, tokens: u64) -> Vec<u64> {
         let all = tokens * self.per_token;

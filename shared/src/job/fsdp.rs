@@ -1,14 +1,13 @@
-//! The options of `fully_shard` that change what is allocated.
+//! Options of `fully_shard` that change memory.
 
 use super::parallel::Rank;
 
-/// How parameters, gradients and optimizer state are sharded.
+/// Sharding of parameters, gradients and optimizer state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fsdp {
-    /// The process that is recorded.
     pub rank: Rank,
-    /// Whether a block frees its parameters after forward, and gathers them once more in backward.
+    /// True if a block frees its parameters after forward and gathers them again in backward.
     pub reshard_after_forward: bool,
-    /// Whether blocks compute in bfloat16 on weights that the optimizer has in 32 bits.
+    /// True if blocks compute in bfloat16 while the optimizer keeps 32-bit weights.
     pub mixed_precision: bool,
 }

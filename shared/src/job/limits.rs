@@ -1,16 +1,16 @@
 //! The bounds of every number of a config, each with its reason, in one table.
 //!
-//! They are wide: what a person would train fits, and what would take hours, overflow a size or fill the host does not.
+//! They are wide: they admit what a person would train, and refuse what would take hours, overflow a size or fill the
+//! host.
 
-/// The bounds of a whole number.
+/// Bounds of a key that takes a whole number.
 pub(super) struct Limit {
-    /// The key.
     pub path: &'static str,
-    /// The least that makes sense.
+    /// Smallest value that makes sense.
     pub least: u64,
-    /// The most that is taken.
+    /// Largest value that is accepted.
     pub most: u64,
-    /// Why not more.
+    /// Reason for the upper bound.
     pub because: &'static str,
 }
 
@@ -21,7 +21,6 @@ const fn limit(path: &'static str, least: u64, most: u64, because: &'static str)
 const NO_MODEL: &str = "no published model has as many";
 const HOURS: &str = "memory repeats from step to step, and more would take hours";
 
-/// Whole numbers.
 const LIMITS: &[Limit] = &[
     limit("batch", 1, 1 << 16, "no card holds as many"),
     limit("sequence", 1, 1 << 20, NO_MODEL),
@@ -65,15 +64,12 @@ const LIMITS: &[Limit] = &[
     limit("model.token_types", 1, 1024, NO_MODEL),
 ];
 
-/// The bounds of a real number.
+/// Bounds of a key that takes a real number.
 pub(super) struct RealLimit {
-    /// The key.
     pub path: &'static str,
-    /// The least.
     pub least: f64,
-    /// The most.
     pub most: f64,
-    /// The bounds in words.
+    /// Bounds in words.
     pub words: &'static str,
 }
 
@@ -85,7 +81,7 @@ const SHARE: &str = "from 0 to 1";
 const ABOVE_0: f64 = f64::MIN_POSITIVE;
 const BELOW_1: f64 = 1.0 - f64::EPSILON / 2.0;
 
-/// Real numbers; PyTorch's own bounds where it has some.
+/// Bounds of real numbers; PyTorch's own where it has any.
 const REAL_LIMITS: &[RealLimit] = &[
     real("clip_grad_norm", ABOVE_0, 1e30, "above 0; leave it out to not clip"),
     real("memory_fraction", ABOVE_0, 1.0, "above 0 and at most 1"),
@@ -104,43 +100,43 @@ const REAL_LIMITS: &[RealLimit] = &[
     real("model.rope_theta", 1.0, 1e12, "from 1 to 10^12"),
 ];
 
-/// The longest text of a config's keys, in characters.
+/// Longest text in a config, in characters.
 pub(super) const MOST_CHARACTERS: usize = 1000;
 
-/// The longest name of a job, in characters: it stands in a line of its own.
+/// Longest name of a job, in characters: it stands on a line of its own.
 pub(super) const MOST_NAME_CHARACTERS: usize = 100;
 
-/// The most parameters of a model: ten times the largest card's memory in bytes.
+/// Most parameters of a model: about five times the bytes of the largest named card.
 pub(super) const MOST_PARAMETERS: u64 = 1_000_000_000_000;
 
-/// The most bytes of one tensor: a thousand times what any card has, and far from where sizes overflow.
+/// Most bytes of one tensor: over a thousand times the memory of any named card, and far from overflowing a size.
 pub(super) const MOST_TENSOR_BYTES: u128 = 1 << 48;
 
-/// The most bytes of a batch of images or vectors, which is made in the host's memory.
+/// Most bytes of a batch of images or vectors, which is created in host memory.
 pub(super) const MOST_BATCH_BYTES: u128 = 2 << 30;
 
-/// The most events of a recording: each takes about a kibibyte while it runs.
+/// Most events of a recording: each takes about 1 KiB while it runs.
 pub(super) const MOST_EVENTS: u128 = 4_000_000;
 
-/// The bounds of a key.
+/// Returns the bounds of a key that takes a whole number.
 ///
 /// # Panics
 ///
-/// The table has no row for it, which a test of all keys would show.
+/// Panics if the table has no row for the key, which a test of all keys would show.
 pub(super) fn of_whole(path: &str) -> &'static Limit {
     whole(path).unwrap_or_else(|| panic!("no limit for {path}"))
 }
 
-/// The bounds of a key, if it takes a whole number.
+/// Returns the bounds of a key, `None` if it takes no whole number.
 pub(super) fn whole(path: &str) -> Option<&'static Limit> {
     LIMITS.iter().find(|limit| limit.path == path)
 }
 
-/// The bounds of a key whose value is a real number.
+/// Returns the bounds of a key that takes a real number.
 ///
 /// # Panics
 ///
-/// As [`of_whole`].
+/// Panics as [`of_whole`] does.
 pub(super) fn of_real(path: &str) -> &'static RealLimit {
     REAL_LIMITS.iter().find(|limit| limit.path == path).unwrap_or_else(|| panic!("no limit for {path}"))
 }

@@ -1,45 +1,43 @@
-//! Low-rank adapters: the model stays as it is, and two small matrices beside some linear layers are trained.
+//! LoRA: the model is frozen, and two small matrices beside some of its linear layers are trained.
 //!
-//! Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models"; keys and defaults are those of peft's `LoraConfig`.
+//! Source: Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models"; keys and defaults are those of peft's
+//! `LoraConfig`.
 
 use super::model::{Activation, Transformer, TransformerFamily};
 use super::names::{Names, name_of};
 
-/// The adapters of a job.
+/// LoRA adapters of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lora {
     /// Features between the two matrices.
     pub rank: u64,
-    /// What is added is multiplied by this over the rank.
+    /// The output of an adapter is multiplied by `alpha / rank`.
     pub alpha: f64,
-    /// Probability of dropout of what the adapters read.
+    /// Dropout probability of the input of the adapters.
     pub dropout: f64,
-    /// The linear layers that have adapters, each once.
+    /// Linear layers that have adapters, each once.
     pub targets: Vec<LoraTarget>,
 }
 
-/// A linear layer of a transformer's layers.
+/// A linear layer inside a transformer layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoraTarget {
-    /// Queries.
     Query,
-    /// Keys.
     Key,
-    /// Values.
     Value,
-    /// Queries, keys and values in one, as GPT-2 has them.
+    /// Queries, keys and values in one layer, as in GPT-2.
     Joined,
-    /// Attention's last layer.
+    /// Output projection of attention.
     Out,
-    /// The feed-forward network's gate.
+    /// Gate of the feed-forward network.
     Gate,
-    /// To the feed-forward network's features.
+    /// First layer of the feed-forward network, to its inner features.
     Up,
-    /// Back from the feed-forward network's features.
+    /// Last layer of the feed-forward network, back from its inner features.
     Down,
 }
 
-/// The layers by name; the recording's modules have the same.
+/// Names of the layers; the modules of the recording have the same names.
 pub(super) const TARGETS: Names<LoraTarget> = &[
     ("q", LoraTarget::Query),
     ("k", LoraTarget::Key),
@@ -52,13 +50,13 @@ pub(super) const TARGETS: Names<LoraTarget> = &[
 ];
 
 impl Lora {
-    /// Whether the linear layer of this module, such as `layers.3.attention.q`, has an adapter.
+    /// Returns true if the linear layer of this module, such as `layers.3.attention.q`, has an adapter.
     pub fn adapts(&self, module: &str) -> bool {
         let name = module.rsplit('.').next().unwrap_or(module);
         self.targets.iter().any(|target| target.name() == name)
     }
 
-    /// Parameters of all adapters of a model.
+    /// Returns the number of parameters of all adapters of a model.
     pub(super) fn parameters(&self, model: &Transformer) -> u128 {
         let of_target = |target: &LoraTarget| {
             let [inputs, outputs] = target.features(model);
@@ -69,16 +67,16 @@ impl Lora {
 }
 
 impl LoraTarget {
-    /// The name in configs and modules, such as `q`.
+    /// Returns the name in configs and modules, such as `q`.
     pub fn name(self) -> &'static str {
         name_of(TARGETS, &self)
     }
 
-    /// The layers that a model has, in the order of the reference.
+    /// Returns the layers that a model has, in the order of the reference.
     pub(super) fn of(model: &Transformer) -> impl Iterator<Item = Self> {
         let joined = model.family == TransformerFamily::Gpt2;
         let gated = model.activation == Activation::SwiGlu;
-        // peft adapts linear layers, and experts are none.
+        // peft adapts linear layers, and the weights of experts are not in linear layers.
         let has_one = model.experts.is_none();
         TARGETS.iter().map(|(_, target)| *target).filter(move |target| match target {
             Self::Query | Self::Key | Self::Value => !joined,
@@ -89,7 +87,7 @@ impl LoraTarget {
         })
     }
 
-    /// The layers that peft adapts where nobody says: `TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING`.
+    /// Returns peft's default targets (`TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING`).
     pub(super) fn usual(model: &Transformer) -> Vec<Self> {
         match model.family {
             TransformerFamily::Gpt2 => vec![Self::Joined],
@@ -97,7 +95,7 @@ impl LoraTarget {
         }
     }
 
-    /// Features in and out.
+    /// Returns the number of input and output features.
     const fn features(self, model: &Transformer) -> [u64; 2] {
         let (hidden, inner) = (model.hidden, model.intermediate);
         let queries = model.heads * model.head_dim;

@@ -1,47 +1,47 @@
-//! Mistakes on purpose: what training scripts keep without need, for a recording to show.
+//! Memory mistakes that a training script makes on purpose, for a recording to show.
 
 use super::names::Names;
 
-/// Something that a training script does and had better not.
+/// A memory mistake of a training script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mistake {
-    /// `losses.append(loss)`: each loss stays, and the graph behind it as far as backward has not freed it.
+    /// `losses.append(loss)`: each loss stays alive, with as much of its graph as backward has not freed.
     KeepLosses,
-    /// `outputs.append(output)`: all that the model returns stays.
+    /// `outputs.append(output)`: everything that the model returns stays alive.
     KeepOutputs,
-    /// `predictions = torch.cat([predictions, output])`: a tensor that grows, and is allocated anew each time.
+    /// `predictions = torch.cat([predictions, output])`: the tensor grows and is allocated anew each time.
     AllocateInLoop,
     /// `batches.append(batch)`: each batch stays on the device.
     KeepBatches,
-    /// `gradients.append([p.grad for p in model.parameters()])`: each step's gradients stay.
+    /// `gradients.append([p.grad for p in model.parameters()])`: the gradients of each step stay alive.
     KeepGradients,
     /// `losses.append(loss)` in the evaluation.
     KeepEvaluationLosses,
-    /// `total_loss += loss`: the sum has the graphs of all steps, as far as backward has not freed them.
+    /// `total_loss += loss`: the sum holds the graphs of all steps, as far as backward has not freed them.
     SumLosses,
-    /// `nodes.append(loss.grad_fn)`: each graph stays, as far as backward has not freed it.
+    /// `nodes.append(loss.grad_fn)`: each graph stays alive, as far as backward has not freed it.
     KeepGradFns,
-    /// `self.state = state` without `detach()`: each batch's graph leads into those of all before it.
+    /// `self.state = state` without `detach()`: the graph of each batch is connected to those of all batches before it.
     ChainHiddenState,
-    /// `self.attended = attended` in each layer: with checkpointing it is the second one, which has a graph.
+    /// `self.attended = attended` in each layer: with checkpointing it is the recomputed tensor, which has a graph.
     CacheActivations,
-    /// `layer.register_forward_hook(…)` that appends each output to a list.
+    /// `layer.register_forward_hook(…)` with a hook that appends each output to a list.
     HookActivations,
-    /// `loss.backward(retain_graph=True)`: what backward would have freed stays as long as the loss.
+    /// `loss.backward(retain_graph=True)`: what backward would have freed lives as long as the loss.
     RetainGraph,
-    /// `total = total + loss`, and one backward for all micro batches: their graphs are there at once.
+    /// `total = total + loss`, and one backward for all micro batches: their graphs are alive at the same time.
     BackwardOnce,
-    /// No `optimizer.zero_grad()`: gradients stay and grow into each other.
+    /// No `optimizer.zero_grad()`: gradients stay allocated and accumulate over the steps.
     NeverZeroGrad,
-    /// `torch.cuda.empty_cache()` after each step: each step asks CUDA for its memory again.
+    /// `torch.cuda.empty_cache()` after each step: each step allocates its memory from CUDA again.
     EmptyCacheEveryStep,
-    /// The loss behind the region of autocast: it has the logits' 16 bits.
+    /// The loss is computed outside of the autocast region, so it has the logits' 16 bits.
     LossOutsideAutocast,
-    /// `labels.to("cuda:1")`, and the logits after them: the loss is computed on a second device.
+    /// `labels.to("cuda:1")`, and the logits moved there too: the loss is computed on a second device.
     TargetOnOtherDevice,
 }
 
-/// The mistakes by name, in the order of the reference.
+/// Names of the mistakes, in the order of the reference.
 pub(super) const MISTAKES: Names<Mistake> = &[
     ("keep_losses", Mistake::KeepLosses),
     ("keep_outputs_forever", Mistake::KeepOutputs),

@@ -1,8 +1,8 @@
-//! The training config: what a recording runs.
+//! The training config: which model a recording trains, how, and on what.
 //!
-//! A person writes a [`RawJob`] (TOML, YAML or JSON) or brings a Hugging Face config; [`RawJob::resolve`] turns it
-//! into a [`Job`], in which every default is filled in and every limit is checked.
-//! Nothing here knows PyTorch: the recorder carries a job out.
+//! A person writes a [`RawJob`] (TOML, YAML or JSON) or brings a Hugging Face config; [`RawJob::resolve`] turns it into
+//! a [`Job`], in which every default is filled in and every limit is checked.
+//! Nothing here calls PyTorch: the recorder runs the job.
 
 mod card;
 mod cnn;

@@ -1,4 +1,4 @@
-//! The models that a job can train, with every size resolved.
+//! Models that a job can train, with every size resolved.
 
 use super::cnn::Cnn;
 use super::encoder::{Bert, Vit};
@@ -8,12 +8,11 @@ use super::recurrent::Rnn;
 use super::resolve::family_of;
 use super::unet::Unet;
 
-/// A model, with every size resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Model {
     /// Linear layers with an activation between them, on random vectors.
     Mlp(Mlp),
-    /// A residual network on random images, as torchvision builds it.
+    /// A residual network on random images, as torchvision or transformers builds it.
     ResNet(ResNet),
     /// A decoder-only language model on random tokens, as Hugging Face builds it.
     Transformer(Transformer),
@@ -30,25 +29,25 @@ pub enum Model {
 }
 
 impl Model {
-    /// Whose keys it takes in a config, such as `transformer`.
+    /// Returns the family, whose keys the model has in a config, such as `transformer`.
     pub fn family(&self) -> &'static str {
         name_of(FAMILIES, &family_of(self))
     }
 
-    /// The longest sequence that the model reads, in tokens; `None` where a job has no say in it.
+    /// Returns the longest sequence that the model reads, in tokens; `None` if a job can't choose the length.
     pub const fn max_positions(&self) -> Option<u64> {
         match self {
             Self::Mlp(_) | Self::ResNet(_) | Self::Unet(_) | Self::Vit(_) | Self::Cnn(_) => None,
             Self::Transformer(transformer) => Some(transformer.max_positions),
             Self::Bert(bert) => Some(bert.max_positions),
-            // Nothing is learned of positions.
+            // Recurrent layers have no position embeddings.
             Self::Rnn(_) => Some(u64::MAX),
         }
     }
 }
 
 impl Model {
-    /// Whether images and weights are in `torch.channels_last`.
+    /// Returns true if images and weights are in `torch.channels_last`.
     pub(super) const fn is_channels_last(&self) -> bool {
         match self {
             Self::ResNet(resnet) => resnet.channels_last,
@@ -61,21 +60,21 @@ impl Model {
 /// Linear layers with an activation between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mlp {
-    /// Features of an input.
+    /// Features of an input vector.
     pub input_features: u64,
     /// Features after each hidden layer, first to last.
     pub hidden_features: Vec<u64>,
-    /// Classes of the cross entropy that is the loss.
+    /// Number of classes in the cross-entropy loss.
     pub classes: u64,
-    /// What follows each hidden layer.
+    /// Activation after each hidden layer.
     pub activation: MlpActivation,
-    /// Whether the linear layers have a bias.
+    /// True if the linear layers have a bias.
     pub bias: bool,
     /// Probability of dropout after each activation; 0 leaves the module out.
     pub dropout: f64,
 }
 
-/// What follows a hidden layer of an [`Mlp`].
+/// Activation after a hidden layer of an [`Mlp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MlpActivation {
     /// `torch.nn.ReLU()`, which allocates its output.
@@ -86,47 +85,41 @@ pub enum MlpActivation {
     Tanh,
 }
 
-/// A residual network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResNet {
-    /// Whose implementation is followed.
+    /// Implementation that is followed.
     pub family: ResNetFamily,
-    /// How many layers, and which block.
+    /// Number of layers, which decides the kind of block too.
     pub depth: ResNetDepth,
-    /// Classes of the last linear layer.
+    /// Number of classes, which are the outputs of the last linear layer.
     pub classes: u64,
     /// Height and width of the images, in pixels.
     pub image_size: u64,
-    /// Whether images and weights are in `torch.channels_last`.
+    /// True if images and weights are in `torch.channels_last`.
     pub channels_last: bool,
 }
 
-/// Whose implementation of residual networks is followed.
+/// Implementation of residual networks that is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResNetFamily {
-    /// torchvision: activations overwrite what they read.
+    /// torchvision: activations work in place.
     Torchvision,
-    /// transformers: activations are new tensors, and the last features live until the loss is there.
+    /// transformers: activations are new tensors, and the last features live until the loss is computed.
     Transformers,
 }
 
-/// The depths of [`ResNet`] that there are.
+/// Supported depths of a [`ResNet`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResNetDepth {
-    /// `resnet18`.
     D18,
-    /// `resnet34`.
     D34,
-    /// `resnet50`.
     D50,
-    /// `resnet101`.
     D101,
-    /// `resnet152`.
     D152,
 }
 
 impl ResNetDepth {
-    /// The blocks of each of the four stages.
+    /// Returns the number of blocks in each of the four stages.
     pub const fn blocks(self) -> [u64; 4] {
         match self {
             Self::D18 => [2, 2, 2, 2],
@@ -136,7 +129,7 @@ impl ResNetDepth {
         }
     }
 
-    /// Whether blocks are bottlenecks of three convolutions, rather than two of 3 × 3 pixels.
+    /// Returns true if blocks are bottlenecks of three convolutions, rather than two convolutions of 3 × 3 pixels.
     pub const fn has_bottlenecks(self) -> bool {
         matches!(self, Self::D50 | Self::D101 | Self::D152)
     }
@@ -145,58 +138,55 @@ impl ResNetDepth {
 /// A decoder-only transformer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transformer {
-    /// Whose implementation is followed, operation by operation.
+    /// Implementation that is followed, operation by operation.
     pub family: TransformerFamily,
-    /// Tokens of the vocabulary.
+    /// Number of tokens in the vocabulary.
     pub vocabulary: u64,
-    /// Decoder layers.
+    /// Number of decoder layers.
     pub layers: u64,
     /// Features of a token between the layers.
     pub hidden: u64,
     /// Features inside the feed-forward network.
     pub intermediate: u64,
-    /// The experts in place of each feed-forward network, each of so many features.
+    /// Experts in place of each feed-forward network, each with `intermediate` features.
     pub experts: Option<Experts>,
     /// Attention heads of the queries.
     pub heads: u64,
-    /// Attention heads of keys and values; it divides `heads`.
+    /// Attention heads of keys and values. Invariant: divides `heads`.
     pub kv_heads: u64,
-    /// Features of a head.
     pub head_dim: u64,
-    /// Longest sequence that positions exist for, in tokens.
+    /// Longest sequence that the model has positions for, in tokens.
     pub max_positions: u64,
-    /// How layers are normalised.
+    /// Norm before attention, before the feed-forward network and after the last layer.
     pub norm: Norm,
-    /// How a token knows its place.
+    /// Position embedding.
     pub positions: Positions,
-    /// The feed-forward network's activation; [`Activation::SwiGlu`] adds a gate.
+    /// Activation of the feed-forward network; [`Activation::SwiGlu`] adds a gate.
     pub activation: Activation,
-    /// Whether queries, keys and values have a bias.
+    /// True if queries, keys and values have a bias.
     pub qkv_bias: bool,
-    /// Whether attention's last linear layer has a bias.
+    /// True if the last linear layer of attention has a bias.
     pub attention_bias: bool,
-    /// Whether the feed-forward network's linear layers have a bias.
+    /// True if the linear layers of the feed-forward network have a bias.
     pub mlp_bias: bool,
-    /// Whether the head uses the token embedding's weights.
+    /// True if the head uses the weights of the token embedding.
     pub tied_head: bool,
-    /// Probabilities of dropout.
     pub dropout: Dropout,
-    /// Which kernels compute attention.
     pub attention: Attention,
-    /// Whether the forward pass fills a key-value cache, as Hugging Face's models do unless `use_cache` is off.
+    /// True if the forward pass fills a key-value cache, as Hugging Face's models do unless `use_cache` is off.
     pub use_cache: bool,
 }
 
-/// Whose implementation a [`Transformer`] follows.
+/// Implementation that a [`Transformer`] follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransformerFamily {
-    /// `GPT2LMHeadModel`: one projection for queries, keys and values, `Conv1D` layers.
+    /// `GPT2LMHeadModel`: one projection for queries, keys and values, and `Conv1D` layers.
     Gpt2,
-    /// `LlamaForCausalLM`: separate projections, rotary positions computed at each pass.
+    /// `LlamaForCausalLM`: separate projections, and rotary positions that each pass computes.
     Llama,
 }
 
-/// How layers are normalised.
+/// Norm of a [`Transformer`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Norm {
     /// `torch.nn.LayerNorm`, with its epsilon.
@@ -205,19 +195,19 @@ pub enum Norm {
     RmsNorm(f64),
 }
 
-/// How a token knows its place.
+/// Position embedding of a [`Transformer`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Positions {
-    /// An embedding that is learned.
+    /// A learned embedding.
     Learned,
     /// Rotary embeddings with this base (theta).
     Rotary(f64),
 }
 
-/// The activation of a feed-forward network.
+/// Activation of a feed-forward network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activation {
-    /// The tanh approximation written out in eight operations, Hugging Face's `gelu_new`.
+    /// Tanh approximation of GELU written out in eight operations, `gelu_new` in Hugging Face.
     GeluNew,
     /// `torch.nn.functional.gelu`, one operation.
     Gelu,
@@ -229,30 +219,30 @@ pub enum Activation {
     SwiGlu,
 }
 
-/// Probabilities of dropout; 0 leaves the operation out where Python leaves it out.
+/// Dropout probabilities; with 0 the operation is left out where the Python code leaves it out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dropout {
-    /// Of the embeddings' sum.
+    /// For the sum of the embeddings.
     pub embedding: f64,
-    /// Of the attention probabilities.
+    /// For the attention probabilities.
     pub attention: f64,
-    /// Of what attention and the feed-forward network add to the residual stream.
+    /// For the outputs of attention and of the feed-forward network, before they are added to the residual stream.
     pub residual: f64,
 }
 
-/// Which kernels compute attention.
+/// Implementation of attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attention {
-    /// `scaled_dot_product_attention`, the backend as PyTorch picks it for the card.
+    /// `scaled_dot_product_attention` with the backend that PyTorch picks for the card.
     Sdpa,
-    /// `scaled_dot_product_attention`, flash attention only.
+    /// `scaled_dot_product_attention` with flash attention only.
     Flash,
-    /// `scaled_dot_product_attention`, memory-efficient attention only.
+    /// `scaled_dot_product_attention` with memory-efficient attention only.
     Efficient,
-    /// `scaled_dot_product_attention`, cuDNN attention only.
+    /// `scaled_dot_product_attention` with cuDNN attention only.
     Cudnn,
-    /// `scaled_dot_product_attention`, matrix products only.
+    /// `scaled_dot_product_attention` with matrix products only.
     Math,
-    /// Matrix products and a softmax written out in the model, Hugging Face's `eager`.
+    /// Matrix products and a softmax written out in the model, `eager` in Hugging Face.
     Eager,
 }

@@ -1,18 +1,18 @@
-//! The words of a config and what they stand for; both directions read these tables.
+//! Words of a config and the values that they stand for, for parsing and for writing.
 
 use super::model::{Activation, Attention, MlpActivation, ResNetDepth, ResNetFamily, TransformerFamily};
 use super::recurrent::{CarryHidden, RecurrentCell};
 use super::training::{Amp, OptimizerImplementation, Precision};
 
-/// Words and what they stand for.
+/// Pairs of a word and its value.
 pub(super) type Names<T> = &'static [(&'static str, T)];
 
-/// The word for a value.
+/// Returns the word for a value.
 pub(super) fn name_of<T: PartialEq>(names: Names<T>, value: &T) -> &'static str {
     names.iter().find(|(_, known)| known == value).map_or("", |(name, _)| name)
 }
 
-/// The kinds of models.
+/// Families of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     Mlp,
@@ -53,7 +53,7 @@ pub(super) const ACTIVATIONS: Names<Activation> = &[
     ("swiglu", Activation::SwiGlu),
 ];
 
-/// The activations of encoders, which have no gate.
+/// Activations of encoders, which have no gate.
 pub(super) const ENCODER_ACTIVATIONS: Names<Activation> = &[
     ("gelu", Activation::Gelu),
     ("gelu_new", Activation::GeluNew),
@@ -70,7 +70,7 @@ pub(super) const ATTENTIONS: Names<Attention> = &[
     ("eager", Attention::Eager),
 ];
 
-/// The kernels of `scaled_dot_product_attention`, for models that do not write attention out.
+/// Kernels of `scaled_dot_product_attention`, for models that can't write attention out.
 pub(super) const SDPA_ATTENTIONS: Names<Attention> = &[
     ("sdpa", Attention::Sdpa),
     ("flash", Attention::Flash),
@@ -83,13 +83,13 @@ pub(super) const CELLS: Names<RecurrentCell> = &[("lstm", RecurrentCell::Lstm), 
 
 pub(super) const CARRIES: Names<CarryHidden> = &[("detach", CarryHidden::Detach), ("none", CarryHidden::None)];
 
-/// Whether a norm subtracts the mean, as layer norm does.
+/// Names of the norms: true for one that subtracts the mean, as layer norm does.
 pub(super) const NORMS: Names<bool> = &[("layer_norm", true), ("rms_norm", false)];
 
-/// Whether positions are learned.
+/// Names of the position embeddings: true for learned ones.
 pub(super) const POSITIONS: Names<bool> = &[("learned", true), ("rotary", false)];
 
-/// With the scaler that each precision has unless `grad_scaler` says otherwise: float16 alone can underflow.
+/// Names of the precisions, each with its default `grad_scaler`: on for float16, whose gradients can underflow.
 pub(super) const PRECISIONS: Names<Precision> = &[
     ("fp32", Precision::Fp32),
     ("tf32", Precision::Tf32),
@@ -98,7 +98,7 @@ pub(super) const PRECISIONS: Names<Precision> = &[
     ("autocast-fp16", Precision::Autocast(Amp { fp16: true, grad_scaler: true })),
 ];
 
-/// The rules of optimizers, without their factors.
+/// Update rules of optimizers, without their parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     Sgd,
@@ -114,7 +114,7 @@ pub(super) const IMPLEMENTATIONS: Names<OptimizerImplementation> = &[
     ("for-loop", OptimizerImplementation::ForLoop),
 ];
 
-/// The depths of residual networks.
+/// Depths of residual networks.
 pub(super) const DEPTHS: [(u64, ResNetDepth); 5] = [
     (18, ResNetDepth::D18),
     (34, ResNetDepth::D34),

@@ -1,23 +1,23 @@
-//! The known name that a misspelt one was meant to be.
+//! Suggests the known name that a misspelt one was meant to be.
 
-/// `did you mean `hidden`?` for the known name nearest to a text, if one is near enough.
+/// Returns `did you mean `hidden`?` for the known name nearest to a text, if one is near enough.
 pub(super) fn did_you_mean<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     nearest(text, known).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// The same for a key, which may also be what others call it.
+/// Returns the same for a key, which may also be the name that other tools use.
 pub(super) fn did_you_mean_key(key: &str, known: &[&str]) -> Option<String> {
     let of_others = SYNONYMS.iter().find(|(_, names)| names.contains(&key.to_lowercase().as_str()));
     let name = of_others.map(|(name, _)| *name).filter(|name| known.contains(name));
     name.or_else(|| nearest(key, known.iter().copied())).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// The name in a hint of [`did_you_mean`].
+/// Returns the name in a hint of [`did_you_mean`].
 pub(super) fn meant(hint: &str) -> Option<&str> {
     hint.strip_prefix("did you mean `")?.strip_suffix("`?")
 }
 
-/// Our keys, and what PyTorch, Hugging Face and others call the same.
+/// Keys of a config, and the names that PyTorch, Hugging Face and others use for them.
 const SYNONYMS: &[(&str, &[&str])] = &[
     (
         "sequence",
@@ -49,10 +49,11 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("targets", &["target_modules"]),
 ];
 
-/// The known name that a text most likely stands for.
+/// Returns the known name that a text most likely stands for.
 ///
-/// A name is near if a third of the longer of the two would have to change at most, or if it starts with the text.
-/// Of two that are equally near the first wins.
+/// A name is near if at most a third of the longer of the two would have to change, or if it starts with the text and
+/// the text has at least 3 characters.
+/// Of two equally near names the first wins.
 pub(super) fn nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let text = text.chars().take(LONGEST).flat_map(char::to_lowercase).collect::<Vec<_>>();
     let rated = known.filter_map(|name| {
@@ -64,12 +65,13 @@ pub(super) fn nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> O
     rated.min_by_key(|(far, _)| *far).map(|(_, name)| name)
 }
 
-/// Characters of a text that are looked at; no known name is as long.
+/// Number of characters of a text that are compared; all known names are shorter.
 const LONGEST: usize = 48;
 
-/// How many insertions, deletions, substitutions and swaps of neighbours make one text of the other.
+/// Returns the number of insertions, deletions, substitutions and swaps of neighbours that turn one text into the
+/// other.
 ///
-/// The optimal string alignment distance, in O(a·b) time and three rows.
+/// This is the optimal string alignment distance, computed in O(a·b) time with three rows of memory.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before = vec![0; b.len() + 1];
     let mut above = (0..=b.len()).collect::<Vec<_>>();

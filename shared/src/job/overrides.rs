@@ -1,15 +1,14 @@
-//! What a command line changes about a config.
+//! Keys of a config that the command line overrides.
 
 use super::raw::RawJob;
 
-/// Keys of a config that a command line overrides; `None` leaves the config's.
+/// Overridden keys; `None` keeps the value of the config.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Virtual cards, in place of the config's `card` or `device`.
+    /// Virtual GPUs, replacing the config's `card` or `device`.
     pub card: Option<String>,
-    /// A real GPU, in place of the config's `card` or `device`.
+    /// A real GPU, replacing the config's `card` or `device`.
     pub device: Option<String>,
-    /// Optimizer steps.
     pub steps: Option<u64>,
     /// Samples of a micro batch.
     pub batch: Option<u64>,
@@ -18,7 +17,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// The keys of the config whose values are not looked at.
+    /// Returns the keys whose values in the config are ignored.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
         let Self { card, device, steps, batch, sequence } = self;
         let place = card.is_some() || device.is_some();
@@ -33,7 +32,7 @@ impl Overrides {
         .filter_map(|(key, is_overridden)| is_overridden.then_some(key))
     }
 
-    /// The config with these keys overridden.
+    /// Returns the config with these keys overridden.
     pub fn apply(self, raw: RawJob) -> RawJob {
         let (card, device) = match (self.card, self.device) {
             (None, None) => (raw.card, raw.device),

@@ -1,74 +1,60 @@
-//! Runs on several devices.
+//! Parallelism over several devices.
 
 use super::ddp::Ddp;
 use super::fsdp::Fsdp;
 use super::names::Names;
 use super::pipeline::Pipeline;
 
-/// How a run uses several devices.
+/// How a job uses several devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parallel {
     /// `nn.DataParallel`: a replica of the model on each device, in one process.
     DataParallel {
-        /// Devices from the first on, 2 at least.
+        /// Number of devices, from index 0 on; at least 2.
         devices: u64,
-        /// What the first device gets of the others.
         gather: Gather,
     },
     /// `DistributedDataParallel`: the whole model in each process, gradients averaged in buckets.
-    Ddp {
-        /// The process that is recorded.
-        rank: Rank,
-        /// How gradients are averaged.
-        ddp: Ddp,
-    },
-    /// `ZeroRedundancyOptimizer` over DDP: each process has a part of the optimizer's state.
+    Ddp { rank: Rank, ddp: Ddp },
+    /// `ZeroRedundancyOptimizer` over DDP: each process has a part of the optimizer state.
     Zero1 {
-        /// The process that is recorded.
         rank: Rank,
-        /// How gradients are averaged.
         ddp: Ddp,
-        /// Whether the weights of each process are views of one tensor.
+        /// True if the weights that a process owns are views of one tensor.
         parameters_as_bucket_view: bool,
     },
-    /// `fully_shard`: each process has a part of parameters, gradients and optimizer state.
+    /// `fully_shard`: each process has a part of the parameters, gradients and optimizer state.
     Fsdp(Fsdp),
     /// Tensor parallelism: each process has a part of every linear layer.
     Tensor {
-        /// The process that is recorded.
         rank: Rank,
-        /// Whether a process has its part of the tokens only, where no layer needs them all.
+        /// True if a process holds only its part of the tokens wherever a layer does not need all of them.
         sequence_parallel: bool,
     },
     /// Pipeline parallelism: each process has some of the layers.
-    Pipeline {
-        /// The process that is recorded.
-        rank: Rank,
-        /// How a batch goes through.
-        pipeline: Pipeline,
-    },
+    Pipeline { rank: Rank, pipeline: Pipeline },
 }
 
-/// What replicas return, which is gathered on the first device.
+/// Outputs of the replicas that are gathered on the first device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gather {
-    /// All that the model returns: the loss of logits is computed on the first device.
+    /// Everything that the model returns; the first device computes the loss from the logits.
     Outputs,
-    /// The loss only, as of a module that wraps model and loss.
+    /// Only the loss, because a module wraps model and loss.
     Losses,
 }
 
-/// One process among those that train together, each with a device of its own.
+/// The recorded process among those that train together, each with a device of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rank {
-    /// Its number, from 0.
+    /// Rank of the process, from 0.
     pub rank: u64,
-    /// How many there are, 2 at least.
+    /// Number of processes, at least 2.
     pub ranks: u64,
 }
 
 impl Parallel {
-    /// The process that is recorded, where there are several.
+    /// Returns the process that is recorded, if there are several processes.
     pub const fn rank(&self) -> Option<Rank> {
         match *self {
             Self::DataParallel { .. } => None,
@@ -80,7 +66,7 @@ impl Parallel {
         }
     }
 
-    /// The process that is recorded and how gradients are averaged, where `DistributedDataParallel` does so.
+    /// Returns the recorded process and the options, if `DistributedDataParallel` averages the gradients.
     pub const fn ddp(&self) -> Option<(Rank, Ddp)> {
         match *self {
             Self::Ddp { rank, ddp } | Self::Zero1 { rank, ddp, .. } => Some((rank, ddp)),
@@ -88,7 +74,6 @@ impl Parallel {
         }
     }
 
-    /// How parameters are sharded, where they are.
     pub const fn fsdp(&self) -> Option<Fsdp> {
         match *self {
             Self::Fsdp(fsdp) => Some(fsdp),
@@ -96,7 +81,6 @@ impl Parallel {
         }
     }
 
-    /// Which way this is.
     pub(super) const fn kind(&self) -> ParallelKind {
         match self {
             Self::DataParallel { .. } => ParallelKind::DataParallel,
@@ -109,27 +93,23 @@ impl Parallel {
     }
 }
 
-/// Which way of using several devices, by name.
+/// Kind of parallelism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParallelKind {
-    /// `nn.DataParallel`
     DataParallel,
-    /// `DistributedDataParallel`
     Ddp,
-    /// `ZeroRedundancyOptimizer`
     Zero1,
-    /// `fully_shard`
     Fsdp,
-    /// Parts of layers
+    /// Parts of each layer in each process.
     Tensor,
-    /// Layers one after another
+    /// Some of the layers in each process.
     Pipeline,
 }
 
-/// What is gathered by name, in the order of the reference.
+/// Names of the gathered outputs, in the order of the reference.
 pub(super) const GATHERS: Names<Gather> = &[("outputs", Gather::Outputs), ("losses", Gather::Losses)];
 
-/// The kinds by name, in the order of the reference.
+/// Names of the kinds, in the order of the reference.
 pub(super) const KINDS: Names<ParallelKind> = &[
     ("data_parallel", ParallelKind::DataParallel),
     ("ddp", ParallelKind::Ddp),

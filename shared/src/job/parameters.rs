@@ -1,4 +1,4 @@
-//! How many parameters a model has, by arithmetic.
+//! Computes the number of parameters of a model from its sizes.
 
 mod cnn;
 mod encoder;
@@ -9,12 +9,12 @@ use super::model::{Activation, Mlp, Model, Norm, Positions, ResNet, ResNetDepth,
 use super::training::Job;
 
 impl Job {
-    /// Parameters of the model and its adapters, counted once where they are shared.
+    /// Returns the parameters of the model and its adapters; shared ones count once.
     pub fn parameters(&self) -> u64 {
         self.model.parameters().saturating_add(self.adapter_parameters())
     }
 
-    /// The parameters that the optimizer changes: the adapters', where there are some.
+    /// Returns the parameters that the optimizer updates: only those of the adapters if there are any.
     pub fn trained_parameters(&self) -> u64 {
         if self.lora.is_some() { self.adapter_parameters() } else { self.model.parameters() }
     }
@@ -29,7 +29,7 @@ impl Job {
 }
 
 impl Model {
-    /// Parameters of the model, counted once where they are shared; `u64::MAX` where that is not enough.
+    /// Returns the parameters of the model; shared ones count once. Saturates at `u64::MAX`.
     pub fn parameters(&self) -> u64 {
         let parameters = match self {
             Self::Mlp(mlp) => of_mlp(mlp),
@@ -45,7 +45,7 @@ impl Model {
     }
 }
 
-/// Weights of a linear layer, and its bias.
+/// Counts the weights of a linear layer and its bias.
 fn linear(inputs: u64, outputs: u64, bias: bool) -> u128 {
     (u128::from(inputs) + u128::from(bias)) * u128::from(outputs)
 }
@@ -91,14 +91,14 @@ fn of_feed_forward(model: &Transformer) -> u128 {
         + linear(model.intermediate, model.hidden, model.mlp_bias)
 }
 
-/// A convolution without a bias, and the batch norm behind it.
+/// Counts a convolution without a bias and the batch norm after it.
 fn convolution(inputs: u64, outputs: u64, kernel: u64) -> u128 {
     u128::from(outputs) * u128::from(inputs * kernel * kernel + 2)
 }
 
-/// The stem, four stages whose first block may widen its shortcut, and the linear layer.
+/// Counts the stem, four stages whose first block may widen its shortcut, and the linear layer.
 ///
-/// He et al., "Deep Residual Learning for Image Recognition", table 1, as torchvision builds it.
+/// Source: He et al., "Deep Residual Learning for Image Recognition", table 1, as torchvision builds it.
 fn of_resnet(resnet: &ResNet) -> u128 {
     let expansion = if resnet.depth.has_bottlenecks() { 4 } else { 1 };
     let mut inputs = 64;

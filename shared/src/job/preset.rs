@@ -1,4 +1,4 @@
-//! Models whose sizes are public.
+//! Presets: models with published sizes.
 
 mod cnn;
 mod encoder;
@@ -11,10 +11,9 @@ use super::model::{
     Transformer, TransformerFamily,
 };
 
-/// Makes a model.
 type Make = fn() -> Model;
 
-/// Each preset's name, where its sizes are published, and its model; small to large within a family.
+/// Name of each preset, where its sizes are published, and its model; roughly sorted by family and size.
 const PRESETS: &[(&str, &str, Make)] = &[
     ("mlp", "", mlp),
     ("resnet18", "torchvision.models.resnet18", || resnet(ResNetDepth::D18)),
@@ -63,17 +62,19 @@ const PRESETS: &[(&str, &str, Make)] = &[
 ];
 
 impl Model {
-    /// The names of the models whose sizes are known.
+    /// Returns the names of all presets.
     pub fn presets() -> impl Iterator<Item = &'static str> + Clone {
         PRESETS.iter().map(|(name, ..)| *name)
     }
 
-    /// Where a preset's sizes are published: a model on Hugging Face, a function, or a paper; empty for our own.
+    /// Returns where the sizes of a preset are published; empty for `mlp`, which is this project's own.
+    ///
+    /// This is a model on Hugging Face, a function, or a paper.
     pub fn preset_source(name: &str) -> Option<&'static str> {
         PRESETS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).map(|(_, source, _)| *source)
     }
 
-    /// The model of a preset, as its published config has it.
+    /// Returns the model of a preset, as its published config describes it.
     pub fn preset(name: &str) -> Option<Self> {
         PRESETS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name)).map(|(.., model)| model())
     }
@@ -90,13 +91,13 @@ fn mlp() -> Model {
     })
 }
 
-/// As `torchvision.models` builds it for ImageNet.
+/// Returns a residual network as `torchvision.models` builds it for ImageNet.
 fn resnet(depth: ResNetDepth) -> Model {
     let family = ResNetFamily::Torchvision;
     Model::ResNet(ResNet { family, depth, classes: 1000, image_size: 224, channels_last: false })
 }
 
-/// As `openai-community/gpt2…` on Hugging Face have it, all alike but for three sizes.
+/// Returns a model with the config of `openai-community/gpt2…` on Hugging Face; these differ only in three sizes.
 fn gpt2(layers: u64, hidden: u64, heads: u64) -> Model {
     Model::Transformer(Transformer {
         family: TransformerFamily::Gpt2,
@@ -122,7 +123,7 @@ fn gpt2(layers: u64, hidden: u64, heads: u64) -> Model {
     })
 }
 
-/// As `meta-llama/Llama-2-7b-hf` has it, with other sizes.
+/// Returns a model with the config of `meta-llama/Llama-2-7b-hf`, with other sizes.
 fn llama([layers, hidden, intermediate, heads]: [u64; 4]) -> Transformer {
     Transformer {
         family: TransformerFamily::Llama,
@@ -148,24 +149,24 @@ fn llama([layers, hidden, intermediate, heads]: [u64; 4]) -> Transformer {
     }
 }
 
-/// What all models of the third generation changed.
+/// Applies the changes that all models of the third generation share.
 fn llama3(max_positions: u64, model: Transformer) -> Transformer {
     Transformer { vocabulary: 128_256, kv_heads: 8, max_positions, positions: Positions::Rotary(500_000.0), ..model }
 }
 
-/// What `mistralai/Mistral-7B-v0.3` changed; unlike the first version it has no sliding window.
+/// Applies the changes of `mistralai/Mistral-7B-v0.3`, which unlike the first version has no sliding window.
 fn mistral(model: Transformer) -> Transformer {
     let positions = Positions::Rotary(1_000_000.0);
     Transformer { vocabulary: 32_768, kv_heads: 8, max_positions: 32_768, positions, ..model }
 }
 
-/// What `mistralai/Mixtral-8x7B-v0.1` changed.
+/// Applies the changes of `mistralai/Mixtral-8x7B-v0.1`.
 fn mixtral(count: u64, model: Transformer) -> Transformer {
     let experts = Experts { count, per_token: 2, implementation: ExpertsImplementation::GroupedMm };
     Transformer { vocabulary: 32_000, experts: Some(experts), ..mistral(model) }
 }
 
-/// What `Qwen/Qwen2.5-…` have in common: a bias of queries, keys and values.
+/// Returns a model with what the configs of `Qwen/Qwen2.5-…` share, such as a bias of queries, keys and values.
 fn qwen2(vocabulary: u64, sizes: [u64; 4]) -> Transformer {
     Transformer {
         vocabulary,

@@ -1,27 +1,26 @@
-//! What is wrong with a config, where, and what to write.
+//! Problems of a config: where they are, what is wrong, and what to write instead.
 
 use super::nearest::meant;
 use std::fmt;
 
-/// One thing that is wrong with a config.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key, such as `model.hidden`; empty where it is the whole document.
+    /// Key, such as `model.hidden`; empty for the whole document.
     pub path: String,
-    /// Where in the text; unknown for what is missing altogether or was not in a text.
+    /// Position in the text; `None` if the key is missing or did not come from a text.
     pub place: Option<Place>,
-    /// What is wrong, without a full stop.
+    /// Description, without a full stop.
     pub message: String,
-    /// What to write, without a full stop; empty where the message says it.
+    /// What to write instead, without a full stop; empty if the message says it.
     pub hint: String,
 }
 
-/// A place in a text.
+/// Position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The line, from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// The character in it, from 1.
+    /// Character in the line, counted from 1.
     pub column: usize,
 }
 
@@ -30,9 +29,10 @@ impl Problem {
         Self { path: path.into(), place: None, message: message.into(), hint: hint.into() }
     }
 
-    /// Whether this may be wrong only because another key could not be read.
+    /// Returns true if this may be wrong only because another key could not be read.
     ///
-    /// It is about that key, the key that it was meant to be, or a table around it, or its words name it.
+    /// That is the case if it concerns that key, the key that was meant, or a table around it, or if its text names the
+    /// key.
     pub(super) fn may_follow_from(&self, unread: &Self) -> bool {
         let table = unread.path.rsplit_once('.').map(|(table, _)| table);
         let meant = meant(&unread.hint).map(|name| table.map_or(name.to_owned(), |table| format!("{table}.{name}")));
@@ -46,13 +46,13 @@ impl Problem {
         })
     }
 
-    /// The problem in words, for tests of what is wrong and not of where.
+    /// Formats the problem without its position, for tests.
     #[cfg(test)]
     pub(super) fn without_place(&self) -> String {
         Self { place: None, ..self.clone() }.to_string()
     }
 
-    /// A problem of the text, before there are keys.
+    /// Creates a problem of the text as a whole, which has no key.
     pub(super) fn in_text(place: Option<Place>, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { path: String::new(), place, message: message.into(), hint: hint.into() }
     }
@@ -77,7 +77,7 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 impl Place {
-    /// The place of a byte in a text.
+    /// Returns the position of a byte in a text.
     pub(super) fn of_byte(text: &str, byte: usize) -> Self {
         let before = &text[..text.floor_char_boundary(byte)];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -85,13 +85,13 @@ impl Place {
     }
 }
 
-/// Whether a key stands in a sentence as a word of its own.
+/// Returns true if a sentence contains a key as a separate word.
 fn has_word(sentence: &str, key: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     sentence.split(|c: char| !is_part(c)).any(|word| word == key)
 }
 
-/// As much of a foreign text as a message needs, on one line.
+/// Returns the beginning of a foreign text on one line, short enough for a message.
 pub(super) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });

@@ -1,24 +1,24 @@
-//! Values of a document into typed fields, with the path of whatever does not fit.
+//! Reads values of a document into typed fields, and collects the path of each value that does not fit.
 
 use super::document::Value;
 use super::nearest::did_you_mean_key;
 use super::problem::{Problem, excerpt};
 
-/// Where in a document the reading is, and what did not fit so far.
+/// Current position in a document, and the problems so far.
 pub(super) struct Reader<'a> {
     path: String,
     problems: &'a mut Vec<Problem>,
 }
 
-/// The most problems of a document that are told; nobody reads more.
+/// Limit of reported problems of a document; a longer list is of no use to a reader.
 pub(super) const MOST_PROBLEMS: usize = 50;
 
-/// What a field can be read from.
+/// A type that can be read from a value.
 pub(super) trait FromValue: Sized {
-    /// What is expected, for messages.
+    /// Expected values, for messages.
     const EXPECTED: &str;
 
-    /// The field, or `None` where the value is of another type.
+    /// Returns the field, or `None` if the value has another type.
     fn from_value(value: &Value, reader: &mut Reader<'_>) -> Option<Self>;
 }
 
@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
         Self { path: String::new(), problems }
     }
 
-    /// The field of a key; a null is a key that is not there.
+    /// Reads the field of a key; a null counts as a missing key.
     pub(super) fn value<T: FromValue>(&mut self, key: &str, value: &Value) -> Option<T> {
         if *value == Value::Null {
             return None;
@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
         field
     }
 
-    /// Reports a key that the table does not have; `elsewhere` are the tables below this one, with their keys.
+    /// Reports an unknown key; `elsewhere` holds the tables below this one with their keys.
     pub(super) fn unknown(&mut self, key: &str, known: &[&str], elsewhere: &[(&str, &[&str])]) {
         // A longer list would hide the other problems.
         const MOST_LISTED: usize = 12;
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         self.report(self.path_of(&excerpt(key)), "unknown key".to_owned(), &hint);
     }
 
-    /// Reports what is wrong with a key of this table.
+    /// Reports a problem of a key of this table.
     pub(super) fn problem(&mut self, key: &str, message: String, hint: &str) {
         self.report(self.path_of(key), message, hint);
     }
@@ -84,7 +84,7 @@ impl FromValue for bool {
 impl FromValue for u64 {
     const EXPECTED: &str = "a whole number";
 
-    /// Also takes `1e3`, which JSON and YAML call a real number.
+    /// Also accepts `1e3`, which all three formats read as a real number.
     fn from_value(value: &Value, _: &mut Reader<'_>) -> Option<Self> {
         const EXACT: f64 = (1_u64 << 53) as f64;
         match value {

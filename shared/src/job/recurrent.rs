@@ -2,28 +2,28 @@
 
 /// A language model on random tokens: embedding, dropout, `nn.LSTM` or `nn.GRU`, dropout, and a linear head.
 ///
-/// That is the model of PyTorch's example `word_language_model`, with batches first.
+/// This is the model of PyTorch's example `word_language_model`, with the batch as the first dimension.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rnn {
-    /// What the layers are made of.
+    /// Cell of the layers.
     pub cell: RecurrentCell,
-    /// Tokens of the vocabulary.
+    /// Number of tokens in the vocabulary.
     pub vocabulary: u64,
     /// Features of an embedded token.
     pub embedding: u64,
-    /// Recurrent layers.
+    /// Number of recurrent layers.
     pub layers: u64,
     /// Features of the hidden state.
     pub hidden: u64,
-    /// Probability of dropout after the embedding, between the layers, and before the head.
+    /// Dropout probability after the embedding, between the layers, and before the head.
     pub dropout: f64,
-    /// Whether the head uses the embedding's weights; `embedding` and `hidden` are equal then.
+    /// True if the head uses the weights of the embedding. Invariant: then `embedding` equals `hidden`.
     pub tied_head: bool,
-    /// What a batch begins with.
+    /// Hidden state at the beginning of a batch.
     pub carry_hidden: CarryHidden,
 }
 
-/// What the layers of an [`Rnn`] are made of.
+/// Cell of the layers of an [`Rnn`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecurrentCell {
     /// `torch.nn.LSTM`: a hidden state and a cell state.
@@ -32,17 +32,19 @@ pub enum RecurrentCell {
     Gru,
 }
 
-/// What the hidden state is when a batch begins.
+/// Hidden state at the beginning of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarryHidden {
-    /// That of the batch before, without its graph: backpropagation is truncated. Evaluations begin with zeros.
+    /// The state of the previous batch, detached from its graph: backpropagation is truncated.
+    ///
+    /// Evaluations begin with zeros.
     Detach,
     /// Zeros.
     None,
 }
 
 impl RecurrentCell {
-    /// Matrices of a layer that read the same features: one for each gate, and one for what is remembered.
+    /// Returns the number of matrices that read the same features: one for each gate, and one for the candidate state.
     pub const fn gates(self) -> u64 {
         match self {
             Self::Lstm => 4,

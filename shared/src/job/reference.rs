@@ -1,4 +1,4 @@
-//! Tests that hold `README.md` and the schema together.
+//! Tests that keep `README.md` in step with the schema.
 
 use super::mistake::MISTAKES;
 use super::names::Family;
@@ -10,7 +10,7 @@ use super::{
 
 const README: &str = include_str!("README.md");
 
-/// The rows of the table below a heading, cell by cell.
+/// Returns the rows of the table below a heading, split into cells.
 fn rows(heading: &str) -> Vec<Vec<&'static str>> {
     let start = README.find(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no heading {heading}"));
     let lines = README[start..].lines().skip(2).skip_while(|line| !line.starts_with('|'));
@@ -22,7 +22,7 @@ fn keys(heading: &str) -> Vec<&'static str> {
     rows(heading).iter().map(|row| row[0].trim_matches('`')).collect()
 }
 
-/// Every default of a table is what the key resolves to; one without a value stays unset.
+/// Checks that each default of a table is what the key resolves to; `none` is a key that stays unset.
 #[track_caller]
 fn check_defaults(heading: &str, config: &str, table: Option<&str>) {
     let json = RawJob::from_toml(config).unwrap().resolve().unwrap().to_json();
@@ -41,7 +41,7 @@ fn check_defaults(heading: &str, config: &str, table: Option<&str>) {
     }
 }
 
-/// Equal, 1 and 1.0 too.
+/// Compares values; numbers are equal if 1 and 1.0 are.
 fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
     a == b || a.as_f64().is_some_and(|a| Some(a) == b.as_f64())
 }

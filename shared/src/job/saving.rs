@@ -1,55 +1,55 @@
-//! Ways to save memory: what a run computes twice, moves to the host, or never has at once.
+//! Ways to save memory: recomputing activations, offloading to the host, and computing the loss in chunks.
 
 use super::names::Names;
 
-/// How a run saves memory, besides checkpointing all layers.
+/// Settings that save memory, besides checkpointing all layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Saving {
-    /// Checkpointing takes every so many layers: with 2 the second, the fourth and so on.
+    /// Distance between checkpointed layers: 2 takes the second, the fourth and so on.
     pub checkpoint_every: u64,
-    /// What checkpointed layers keep nevertheless.
+    /// Results that checkpointed layers keep nevertheless.
     pub keep: Keep,
-    /// Parts that the sequence is cut into for head and loss; `None` has all logits at once.
+    /// Number of parts into which the sequence is cut for head and loss; `None` computes all logits at once.
     pub loss_chunks: Option<u64>,
-    /// Whether what backward needs waits for it in host memory.
+    /// True if tensors saved for backward wait in host memory.
     pub offload_activations: bool,
 }
 
 impl Saving {
-    /// Whether the layer of this index, counted from 0, is among those that checkpointing takes.
+    /// Returns true if checkpointing takes the layer with this index, counted from 0.
     pub const fn checkpoints(&self, layer: u64) -> bool {
         (layer + 1).is_multiple_of(self.checkpoint_every)
     }
 }
 
-/// Results of operations that a checkpointed layer keeps, so that they are not computed again.
+/// Results of operations that a checkpointed layer keeps instead of computing them again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     /// None: everything is computed again.
     Nothing,
-    /// Those of attention kernels.
+    /// Outputs of attention kernels.
     Attention,
-    /// Those of matrix products.
+    /// Outputs of matrix products.
     Matmul,
 }
 
-/// What is kept, by name.
+/// Names of the results that are kept.
 pub(super) const KEEPS: Names<Keep> =
     &[("nothing", Keep::Nothing), ("attention", Keep::Attention), ("matmul", Keep::Matmul)];
 
-/// Where an optimizer has its state, and in which number format.
+/// Place and number format of the optimizer state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptimizerStorage {
-    /// On the device, in the format of the weights.
+    /// On the device, in the number format of the weights.
     Device,
-    /// On the device, in blocks of 8-bit numbers, as bitsandbytes has it.
+    /// On the device, in blocks of 8-bit numbers, as in bitsandbytes.
     EightBit,
-    /// In host memory, where the step is taken too, as torchao's `CPUOffloadOptimizer` does.
+    /// In host memory, where the step runs too, as in torchao's `CPUOffloadOptimizer`.
     Host {
-        /// Whether gradients are freed as soon as the host has them.
+        /// True if gradients are freed as soon as the host has them.
         gradients: bool,
     },
 }
 
-/// Whether state has 8 bits, by name.
+/// Names of the number formats of optimizer state: true for 8 bits.
 pub(super) const STATES: Names<bool> = &[("full", false), ("8bit", true)];

@@ -1,4 +1,4 @@
-//! What the keys of a config take, for forms: the tables that configs are checked against, by key.
+//! Allowed words and bounds of the keys of a config, for forms; the parser uses the same tables.
 
 use super::data::{NORMALIZATIONS, SPREADS};
 use super::experts::IMPLEMENTATIONS as EXPERTS_IMPLEMENTATIONS;
@@ -12,9 +12,9 @@ use super::pipeline::SCHEDULES;
 use super::saving::{KEEPS, STATES};
 use std::ops::RangeInclusive;
 
-/// The words that a key takes, in the order of the reference; empty for one that takes no words.
+/// Returns the words that a key accepts, in the order of the reference; empty if it accepts none.
 ///
-/// Cards are no such words, since `card` takes lists and sizes too: see [`Card::all`](super::Card::all).
+/// Cards are not listed, since `card` also accepts lists and sizes: see [`Card::all`](super::Card::all).
 pub fn words(path: &str) -> Vec<&'static str> {
     match path {
         "model.preset" => Model::presets().collect(),
@@ -41,7 +41,7 @@ pub fn words(path: &str) -> Vec<&'static str> {
     }
 }
 
-/// The bounds of a key that takes a whole number.
+/// Returns the bounds of a key, `None` if it takes no whole number.
 pub fn bounds(path: &str) -> Option<RangeInclusive<u64>> {
     limits::whole(path).map(|limit| limit.least..=limit.most)
 }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use crate::job::RawJob;
 
-    /// Whether a config with this line has a problem that calls a word unknown.
+    /// Checks that a config accepts each word of a key, and refuses another.
     #[track_caller]
     fn check(path: &str, config: impl Fn(&str) -> String) {
         let refused = |word: &str| {

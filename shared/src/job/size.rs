@@ -1,6 +1,6 @@
-//! Sizes of memory as people write them.
+//! Parses sizes of memory as people write them.
 
-/// Units and their bytes; the binary ones come first, since `GB` is also the end of no other.
+/// Units and their bytes; `b` comes last because every other unit ends in it.
 const UNITS: &[(&str, u64)] = &[
     ("kib", 1 << 10),
     ("mib", 1 << 20),
@@ -13,9 +13,9 @@ const UNITS: &[(&str, u64)] = &[
     ("b", 1),
 ];
 
-/// Bytes of a size such as `48GiB`, `47.5 GB` or `512MiB`.
+/// Returns the bytes of a size such as `48GiB`, `47.5 GB` or `512MiB`.
 ///
-/// Without a unit it is `None`: 48 could be bytes as well as gibibytes.
+/// Returns `None` without a unit, because 48 could mean bytes as well as gibibytes.
 pub fn parse(text: &str) -> Option<u64> {
     let lower = text.trim().to_ascii_lowercase();
     let (number, unit) = UNITS.iter().find_map(|(name, unit)| Some((lower.strip_suffix(name)?.trim_end(), *unit)))?;

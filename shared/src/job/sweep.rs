@@ -1,4 +1,4 @@
-//! Sweeps: a config with ranges, and the jobs that its combinations come to.
+//! Sweeps: a config with ranges of values, and the jobs of all their combinations.
 //!
 //! ```text
 //! batch = "1..4x2"          card      checkpointing  batch
@@ -16,22 +16,24 @@ use super::raw::{RawCheckpointing, RawJob, RawSweep};
 use super::reader::{FromValue, Reader};
 use super::training::Job;
 
-/// The most recordings of a sweep: at half a second each they take minutes, and a table of more is not read.
+/// Limit of recordings in a sweep: at half a second each they take minutes, and a longer table is unreadable.
 pub const MOST_COMBINATIONS: usize = 200;
 
-/// The values of an axis, as written: `1,2,4`, `512..4096x2`, `on,off`; each once.
+/// Values of an axis, each once; written as `1,2,4`, `512..4096x2` or `on,off`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Values<T>(pub Vec<T>);
 
-/// What a text between two commas can stand for.
+/// Type of the values of an axis, parsed from the text between two commas.
 pub trait Word: Clone + Display + PartialEq + 'static {
-    /// What is expected, for messages.
+    /// Expected syntax, for messages.
     const EXPECTED: &str;
 
-    /// Whether values have an order and a distance.
+    /// True if values have an order and a distance.
     const IS_NUMBER: bool = false;
 
-    /// The values of a text without commas; `None` where it is none, or too many.
+    /// Returns the values of a text without commas, or `None` if it is malformed.
+    ///
+    /// Ranges are cut off after [`MOST_COMBINATIONS`] + 1 values, which is enough to report that there are too many.
     fn values(text: &str) -> Option<Vec<Self>>;
 }
 
@@ -52,7 +54,7 @@ impl Word for u64 {
             (last, Box::new(move |value| value.checked_add(step)))
         };
         let (first, last): (Self, Self) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        // From 0 a product never gets anywhere.
+        // A product that starts at 0 stays 0, so ranges from 0 are refused below.
         let range = std::iter::successors(Some(first), |value| next(*value)).take_while(|value| *value <= last);
         let values: Vec<_> = range.take(MOST_COMBINATIONS + 1).collect();
         (!values.is_empty() && first > 0).then_some(values)
@@ -80,11 +82,11 @@ impl Word for String {
 }
 
 impl<T: Word> Values<T> {
-    /// Reads values with commas between them.
+    /// Parses values with commas between them.
     ///
     /// # Errors
     ///
-    /// What is wrong, and what to write, as one sentence without the full stop.
+    /// Returns what is wrong and what to write, as one sentence without the full stop.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut values: Vec<T> = Vec::new();
         for word in text.split(',').map(str::trim) {
@@ -111,7 +113,7 @@ impl<T: Word> FromValue for Values<T> {
     }
 }
 
-/// A value as it would be typed on a command line.
+/// Returns a value as it would be typed on a command line.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.clone()),
@@ -122,42 +124,41 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// A config with ranges, each combination resolved.
+/// A config with ranges, with each combination resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
-    /// What varies, slowest first.
+    /// Varied keys, slowest first.
     pub axes: Vec<Axis>,
-    /// All combinations, in the order of a table.
+    /// All combinations, in the order of the table.
     pub combinations: Vec<Combination>,
 }
 
 /// A key of a config that a sweep varies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// The key, such as `batch`.
+    /// Key, such as `batch`.
     pub name: &'static str,
-    /// The values as a table shows them.
+    /// Values as a table shows them.
     pub values: Vec<String>,
-    /// Whether the values are numbers.
+    /// True if the values are numbers.
     pub is_number: bool,
 }
 
 /// One recording of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
-    /// The index of its value on each axis.
+    /// Index of the value on each axis.
     pub positions: Vec<usize>,
-    /// What is recorded.
     pub job: Job,
 }
 
 impl Sweep {
-    /// The values of a combination, one an axis.
+    /// Returns the values of a combination, one for each axis.
     pub fn values<'a>(&'a self, combination: &'a Combination) -> impl Iterator<Item = &'a str> {
         self.axes.iter().zip(&combination.positions).map(|(axis, &position)| axis.values[position].as_str())
     }
 
-    /// A combination in words: `card t4-16gb, batch 8`.
+    /// Describes a combination: `card t4-16gb, batch 8`.
     pub fn label(&self, combination: &Combination) -> String {
         let pairs = self.axes.iter().map(|axis| axis.name).zip(self.values(combination));
         pairs.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
@@ -165,12 +166,12 @@ impl Sweep {
 }
 
 impl RawJob {
-    /// The jobs of a config with ranges.
+    /// Resolves the jobs of a config with ranges.
     ///
     /// # Errors
     ///
-    /// Nothing varies, there are more than [`MOST_COMBINATIONS`], or some of them are no jobs: each problem once, with
-    /// the first combination that has it.
+    /// Returns an error if nothing varies, if there are more than [`MOST_COMBINATIONS`] combinations, or if some of
+    /// them can't be resolved: each problem once, with the first combination that has it.
     pub fn into_sweep(mut self) -> Result<Sweep, Vec<Problem>> {
         let columns = self.sweep.take().unwrap_or_default().columns();
         let most = columns.iter().try_fold(1_usize, |product, column| product.checked_mul(column.axis.values.len()));
@@ -190,17 +191,17 @@ impl RawJob {
     }
 }
 
-/// Puts the value of an index into a config.
+/// Puts the value with an index into a config.
 type Set = Box<dyn Fn(&mut RawJob, usize)>;
 
-/// An axis, and what its values change.
+/// An axis, and how its values change the config.
 struct Column {
     axis: Axis,
     set: Set,
 }
 
 impl RawSweep {
-    /// The axes, slowest first: what a table is grouped by.
+    /// Returns the axes, slowest first, which is how a table is grouped.
     fn columns(self) -> Vec<Column> {
         let columns = [
             column("card", self.card, |raw, card| {
@@ -224,7 +225,7 @@ fn column<T: Word>(name: &'static str, values: Option<Values<T>>, set: fn(&mut R
     Some(Column { axis, set: Box::new(move |raw, position| set(raw, values[position].clone())) })
 }
 
-/// A value as a table shows it: a switch is on or off, as on the command line.
+/// Formats a value for a table: booleans are `on` and `off`, as on the command line.
 fn shown<T: Display>(value: &T) -> String {
     match value.to_string().as_str() {
         "true" => "on".to_owned(),
@@ -257,7 +258,7 @@ fn combine(raw: &RawJob, columns: &[Column], count: usize) -> Result<Sweep, Vec<
     if problems.is_empty() { Ok(sweep) } else { Err(problems) }
 }
 
-/// The digits of a number whose last digit counts the last axis.
+/// Returns the digits of a number in which each axis is a digit and the last axis counts fastest.
 fn positions(axes: &[Axis], index: usize) -> Vec<usize> {
     let mut rest = index;
     let mut positions: Vec<_> = axes

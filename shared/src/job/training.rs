@@ -1,4 +1,4 @@
-//! How a model is trained, with every default filled in.
+//! A resolved job: how a model is trained, with every default filled in.
 
 use super::card::Cards;
 use super::data::Data;
@@ -11,9 +11,8 @@ use super::saving::{OptimizerStorage, Saving};
 /// A recording to make: valid, complete, and within the limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
-    /// What a person calls it; one line.
+    /// Name of the recording, one line.
     pub name: String,
-    /// The model that is trained.
     pub model: Model,
     /// Samples of a micro batch.
     pub batch: u64,
@@ -21,41 +20,37 @@ pub struct Job {
     pub sequence: u64,
     /// Optimizer steps.
     pub steps: u64,
-    /// Micro batches of a step: gradients are summed over them.
+    /// Micro batches of a step, over which gradients are summed.
     pub accumulation: u64,
-    /// In which number formats weights and activations are.
+    /// Number formats of weights and activations.
     pub precision: Precision,
-    /// What changes the weights.
     pub optimizer: Optimizer,
-    /// Whether each layer's activations are dropped and computed again in backward.
+    /// True if activations of layers are dropped and computed again in backward.
     pub checkpointing: bool,
-    /// Which layers that means, and how memory is saved besides.
+    /// Selection of the checkpointed layers, and other ways to save memory.
     pub saving: Saving,
-    /// Adapters that are trained in the model's place.
+    /// LoRA adapters that are trained while the model's own weights are frozen.
     pub lora: Option<Lora>,
-    /// The greatest norm of all gradients together; `None` does not clip.
+    /// Upper bound of the total norm of all gradients; `None` does not clip.
     pub clip_grad_norm: Option<f64>,
-    /// Whether the model's outputs live until the step ends rather than until their loss is there.
+    /// True if the model's outputs live until the step ends, rather than until the loss is computed.
     pub keep_outputs: bool,
-    /// How gradients are cleared after a step.
     pub zero_grad: ZeroGrad,
-    /// What feeds the training.
     pub data: Data,
-    /// Passes without training between the steps.
+    /// Forward passes without training between the steps.
     pub evaluation: Option<Evaluation>,
-    /// What the script does and had better not, each once.
+    /// Memory mistakes that the training script makes on purpose, each once.
     pub mistakes: Vec<Mistake>,
-    /// The text of `PYTORCH_CUDA_ALLOC_CONF`; empty for PyTorch's defaults.
+    /// Text of `PYTORCH_CUDA_ALLOC_CONF`; empty for PyTorch's defaults.
     pub allocator: String,
-    /// The share of the card's memory that PyTorch may take, above 0 and at most 1.
+    /// Fraction of the card's memory that PyTorch may take, above 0 and at most 1.
     pub memory_fraction: Option<f64>,
-    /// How it uses several devices; `None` uses one.
+    /// Parallelism over several devices; `None` uses one device.
     pub parallel: Option<Parallel>,
-    /// What it runs on.
     pub device: Device,
 }
 
-/// In which number formats weights and activations are.
+/// Number formats of weights and activations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     /// 32-bit floats throughout.
@@ -64,98 +59,89 @@ pub enum Precision {
     Tf32,
     /// Weights, activations and gradients in bfloat16.
     Bf16,
-    /// Weights in 32 bits, operations under `torch.autocast`.
+    /// Weights in 32-bit floats, operations under `torch.autocast`.
     Autocast(Amp),
 }
 
-/// The number format of autocast.
+/// Settings of autocast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Amp {
-    /// Whether it is float16 rather than bfloat16.
+    /// True for float16, false for bfloat16.
     pub fp16: bool,
-    /// Whether a `GradScaler` scales the loss.
+    /// True if a `GradScaler` scales the loss.
     pub grad_scaler: bool,
 }
 
-/// What changes the weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optimizer {
-    /// Which rule.
     pub kind: OptimizerKind,
-    /// How it is carried out.
     pub implementation: OptimizerImplementation,
-    /// Learning rate.
     pub learning_rate: f64,
-    /// Weight decay; 0 leaves it out.
+    /// Weight decay; 0 leaves the operation out.
     pub weight_decay: f64,
-    /// Where its state is.
+    /// Place and number format of the optimizer state.
     pub storage: OptimizerStorage,
 }
 
-/// Which rule changes the weights.
+/// Update rule of an optimizer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OptimizerKind {
-    /// `torch.optim.SGD`; momentum 0 keeps no state.
+    /// `torch.optim.SGD`; without momentum it keeps no state.
     Sgd {
-        /// The momentum's factor.
         momentum: f64,
-        /// Whether the momentum is Nesterov's.
+        /// True for Nesterov's momentum.
         nesterov: bool,
     },
     /// `torch.optim.Adam`.
     Adam {
-        /// The factors of the running averages.
+        /// Decay rates of the running averages.
         betas: (f64, f64),
-        /// What keeps the division finite.
+        /// Epsilon in the denominator.
         epsilon: f64,
     },
     /// `torch.optim.AdamW`.
     AdamW {
-        /// The factors of the running averages.
+        /// Decay rates of the running averages.
         betas: (f64, f64),
-        /// What keeps the division finite.
+        /// Epsilon in the denominator.
         epsilon: f64,
     },
 }
 
-/// How an optimizer's step is carried out.
+/// Implementation of an optimizer's step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptimizerImplementation {
-    /// Lists of tensors at once, with temporary copies of all of them: PyTorch's default on a GPU.
+    /// Operates on lists of tensors at once, with temporary copies of all of them: PyTorch's default on a GPU.
     Foreach,
-    /// One kernel for everything, without temporary copies.
+    /// One kernel for all operations of the step, without temporary copies.
     Fused,
     /// One parameter after the other.
     ForLoop,
 }
 
-/// How gradients are cleared.
+/// How `zero_grad` clears gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZeroGrad {
-    /// They are freed: PyTorch's default.
+    /// Gradients are freed: PyTorch's default.
     SetToNone,
-    /// They are filled with zeros and stay allocated.
+    /// Gradients are filled with zeros and stay allocated.
     Zero,
 }
 
-/// Passes without training.
+/// Forward passes without training between the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evaluation {
-    /// After every so many steps.
+    /// Number of steps between evaluations.
     pub every: u64,
-    /// Batches of one evaluation.
     pub batches: u64,
-    /// Samples of a batch.
     pub batch: u64,
-    /// Whether it runs under `torch.no_grad()`; without, each batch builds a graph that its loss holds.
+    /// True to run under `torch.no_grad()`; otherwise each batch builds a graph that its loss keeps alive.
     pub no_grad: bool,
 }
 
-/// What a job runs on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Device {
-    /// Virtual GPUs.
     Virtual(Cards),
-    /// The real GPU with this CUDA index.
+    /// A real GPU with this CUDA index.
     Cuda(u32),
 }

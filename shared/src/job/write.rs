@@ -1,4 +1,4 @@
-//! From a job back to a config that says everything, and resolves to the same job.
+//! Converts a job back to a config with every key, which resolves to the same job.
 
 mod cnn;
 mod data;
@@ -23,12 +23,12 @@ use super::resolve::family_of;
 use super::training::{Amp, Device, Evaluation, Job, Optimizer, OptimizerKind, Precision, ZeroGrad};
 
 impl Job {
-    /// The job as a JSON document that resolves to the same job: what the recorder is given.
+    /// Returns the job as the JSON document that the recorder reads; it resolves to the same job.
     pub fn to_json(&self) -> String {
         self.to_raw().to_json()
     }
 
-    /// The job as a config with every key written out.
+    /// Returns the job as a config with every key written out.
     pub fn to_raw(&self) -> RawJob {
         let (precision, grad_scaler) = raw_precision(self.precision);
         let (card, device) = match &self.device {
@@ -223,7 +223,7 @@ fn raw_transformer(model: &Transformer) -> RawModel {
     }
 }
 
-/// The word for a value, as a key's value.
+/// Returns the word for a value as the value of a key.
 fn word<T: PartialEq>(names: &'static [(&'static str, T)], value: &T) -> Option<String> {
     Some(name_of(names, value).to_owned())
 }

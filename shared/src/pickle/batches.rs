@@ -1,30 +1,32 @@
-//! Lists that go on after the builder took them.
+//! Extends lists that the builder has already taken.
+//!
+//! CPython writes a long list as several batches, and the builder takes the list after the first one.
 
 use super::error::ErrorKind;
 use super::machine::{Machine, Result, unexpected};
 use super::memo::Entry;
 use super::{Build, Val};
 
-/// A list of so many items may go on: CPython writes lists in batches of this length (`BATCHSIZE`).
+/// Length of a list's first batch from which the list may continue (CPython's `BATCHSIZE`).
 pub(super) const BATCH_ITEMS: usize = 1000;
 
-/// So many items of lists may be copied to the heap, beside as many as were appended so far.
+/// List items that may be copied to the heap, in addition to as many as were appended so far.
 ///
-/// A list is copied once as it is written, after its first batch; more copies come of a list that is changed through
+/// A list is copied once as it is written, after its first batch; further copies mean that a list is changed through
 /// the memo again and again.
 const FREE_COPIES: u64 = 10_000;
 
-/// A list that the builder took after its first batch.
+/// List that the builder took after its first batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Batch {
-    /// Where it stands on the stack.
+    /// Index of the list on the stack.
     position: usize,
     memo_index: usize,
     val: Val,
 }
 
 impl<B: Build> Machine<B> {
-    /// Remembers where the memo has a list that the builder took and that may go on.
+    /// Records the memo index of a list that the builder took and that may continue.
     #[cold]
     pub(super) fn note_batch(&mut self, position: usize, val: Val) {
         self.batches.retain(|batch| batch.position < position);
@@ -33,7 +35,7 @@ impl<B: Build> Machine<B> {
         }
     }
 
-    /// Puts the copy of a list that goes on in its place in the memo, so that later references are to all of it.
+    /// Replaces a list by its copy in the memo, so that later references see all of its items.
     pub(super) fn replace_batch(&mut self, position: usize, node: Val) {
         let is_it = |batch: &&Batch| batch.position == position && batch.val == self.stack[position];
         let Some(&Batch { memo_index, val, .. }) = self.batches.iter().find(is_it) else { return };
@@ -42,7 +44,7 @@ impl<B: Build> Machine<B> {
         }
     }
 
-    /// The items of a list of the builder and those from `start` on.
+    /// Returns the items of a list that the builder took, followed by the stack from `start` on.
     #[cold]
     pub(super) fn copy_of(&mut self, list: Val, start: usize) -> Result<Vec<Val>> {
         let Some(len) = self.builder.len(list) else { return Err(unexpected("a list", list)) };

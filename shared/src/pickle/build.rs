@@ -1,31 +1,32 @@
-//! What a user of the machine does with containers as they are closed.
+//! Interface through which the machine hands over finished containers.
 
 use super::{Heap, Val};
 use crate::base::StringId;
 
 /// Takes containers as soon as they are complete, so that no tree of values is built.
 ///
-/// A pickle is written bottom-up: a dictionary is closed when all of its values are there.
-/// The machine offers each one here; what the builder takes is represented by a handle of its own from then on.
+/// A pickle is written bottom-up: a dictionary is closed when all of its values are present.
+/// The machine offers each container to the builder; one that the builder takes is represented by the builder's handle
+/// from then on.
 pub trait Build {
-    /// The handle of a text, the same for the same text.
+    /// Returns the handle of a string; equal strings have equal handles.
     fn intern(&mut self, text: &str) -> StringId;
 
-    /// Takes a dictionary, keys and values in turn, or leaves it to the heap.
+    /// Takes a dictionary, given as keys and values in turn, or returns `None` to leave it to the heap.
     fn dict(&mut self, entries: &[Val], heap: &Heap) -> Option<Val>;
 
-    /// Takes a list, or leaves it to the heap.
+    /// Takes a list, or returns `None` to leave it to the heap.
     fn list(&mut self, items: &[Val], heap: &Heap) -> Option<Val>;
 
-    /// Adds items to a list that the builder took, or returns false where it can't.
+    /// Appends items to a list that the builder took, or returns false if it can't.
     fn extend(&mut self, list: Val, items: &[Val]) -> bool;
 
-    /// The number of items of a list that the builder took; `None` if it took no such list.
+    /// Returns the length of a list that the builder took, or `None` if it took no such list.
     fn len(&self, list: Val) -> Option<usize>;
 
-    /// Appends the items of a list that the builder took, because it could not be extended.
+    /// Copies the items of a list that the builder took and could not extend to the end of `items`.
     fn expand(&self, list: Val, items: &mut Vec<Val>);
 
-    /// Hears of a text that is not UTF-8 and was mended.
+    /// Reports a string that is not UTF-8 and was repaired.
     fn mended_text(&mut self, _offset: u64) {}
 }

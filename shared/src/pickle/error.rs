@@ -1,48 +1,45 @@
-//! Why bytes are no pickle that can be read.
+//! Errors of the pickle reader.
 
 use std::fmt;
 
-/// What was wrong with the opcode at [`Error::offset`].
+/// Reason why the opcode at [`Error::offset`] is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The bytes end before the pickle does.
+    /// The data ends before the pickle does.
     Truncated {
-        /// What was being read.
+        /// Element that was being read.
         within: String,
     },
-    /// An opcode that no pickle protocol has.
+    /// Byte that is an opcode of no pickle protocol.
     UnknownOpcode(u8),
-    /// An opcode that could build an object or run code.
+    /// Opcode that could build an object or run code.
     Refused {
-        /// The opcode's name in CPython's `pickletools`.
+        /// Opcode name in CPython's `pickletools`.
         opcode: &'static str,
-        /// What it asks for, where the stream says so, such as `torch.Tensor`.
+        /// Requested object, such as `torch.Tensor`, or empty if the opcode does not name it.
         target: String,
     },
-    /// A protocol number above 5.
+    /// Protocol number above 5.
     UnknownProtocol(u8),
-    /// The opcode needs something else than what the stream holds there.
+    /// The opcode needs something other than what the stream holds.
     Unexpected {
-        /// What was expected.
+        /// Noun phrase with its article, such as `a list`.
         expected: &'static str,
-        /// What was found.
         found: String,
     },
-    /// More than this program takes.
+    /// A limit of this program is exceeded.
     Limit {
-        /// What there is too much of.
+        /// Plural noun for what is limited.
         what: &'static str,
-        /// How much of it is allowed.
+        /// Highest permitted number.
         limit: u64,
     },
 }
 
-/// An error with its place.
+/// Error of the pickle reader, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Byte offset of the opcode in the pickle.
     pub offset: u64,
-    /// What was wrong there.
     pub kind: ErrorKind,
 }
 

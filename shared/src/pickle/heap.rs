@@ -1,39 +1,37 @@
-//! What does not fit into a [`Val`]: containers that no builder took, long numbers, floats and bytes.
+//! Stores values that do not fit into a [`Val`]: containers that no builder took, large integers, floats and bytes.
 
 use super::val::{Kind, Val};
 use num_bigint::BigInt;
 
-/// What kind of container a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Tuple,
     List,
-    /// Keys and values in turn.
     Dict,
     Set,
 }
 
-/// A container in the heap.
+/// Container in the heap.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) shape: Shape,
     pub(crate) items: Vec<Val>,
-    /// How many items there were when the builder last declined it.
+    /// Number of items when the builder last declined the container.
     pub(crate) declined_len: usize,
-    /// What the builder made of it.
+    /// Value that the builder made of the container.
     pub(crate) taken: Option<Val>,
-    /// Whether it became part of another container while it was empty.
+    /// True if the container became part of another one while it was empty.
     pub(crate) used_empty: bool,
 }
 
 impl Node {
-    /// Whether other containers hold it as it was, so that what is added now would be missing there.
+    /// Returns true if other containers hold an earlier state, which would lack anything added now.
     pub(crate) fn is_final(&self) -> bool {
         self.used_empty || self.taken.is_some()
     }
 }
 
-/// Nodes in chunks that never move: doubling would take three times their memory while it copies.
+/// Nodes in chunks that never move, because a `Vec` needs three times their memory while it doubles.
 #[derive(Debug, Default)]
 struct Nodes {
     chunks: Vec<Vec<Node>>,
@@ -46,7 +44,7 @@ const CHUNK_LEN: usize = 1 << CHUNK_BITS;
 impl Nodes {
     fn push(&mut self, node: Node) {
         if self.len.is_multiple_of(CHUNK_LEN) {
-            // Most heaps have a few nodes only.
+            // Most heaps have only a few nodes.
             self.chunks.push(if self.len == 0 { Vec::new() } else { Vec::with_capacity(CHUNK_LEN) });
         }
         self.len += 1;
@@ -64,7 +62,7 @@ impl Nodes {
     }
 }
 
-/// The values that are kept as they are.
+/// Values that no builder took.
 #[derive(Debug, Default)]
 pub struct Heap {
     nodes: Nodes,
@@ -87,7 +85,7 @@ impl Heap {
         self.nodes.at_mut(number)
     }
 
-    /// The value itself, or what the builder made of it since.
+    /// Returns the value, or what the builder has made of it since.
     #[inline]
     pub fn current(&self, val: Val) -> Val {
         match val.kind() {
@@ -117,24 +115,21 @@ impl Heap {
         Val::bytes(index(self.bytes.len()))
     }
 
-    /// A whole number of any size.
     pub(crate) fn wide_int(&self, number: u32) -> &BigInt {
         &self.wide_ints[number as usize]
     }
 
-    /// A float.
     pub(crate) fn float(&self, number: u32) -> f64 {
         self.floats[number as usize]
     }
 
-    /// Bytes.
     pub(crate) fn byte_string(&self, number: u32) -> &[u8] {
         &self.bytes[number as usize]
     }
 
-    /// The value as a number modulo 2^64, if it is a whole number of at most 64 bits.
+    /// Returns an integer of at most 64 bits modulo 2^64; `None` for everything else.
     ///
-    /// The C++ pickler writes addresses from 2^63 on as negative numbers; this gives them back.
+    /// The C++ pickler writes addresses from 2^63 on as negative numbers; this restores them.
     pub fn as_u64(&self, val: Val) -> Option<u64> {
         match self.as_i128(val)? {
             value @ 0.. => u64::try_from(value).ok(),
@@ -142,14 +137,15 @@ impl Heap {
         }
     }
 
-    /// The value as a signed 64-bit number, if it is a whole number in that range.
+    /// Returns an integer in the range of `i64`; `None` for everything else.
     pub fn as_i64(&self, val: Val) -> Option<i64> {
         i64::try_from(self.as_i128(val)?).ok()
     }
 
-    /// The value as a number, if it is a whole one of at most 128 bits.
+    /// Returns an integer of at most 128 bits; `None` for everything else.
     ///
-    /// A float without a fraction counts, as JSON does not tell them apart.
+    /// Booleans count as 0 and 1. So do floats without a fraction and below 2^100, because JSON does not separate them
+    /// from integers.
     pub fn as_i128(&self, val: Val) -> Option<i128> {
         match val.kind() {
             Kind::Int(value) => Some(value),
@@ -163,7 +159,7 @@ impl Heap {
         }
     }
 
-    /// The value as a float, if it is a number; a large whole one is rounded.
+    /// Returns a number as a float, rounded if it is a large integer; `None` for everything else.
     pub fn as_f64(&self, val: Val) -> Option<f64> {
         match val.kind() {
             Kind::Float(number) => Some(self.float(number)),
@@ -172,7 +168,7 @@ impl Heap {
         }
     }
 
-    /// The items of a list or tuple that is kept here; `None` for everything else.
+    /// Returns the items of a list or tuple in the heap; `None` for everything else.
     pub fn items(&self, val: Val) -> Option<&[Val]> {
         match val.kind() {
             Kind::EmptyList | Kind::EmptyTuple => Some(&[]),
@@ -184,7 +180,7 @@ impl Heap {
         }
     }
 
-    /// The keys and values of a dictionary that is kept here, in turn; `None` for everything else.
+    /// Returns the keys and values of a dictionary in the heap, in turn; `None` for everything else.
     pub fn entries(&self, val: Val) -> Option<&[Val]> {
         match val.kind() {
             Kind::EmptyDict => Some(&[]),

@@ -1,4 +1,4 @@
-//! Keys of dictionaries, recognised by their bytes.
+//! Predicts dictionary keys and recognises them by their bytes.
 
 use super::Val;
 use super::memo::Memo;
@@ -6,40 +6,39 @@ use super::opcode::*;
 use super::runs::{WINDOW, u32_at, u64_at};
 use std::ops::{Index, IndexMut};
 
-/// Keys by the key before them in the same dictionary.
+/// Cache of dictionary keys, looked up by the key before them in the same dictionary.
 ///
-/// Which key comes next hardly ever changes, so that its opcode need only be compared and not looked up.
+/// The next key hardly ever changes, so that its opcode only has to be compared and not looked up in the memo.
 #[derive(Debug)]
 pub(super) struct KnownKeys {
     keys: [KnownKey; Self::LEN],
-    /// The memo's count of replaced entries while these were learnt.
+    /// Value of [`Memo::rewrites`] when these keys were learnt.
     rewrites: u64,
 }
 
-/// An opcode that puts a key on the stack.
+/// Opcode that pushes a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownKey {
-    /// The opcode and its data, lowest byte first; no bytes are equal to it where nothing is known.
+    /// Opcode and its data, lowest byte first; a value that matches no bytes if no key is known.
     bytes: u64,
     mask: u64,
-    /// The length of the opcode and its data.
+    /// Length of the opcode and its data in bytes.
     pub(super) len: usize,
-    /// The key.
     pub(super) val: Val,
-    /// Where the next key of the dictionary is looked for.
+    /// Slot of the dictionary's next key.
     pub(super) slot: usize,
 }
 
 impl KnownKey {
     const NONE: Self = Self { bytes: 1, mask: 0, len: 0, val: Val::NONE, slot: KnownKeys::FIRST };
 
-    /// Whether a window begins with this opcode.
+    /// Returns true if the window begins with this opcode.
     #[inline(always)]
     pub(super) fn is_at(&self, window: &[u8; WINDOW]) -> bool {
         u64_at::<0>(window) & self.mask == self.bytes
     }
 
-    /// The key that a window begins with, if it is a text of the memo.
+    /// Reads the key at the start of a window if it refers to a string in the memo.
     #[inline]
     pub(super) fn learn(window: &[u8; WINDOW], memo: &Memo) -> Option<Self> {
         let (index, len) = match window[0] {
@@ -62,10 +61,10 @@ impl Default for KnownKeys {
 
 impl KnownKeys {
     const LEN: usize = 64;
-    /// Where the first key of a dictionary is looked for.
+    /// Slot of a dictionary's first key.
     pub(super) const FIRST: usize = 0;
 
-    /// Forgets everything if an entry of the memo was replaced, which no pickler does.
+    /// Clears the cache if an entry of the memo was replaced, which no pickler does.
     #[inline]
     pub(super) fn follow(&mut self, memo: &Memo) {
         if self.rewrites != memo.rewrites() {

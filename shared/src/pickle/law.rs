@@ -1,22 +1,22 @@
-//! How much memory a pickle may take.
+//! Upper bounds on the memory that a pickle may take.
 //!
 //! A pickle refers to a value again in two bytes, however large it is.
-//! So what is shared stays a handle while it is read, and where it has to be written out, a budget in proportion to the
-//! bytes stops it.
+//! Shared values therefore stay handles while they are read. Where they have to be copied out, a budget in proportion
+//! to the bytes limits the copies.
 //!
-//! The most that opcodes take is a set for each byte, which is a node of the heap and a value on the stack, and a
-//! document that shares takes 64 bytes more.
-//! A recorded snapshot takes one to two bytes for each byte.
+//! The costliest opcode is the empty set: for one byte it takes a node of the heap and a value on the stack.
+//! A document with shared parts takes 64 bytes more per byte.
+//! A recorded snapshot takes one to two bytes per byte.
 
-/// The most bytes of memory for each byte that is decoded.
+/// Upper bound on memory per decoded byte, in bytes.
 pub const MOST_MEMORY_PER_BYTE: u64 = 160;
 
-/// The most bytes of memory beyond that, for a file of any size.
+/// Upper bound on memory in addition to that, in bytes, for a file of any size.
 pub const MOST_MEMORY_APART: u64 = 4 << 20;
 
-/// The most bytes of memory that are held at a time while so many bytes are decoded, the result included.
+/// Returns the upper bound on memory held at any time while a file is decoded, including the result, in bytes.
 ///
-/// Decoded bytes are those of the file, or what gzip and base64 unpack to, whichever is more.
+/// Decoded bytes are those of the file or those that gzip and base64 unpack to, whichever is more.
 pub fn most_memory_bytes(decoded_bytes: u64) -> u64 {
     MOST_MEMORY_APART.saturating_add(MOST_MEMORY_PER_BYTE.saturating_mul(decoded_bytes))
 }

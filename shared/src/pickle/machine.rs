@@ -1,6 +1,6 @@
-//! The stack machine: what opcodes do, apart from how they are spelled.
+//! The pickle stack machine: the effect of opcodes, apart from their encoding.
 //!
-//! The same machine serves the JSON form, whose objects and arrays are closed in the same order.
+//! The JSON reader uses the same machine, because JSON objects and arrays are closed in the same order.
 
 use super::Build;
 use super::batches::{BATCH_ITEMS, Batch};
@@ -9,28 +9,28 @@ use super::heap::{Heap, Shape};
 use super::memo::{Entry, Memo};
 use super::val::{Kind, Val};
 
-/// How deep marks may be nested.
+/// Maximum nesting of marks.
 ///
-/// CPython's pickler recurses and stops far earlier.
+/// CPython's pickler is recursive and stops far earlier.
 pub(crate) const MAX_DEPTH: usize = 10_000;
 
 pub(super) type Result<T> = std::result::Result<T, Box<ErrorKind>>;
 
-/// Stack, marks and memo over a builder.
+/// Stack, marks and memo on top of a builder.
 #[derive(Debug)]
 pub(crate) struct Machine<B> {
     pub(crate) builder: B,
     pub(crate) heap: Heap,
     pub(super) stack: Vec<Val>,
-    /// Where each open mark stands on the stack.
+    /// Stack index of each open mark.
     pub(super) marks: Vec<usize>,
     pub(super) memo: Memo,
     late_fills: u64,
-    /// The lists that may go on, by ascending places.
+    /// Lists that may continue, by ascending stack index.
     pub(super) batches: Vec<Batch>,
-    /// Items that were appended to lists.
+    /// Number of items appended to lists.
     pub(super) appended: u64,
-    /// Items that were copied from lists of the builder, which could not take what came next.
+    /// Number of items copied from the builder's lists that it could not extend.
     pub(super) copied: u64,
 }
 
@@ -49,12 +49,12 @@ impl<B: Build> Machine<B> {
         }
     }
 
-    /// How many containers were filled after they had become part of another one.
+    /// Returns the number of containers that were filled after they had become part of another one.
     pub(crate) fn late_fills(&self) -> u64 {
         self.late_fills
     }
 
-    /// Ends the machine with the one value that is left.
+    /// Ends the machine with the one value that remains.
     pub(crate) fn stop(mut self) -> Result<(B, Heap, Val)> {
         let val = self.pop()?;
         let val = self.close(self.stack.len(), val);
@@ -96,7 +96,7 @@ impl<B: Build> Machine<B> {
         Ok(())
     }
 
-    /// Removes the top value, which must lie above the last mark.
+    /// Removes and returns the top value, which must lie above the last mark.
     pub(crate) fn pop(&mut self) -> Result<Val> {
         let floor = self.marks.last().copied().unwrap_or(0);
         if self.stack.len() <= floor {
@@ -105,7 +105,7 @@ impl<B: Build> Machine<B> {
         Ok(self.stack.pop().expect("the stack is above its floor"))
     }
 
-    /// `POP`: the top value, or the top mark if nothing is above it, as in CPython.
+    /// Executes `POP`: removes the top value, or the top mark if nothing is above it, as CPython does.
     pub(crate) fn discard(&mut self) -> Result<()> {
         if self.marks.last() == Some(&self.stack.len()) {
             self.marks.pop();
@@ -116,7 +116,7 @@ impl<B: Build> Machine<B> {
         Ok(())
     }
 
-    /// `POP_MARK`.
+    /// Executes `POP_MARK`.
     pub(crate) fn discard_to_mark(&mut self) -> Result<()> {
         let start = self.pop_mark()?;
         self.close_from(start);
@@ -133,7 +133,7 @@ impl<B: Build> Machine<B> {
         Ok(())
     }
 
-    /// `LIST`, `TUPLE`, `DICT`, `FROZENSET`: everything above the mark in one container.
+    /// Executes `LIST`, `TUPLE`, `DICT` and `FROZENSET`: moves everything above the mark into one container.
     pub(crate) fn collect(&mut self, shape: Shape) -> Result<()> {
         let start = self.pop_mark()?;
         self.close_from(start);
@@ -148,7 +148,7 @@ impl<B: Build> Machine<B> {
         Ok(())
     }
 
-    /// `TUPLE1`, `TUPLE2`, `TUPLE3`.
+    /// Executes `TUPLE1`, `TUPLE2` and `TUPLE3`.
     #[inline]
     pub(crate) fn tuple(&mut self, len: usize) -> Result<()> {
         let floor = self.marks.last().copied().unwrap_or(0);
@@ -162,7 +162,7 @@ impl<B: Build> Machine<B> {
         Ok(())
     }
 
-    /// `APPEND`.
+    /// Executes `APPEND`.
     pub(crate) fn append(&mut self) -> Result<()> {
         let floor = self.marks.last().copied().unwrap_or(0);
         if self.stack.len() < floor + 2 {
@@ -172,7 +172,7 @@ impl<B: Build> Machine<B> {
         self.append_from(self.stack.len() - 1)
     }
 
-    /// `APPENDS`.
+    /// Executes `APPENDS`.
     #[inline]
     pub(crate) fn append_all(&mut self) -> Result<()> {
         let start = self.pop_mark()?;
@@ -182,7 +182,7 @@ impl<B: Build> Machine<B> {
         self.append_from(start)
     }
 
-    /// `SETITEM`.
+    /// Executes `SETITEM`.
     pub(crate) fn set_item(&mut self) -> Result<()> {
         let floor = self.marks.last().copied().unwrap_or(0);
         if self.stack.len() < floor + 3 {
@@ -192,7 +192,7 @@ impl<B: Build> Machine<B> {
         self.set_from(self.stack.len() - 2)
     }
 
-    /// `SETITEMS`.
+    /// Executes `SETITEMS`.
     #[inline]
     pub(crate) fn set_items(&mut self) -> Result<()> {
         let start = self.pop_mark()?;
@@ -202,7 +202,7 @@ impl<B: Build> Machine<B> {
         self.set_from(start)
     }
 
-    /// `ADDITEMS`.
+    /// Executes `ADDITEMS`.
     pub(crate) fn add_to_set(&mut self) -> Result<()> {
         let start = self.pop_mark()?;
         self.close_from(start);
@@ -224,13 +224,13 @@ impl<B: Build> Machine<B> {
         self.stack.push(val);
     }
 
-    /// `MEMOIZE`.
+    /// Executes `MEMOIZE`.
     #[inline]
     pub(crate) fn memoize(&mut self) -> Result<()> {
         self.put(self.memo.len() as u64, u64::MAX)
     }
 
-    /// `PUT` and its kin; an index from `bound` on is kept apart from the dense ones.
+    /// Executes `PUT` and its variants; an index of `bound` or more goes to the memo's sparse part.
     #[inline]
     pub(crate) fn put(&mut self, index: u64, bound: u64) -> Result<()> {
         let mut val = self.top()?;
@@ -247,7 +247,7 @@ impl<B: Build> Machine<B> {
         Ok(())
     }
 
-    /// `GET` and its kin.
+    /// Executes `GET` and its variants.
     #[inline]
     pub(crate) fn get(&mut self, index: u64) -> Result<()> {
         match self.memo.get_common(index) {
@@ -310,23 +310,24 @@ impl<B: Build> Machine<B> {
         Ok(taken.unwrap_or_else(|| self.heap.add(Shape::Dict, entries.to_vec())))
     }
 
-    /// Keeps a fresh container from the builder until it is part of another one.
+    /// Withholds a fresh container from the builder until it becomes part of another one.
     ///
-    /// Protocol 0 fills containers one by one, so that the first item says nothing about what it will be.
+    /// Protocol 0 fills containers item by item, so that the first item does not tell the builder what the container
+    /// is.
     fn keep_open(&mut self, position: usize) {
         if self.stack[position].is_fresh() {
             self.promote(position);
         }
     }
 
-    /// Counts a container that is filled although it is part of another one already.
+    /// Counts a container that is filled although it is already part of another one.
     ///
-    /// Only containers that contain themselves are written this way; the other one keeps what was there before.
+    /// Only containers that contain themselves are written this way; the other container keeps the earlier state.
     fn note_late_fill(&mut self, number: u32) {
         self.late_fills += u64::from(self.heap.node(number).is_final());
     }
 
-    /// Adds the items from `start` on to the list below them.
+    /// Appends the items from `start` on to the list below them.
     fn append_from(&mut self, start: usize) -> Result<()> {
         self.close_from(start);
         let position = start - 1;
@@ -383,7 +384,7 @@ impl<B: Build> Machine<B> {
                 }
                 self.heap.node_mut(number).items.extend_from_slice(added);
             }
-            // The builder took this dictionary already; what comes after a thousand entries is not what it looks for.
+            // The builder already took this dictionary; it looks for no key that comes after a thousand entries.
             Kind::Handle(..) => {}
             _ => return Err(unexpected("a dictionary to add to", dict)),
         }
@@ -391,7 +392,7 @@ impl<B: Build> Machine<B> {
         Ok(())
     }
 
-    /// Puts what a fresh container became in its place, on the stack and in the memo.
+    /// Replaces a fresh container by what it became, on the stack and in the memo.
     #[inline]
     fn replace_fresh(&mut self, position: usize, val: Val) {
         if let Some(index) = self.stack[position].memo_index() {
@@ -422,7 +423,7 @@ impl<B: Build> Machine<B> {
         }
     }
 
-    /// What a container is once it becomes part of another one.
+    /// Converts a value to its final form, because it becomes part of another container.
     pub(super) fn close(&mut self, position: usize, val: Val) -> Val {
         let Kind::Node(number) = val.kind() else { return self.settle(position, val) };
         let node = self.heap.node(number);
@@ -434,7 +435,8 @@ impl<B: Build> Machine<B> {
             self.heap.node_mut(number).used_empty = true;
             return val;
         }
-        // One that grows by an item at a time is offered each time that it has doubled, so that all of it is linear.
+        // A container that grows item by item is offered again only after it has doubled, which keeps the total work
+        // linear.
         if node.declined_len > 0 && node.items.len() < 2 * node.declined_len {
             return val;
         }
@@ -452,7 +454,7 @@ impl<B: Build> Machine<B> {
         taken.unwrap_or(val)
     }
 
-    /// A fresh container stays empty.
+    /// Turns a fresh container into an empty one.
     fn settle(&mut self, position: usize, val: Val) -> Val {
         let empty = match val.kind() {
             Kind::FreshDict(_) => Val::EMPTY_DICT,
@@ -466,7 +468,7 @@ impl<B: Build> Machine<B> {
     }
 }
 
-/// What a container of the heap without items is; sets have no value of their own for that.
+/// Returns the value of an empty heap container; sets have none.
 fn empty(shape: Shape) -> Option<Val> {
     match shape {
         Shape::Dict => Some(Val::EMPTY_DICT),

@@ -1,28 +1,28 @@
-//! The memo: what `GET` opcodes refer back to.
+//! The memo: values that `GET` opcodes refer to.
 
 use super::val::{Kind, Val};
 use crate::base::StringId;
 use hashbrown::HashMap;
 
-/// Values by memo index, four bytes each for everything that is common.
+/// Values by memo index, in four bytes each if they are of a common kind.
 ///
-/// CPython memoizes every string, tuple, list and dictionary, three or four for each event, so that the memo of a
-/// file of a gigabyte has forty million entries, nearly none of which is used again.
+/// CPython memoizes every string, tuple, list and dictionary, three or four per event.
+/// The memo of a 1 GB file therefore has forty million entries, nearly all of which are never used again.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     dense: Dense,
-    /// What does not fit into a dense entry.
+    /// Values that do not fit into a dense entry.
     spilled: Vec<Val>,
     /// Entries at indices that no pickler would choose.
     sparse: HashMap<u64, Val>,
-    /// How often an entry was put where there was one.
+    /// Number of puts at an index that was not the next one.
     rewrites: u64,
 }
 
 /// Entries in chunks of equal length, which never move.
 ///
-/// A [`Column`](crate::base::Column) without what the memo has no use for: here the chunks' length is known when this
-/// is compiled, and what was not put is vacant.
+/// Unlike a [`Column`](crate::base::Column), it has a chunk length that is known at compile time, and entries that were
+/// not put are vacant.
 #[derive(Debug, Default)]
 struct Dense {
     chunks: Vec<Box<[u32; CHUNK_LEN]>>,
@@ -38,7 +38,7 @@ impl Dense {
         self.chunks.get(index >> CHUNK_BITS).map_or(VACANT << PAYLOAD_BITS, |chunk| chunk[index % CHUNK_LEN])
     }
 
-    /// Replaces an entry below the length.
+    /// Replaces an existing entry.
     #[inline(always)]
     fn set(&mut self, index: usize, packed: u32) {
         self.chunks[index >> CHUNK_BITS][index % CHUNK_LEN] = packed;
@@ -74,33 +74,37 @@ const PENDING: u32 = 13;
 const SPILLED: u32 = 14;
 const EMPTY_LIST: u32 = 15;
 
-/// What a memo index holds.
+/// Content of a memo index.
 pub(crate) enum Entry {
-    /// Nothing.
     Vacant,
-    /// A finished value, or a container in the heap.
+    /// Finished value, or container in the heap.
     Val(Val),
-    /// A container without items so far, by its place on the stack.
+    /// Container without items so far, by its stack index.
     Pending(usize),
 }
 
 impl Memo {
-    /// A container that has not been filled yet is remembered by its place on the stack, which is below this.
+    /// Stack length below which records are read as a whole, so that the positions of their containers fit into
+    /// entries.
+    ///
+    /// It is half of the limit of [`put_pending`](Self::put_pending), which leaves room for the record's own values.
     pub(crate) const MOST_PENDING: usize = 1 << (PAYLOAD_BITS - 1);
 
-    /// The number of entries in a row from index 0, which is the index that `MEMOIZE` takes.
+    /// Returns the number of dense entries, which is the index that `MEMOIZE` takes.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.dense.len
     }
 
-    /// How often a dense entry was replaced by another: as long as this stays, so does what was found in the memo.
+    /// Returns a count that changes when a dense entry is put again.
+    ///
+    /// While it stays the same, values found by [`get_common`](Self::get_common) stay valid.
     #[inline]
     pub(crate) fn rewrites(&self) -> u64 {
         self.rewrites
     }
 
-    /// Remembers a value at an index below `bound`, or in the sparse part beyond it.
+    /// Stores a value in the dense part if `index` is below `bound`, otherwise in the sparse part.
     #[inline]
     pub(crate) fn put(&mut self, index: u64, val: Val, bound: u64) {
         if index >= bound {
@@ -111,7 +115,7 @@ impl Memo {
         self.put_packed(index as usize, packed);
     }
 
-    /// Remembers that the container at a place on the stack has this index.
+    /// Stores the stack index of a container without items; returns false if it is too large for an entry.
     #[inline]
     pub(crate) fn put_pending(&mut self, index: usize, stack_position: usize) -> bool {
         let fits = stack_position < 1 << PAYLOAD_BITS;
@@ -121,7 +125,7 @@ impl Memo {
         fits
     }
 
-    /// Replaces a pending entry by the finished container, unless the index was used again since.
+    /// Replaces a pending entry by the finished container, unless the index was put again since.
     #[inline]
     pub(crate) fn resolve(&mut self, index: usize, stack_position: usize, val: Val) {
         if self.dense.get(index) == PENDING << PAYLOAD_BITS | stack_position as u32 {
@@ -142,7 +146,7 @@ impl Memo {
         self.dense.set(index, packed);
     }
 
-    /// The value at an index, if it is a text, a handle of the builder or an empty list, as nearly all are.
+    /// Returns a string, a builder's handle or an empty list, which nearly all values are.
     #[inline(always)]
     pub(crate) fn get_common(&self, index: u64) -> Option<Val> {
         let packed = self.dense.get(index as usize);
@@ -155,7 +159,6 @@ impl Memo {
         }
     }
 
-    /// What an index holds.
     pub(crate) fn get(&self, index: u64) -> Entry {
         let packed = self.dense.get(index as usize);
         let payload = packed & PAYLOAD_MASK;
@@ -195,7 +198,7 @@ impl Memo {
     #[cold]
     fn spill(&mut self, val: Val) -> u32 {
         if self.spilled.len() > PAYLOAD_MASK as usize {
-            // A quarter of a billion memoized numbers: no pickler memoizes one.
+            // A quarter of a billion spilled values: they are mostly numbers, which no pickler memoizes.
             return VACANT << PAYLOAD_BITS;
         }
         self.spilled.push(val);

@@ -1,10 +1,10 @@
-//! The pickle language: a bounded incremental reader and a writer that keeps sharing.
+//! Pickle support: an incremental reader with bounded memory and a writer that preserves sharing.
 //!
-//! Only plain data is read: what could build an object or run code is refused by name.
-//! Nothing here knows what a snapshot is; a [`Build`] takes containers as they are closed.
+//! Only plain data is read; opcodes that could build an object or run code are refused by name.
+//! This module knows nothing about snapshots: a [`Build`] takes containers as they are closed.
 //!
-//! Memory is at most [`MOST_MEMORY_PER_BYTE`] for each byte and [`MOST_MEMORY_APART`] beyond that, whatever the bytes
-//! share; time is in proportion to the bytes too.
+//! Memory is at most [`MOST_MEMORY_PER_BYTE`] per byte plus [`MOST_MEMORY_APART`], whatever the pickle shares; time is
+//! proportional to the bytes as well.
 
 mod batches;
 mod build;

@@ -6,7 +6,7 @@ macro_rules! opcodes {
     ($($name:ident = $byte:literal),* $(,)?) => {
         $(pub(crate) const $name: u8 = $byte;)*
 
-        /// The name of an opcode in CPython's `pickletools`.
+        /// Returns the name of an opcode in CPython's `pickletools`.
         pub(crate) fn name(opcode: u8) -> Option<&'static str> {
             match opcode {
                 $($name => Some(stringify!($name)),)*

@@ -1,4 +1,4 @@
-//! A pickle that arrives in chunks of any size.
+//! Reads a pickle that arrives in chunks of any size.
 
 use super::error::{Error, ErrorKind};
 use super::heap::Heap;
@@ -8,57 +8,57 @@ use super::scanner::Scanner;
 use super::{Build, Val};
 use crate::base::Feed;
 
-/// Reads a pickle and hands its containers to a builder.
+/// Incremental pickle reader that passes containers to a builder.
 ///
-/// It keeps no more of the bytes than the opcode that the last chunk ended within.
+/// It buffers at most the opcode that the last chunk ended within.
 #[derive(Debug)]
 pub struct Reader<B> {
     feed: Feed,
     scanner: Scanner<B>,
 }
 
-/// What a pickle was, once it is read to its end.
+/// Result of reading a whole pickle.
 #[derive(Debug)]
 pub struct Finished<B> {
-    /// The builder, with everything that it took.
+    /// Builder with everything that it took.
     pub builder: B,
-    /// Everything that it did not take.
+    /// Values that the builder did not take.
     pub heap: Heap,
-    /// The one value that the pickle leaves.
+    /// The one value that the pickle leaves on the stack.
     pub root: Val,
-    /// How many bytes were read.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// The protocol that the first opcode names, or the one that can do without.
+    /// Protocol that the first opcode names; without one, 0 or 1.
     pub protocol: u8,
-    /// Bytes after `STOP` that are not zero; `trace_plot` pads with zeros.
+    /// Number of non-zero bytes after `STOP`; `trace_plot` pads with zeros.
     pub trailing_bytes: u64,
-    /// Containers that contain themselves, in which the inner reference is not followed.
+    /// Number of containers that contain themselves, whose inner reference is not followed.
     pub recursive_containers: u64,
 }
 
 impl<B: Build> Reader<B> {
-    /// A reader that has seen nothing yet.
+    /// Creates a reader at the start of a pickle.
     pub fn new(builder: B) -> Self {
         Self { feed: Feed::default(), scanner: Scanner::new(Machine::new(builder)) }
     }
 
-    /// The builder, with everything that it has taken so far.
+    /// Returns the builder with everything that it has taken so far.
     pub fn builder(&self) -> &B {
         &self.scanner.machine.builder
     }
 
-    /// Takes the next bytes.
+    /// Reads the next bytes.
     ///
     /// # Errors
-    /// As soon as the bytes are no pickle of plain data; the reader is of no use afterwards.
+    /// Returns an error as soon as the bytes are no pickle of plain data; the reader must not be used afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.feed.push(bytes, &mut self.scanner)
     }
 
-    /// The result, once all bytes are there.
+    /// Returns the result after the last bytes.
     ///
     /// # Errors
-    /// If the pickle has no end, or is broken there.
+    /// Returns an error if the pickle is truncated or leaves no value.
     pub fn finish(mut self) -> Result<Finished<B>, Error> {
         self.feed.finish(&mut self.scanner)?;
         let offset = self.feed.offset();

@@ -1,4 +1,4 @@
-//! What the machine does with containers that come in one piece.
+//! Machine operations on containers that are read as a whole, without passing the stack.
 
 use super::heap::Shape;
 use super::machine::{MAX_DEPTH, Machine};
@@ -11,13 +11,14 @@ impl<B: Build> Machine<B> {
         &self.memo
     }
 
-    /// Whether a container can be opened and marked, and another one in it.
+    /// Returns true if a container can be opened and marked, and another one inside it.
     #[inline(always)]
     pub(super) fn has_room(&self) -> bool {
         self.marks.len() + 1 < MAX_DEPTH && self.stack.len() < Memo::MOST_PENDING
     }
 
-    /// An empty container that would lie so far above the top of the stack, memoized under the next index or not.
+    /// Creates an empty container for the stack index `above` values above the top, optionally memoized under the next
+    /// index.
     #[inline(always)]
     pub(super) fn fresh(&mut self, fresh: Val, is_memoized: bool, above: usize) -> Val {
         if !is_memoized {
@@ -29,15 +30,16 @@ impl<B: Build> Machine<B> {
         fresh.with_memo(index)
     }
 
-    /// Memoizes a value, which is no empty container, under the next index.
+    /// Memoizes a value that is no empty container under the next index.
     #[inline(always)]
     pub(super) fn memoize_closed(&mut self, val: Val) {
         debug_assert!(!val.is_fresh());
         self.memo.put(self.memo.len() as u64, val, u64::MAX);
     }
 
-    /// Pushes what a dictionary that has not been on the stack comes to, given all of its entries and whether one of
-    /// these is open.
+    /// Pushes the value of a dictionary that is complete and was never on the stack.
+    ///
+    /// `has_open` says whether `entries` holds open values, which are closed first.
     #[inline(always)]
     pub(super) fn end_dict(&mut self, dict: Val, entries: &mut [Val], has_open: bool) {
         let position = self.stack.len();
@@ -60,7 +62,7 @@ impl<B: Build> Machine<B> {
         }
     }
 
-    /// What a list comes to that would lie so far above the top of the stack, given all of its items.
+    /// Returns the value of a complete list whose stack index is `above` values above the top.
     #[inline(always)]
     pub(super) fn end_list(&mut self, list: Val, items: &[Val], above: usize) -> Val {
         debug_assert!(items.iter().all(|item| !item.is_open()));
@@ -70,7 +72,7 @@ impl<B: Build> Machine<B> {
         val
     }
 
-    /// Pushes a container that has not been on the stack, its mark, and its items so far.
+    /// Pushes a container that was not on the stack, its mark, and its items so far.
     #[inline]
     pub(super) fn leave_open(&mut self, fresh: Val, items: &[Val]) {
         self.stack.push(fresh);

@@ -1,15 +1,15 @@
-//! The opcodes that nearly all of a snapshot consists of, carried out a record at a time.
+//! Fast path that executes the common opcodes of a snapshot a record at a time.
 //!
-//! A record is always written the same way: a dictionary is opened, memoized and marked; a key that is in the memo and
-//! a short value take turns; `SETITEMS` ends it.
-//! One step at a time ([`Scanner::step`](super::scanner::Scanner)) asks anew for each opcode which one it is, whether
-//! its data is there and what the memo holds, and each value passes the stack in memory.
-//! Here 32 bytes are checked once for a key or a value, a key is recognised by its bytes, and entries reach the stack
-//! only where their dictionary does not end as expected.
+//! A record is always written the same way: a dictionary is opened, memoized and marked; keys from the memo and short
+//! values take turns; `SETITEMS` ends it.
+//! The general path ([`Scanner::step`](super::scanner::Scanner)) checks for each opcode which one it is, whether its
+//! data is complete and what the memo holds, and passes each value through the stack in memory.
+//! The fast path checks 32 bytes once for a key or a value and recognises a key by its bytes.
+//! Entries reach the stack only where their dictionary does not end as expected.
 //!
-//! Nothing is decided here that a step would decide otherwise: each branch leaves the machine as its steps would, and
-//! what is not met every day (the end of a chunk, an unusual opcode, anything wrong) is left to them.
-//! The tests read every file both ways, since chunks of a byte are too short for this.
+//! Invariant: each branch leaves the machine as the general path would.
+//! Uncommon cases (the end of a chunk, an unusual opcode, any error) are left to the general path.
+//! The tests read every file both ways: chunks of one byte are too short for the fast path.
 
 use super::error::Error;
 use super::known_keys::{KnownKey, KnownKeys};
@@ -17,26 +17,29 @@ use super::opcode::*;
 use super::scanner::{Scanner, memo_bound};
 use super::{Build, Val};
 
-/// A value of ten bytes and what memoizes it fit in here, as do a key and whatever opens a container.
+/// Bytes that are checked at once.
+///
+/// They are enough for a value of ten bytes and the opcode that memoizes it, for a key, and for the opcodes that open a
+/// container.
 pub(super) const WINDOW: usize = 32;
-/// Keys and values of a dictionary; those of snapshots have at most fourteen keys.
+/// Maximum number of keys and values of a dictionary; the dictionaries of snapshots have at most fourteen keys.
 const MOST_ENTRIES: usize = 32;
-/// Items of a list; a longer one goes over the stack.
+/// Maximum number of items of a list; a longer list goes over the stack.
 pub(super) const MOST_ITEMS: usize = 256;
 
-/// How a container begins.
+/// Start of a container.
 struct Opening {
-    /// Whether it is memoized under the next index.
+    /// True if the container is memoized under the next index.
     is_memoized: bool,
-    /// The length of its opcodes, with those that memoize and mark it.
+    /// Length of its opcodes in bytes, including those that memoize and mark it.
     len: usize,
 }
 
 impl<B: Build> Scanner<B> {
-    /// Carries out opcodes from `at` on until one is left to [`step`](Self::step), and returns where that is.
+    /// Executes opcodes from `at` on and returns the position of the first one that is left to [`step`](Self::step).
     ///
     /// # Errors
-    /// As a step.
+    /// Returns the same errors as a step.
     pub(super) fn run(&mut self, input: &[u8], mut at: usize, offset: u64) -> Result<usize, Error> {
         while let Some(window) = window(input, at) {
             let fail = |kind: Box<_>| Error { offset: offset + at as u64, kind: *kind };
@@ -68,7 +71,7 @@ impl<B: Build> Scanner<B> {
         Ok(at)
     }
 
-    /// How the container at the start of a window begins, if it is marked at once and may be.
+    /// Parses the start of a container that is marked at once and has room on the stack.
     #[inline(always)]
     fn opening(&self, window: &[u8; WINDOW]) -> Option<Opening> {
         let put_len = self.put_len([window[1], window[2], window[3], window[4], window[5]]);
@@ -76,7 +79,7 @@ impl<B: Build> Scanner<B> {
         is_marked.then_some(Opening { is_memoized: put_len > 0, len: 2 + put_len })
     }
 
-    /// The length of an opcode that memoizes a value under the next index, 0 if it is another one.
+    /// Returns the length of an opcode that memoizes a value under the next index, or 0 for any other opcode.
     #[inline(always)]
     fn put_len(&self, opcode: [u8; 5]) -> usize {
         let next = self.machine.memo().len() as u64;
@@ -89,7 +92,7 @@ impl<B: Build> Scanner<B> {
         }
     }
 
-    /// A dictionary, whole or as far as it is as expected; the length of its opcodes.
+    /// Reads a dictionary, whole or up to the first unexpected opcode, and returns the length of its opcodes.
     #[inline]
     fn dict(&mut self, input: &[u8], start: usize, opening: &Opening) -> usize {
         let Self { machine, known_keys, .. } = self;
@@ -133,13 +136,14 @@ impl<B: Build> Scanner<B> {
         at - start
     }
 
-    /// A list as a value of a dictionary that has no place on the stack yet, and the length of its opcodes.
+    /// Reads a list inside a dictionary that is not on the stack yet; also returns the length of its opcodes.
     ///
-    /// `above` is how far above the dictionary it would lie. `None` leaves everything as it was.
+    /// `above` is the distance of the list's stack index from that of the dictionary.
+    /// `None` leaves everything unchanged.
     #[inline]
     fn list_value(&mut self, input: &[u8], start: usize, window: &[u8; WINDOW], above: usize) -> Option<(Val, usize)> {
         let Some(opening) = self.opening(window) else {
-            // Without a mark it stays empty, as the stacks of threads without Python do.
+            // A list without a mark stays empty: stacks of threads without Python are written this way.
             let put_len = self.put_len([window[1], window[2], window[3], window[4], window[5]]);
             let is_key = matches!(window[1 + put_len], BINGET | LONG_BINGET | SETITEMS);
             return is_key.then(|| (self.machine.fresh(Val::FRESH_LIST, put_len > 0, above), 1 + put_len));
@@ -158,7 +162,7 @@ impl<B: Build> Scanner<B> {
         Some((val, at + 1 + put_len - start))
     }
 
-    /// A list, whole or as far as its items are in the memo; the length of its opcodes.
+    /// Reads a list, whole or up to the first item outside the memo, and returns the length of its opcodes.
     fn list(&mut self, input: &[u8], start: usize, opening: &Opening) -> usize {
         let list = self.machine.fresh(Val::FRESH_LIST, opening.is_memoized, 0);
         let (count, at) = self.items(input, start + opening.len);
@@ -166,7 +170,7 @@ impl<B: Build> Scanner<B> {
         at - start
     }
 
-    /// Reads items that are in the memo: how many, and where the first opcode is that is none.
+    /// Reads items from the memo; returns their number and the position of the first other opcode.
     #[inline(always)]
     fn items(&mut self, input: &[u8], mut at: usize) -> (usize, usize) {
         let memo = self.machine.memo();
@@ -186,7 +190,7 @@ impl<B: Build> Scanner<B> {
         (count, at)
     }
 
-    /// A value that is no container and what memoizes it, with the length of these opcodes.
+    /// Reads a value that is no container, and the opcode that memoizes it; also returns the length of both.
     #[inline(always)]
     fn value(&mut self, input: &[u8], at: usize, window: &[u8; WINDOW]) -> Option<(Val, usize)> {
         let memo = self.machine.memo();
@@ -203,14 +207,14 @@ impl<B: Build> Scanner<B> {
             BININT => (Val::small_int(u32_at::<1>(window) as i32), 5),
             LONG1 => {
                 let len @ 1..=8 = usize::from(window[1]) else { return None };
-                // What lies behind the number is shifted out above it; shifting back brings its sign along.
+                // Shifting left removes the bytes behind the number; shifting back extends its sign.
                 let unused_bits = 64 - 8 * len;
                 (Val::int((u64_at::<2>(window) << unused_bits) as i64 >> unused_bits)?, 2 + len)
             }
             SHORT_BINUNICODE => {
                 let len = usize::from(window[1]);
                 let (known, val) = &self.last_text;
-                // The byte behind the text says whether it is memoized.
+                // The byte behind the string tells whether it is memoized.
                 let (text, next) = input.get(at + 2..at + 3 + len)?.split_at_checked(len)?;
                 if known != text {
                     return None;
@@ -222,7 +226,7 @@ impl<B: Build> Scanner<B> {
         })
     }
 
-    /// Memoizes a value if the opcode behind it says so; the length of that one.
+    /// Memoizes a value if `next` is `MEMOIZE`, and returns the length of that opcode or 0.
     #[inline(always)]
     fn memoize_if(&mut self, val: Val, next: u8) -> usize {
         let is_memoized = next == MEMOIZE;

@@ -1,4 +1,4 @@
-//! How opcodes are spelled: bytes to calls of the machine.
+//! Decodes opcodes from bytes and calls the machine.
 
 use super::error::{Error, ErrorKind};
 use super::heap::Shape;
@@ -10,30 +10,30 @@ use super::{Build, Val, text};
 use crate::base::{Scan, Scanned, StringId};
 use num_bigint::BigInt;
 
-/// The highest protocol that is known.
+/// Highest supported protocol.
 const MAX_PROTOCOL: u8 = 5;
 
-/// Reads opcodes from whatever bytes are there.
+/// Reads opcodes from the bytes that have arrived.
 #[derive(Debug)]
 pub(super) struct Scanner<B> {
     pub(super) machine: Machine<B>,
     pub(super) protocol: u8,
-    /// Where `STOP` was.
+    /// Offset of `STOP`.
     pub(super) stop: Option<u64>,
-    /// Bytes after `STOP` that are not zero.
+    /// Number of non-zero bytes after `STOP`.
     pub(super) trailing_bytes: u64,
-    /// The last short text: CPython writes "N/A" again for every event.
+    /// Last short string, because CPython writes "N/A" anew for every event.
     pub(super) last_text: (Vec<u8>, Val),
     pub(super) known_keys: KnownKeys,
-    /// The items of the list at hand.
+    /// Buffer for the items of the current list.
     pub(super) items: Box<[Val; MOST_ITEMS]>,
 }
 
-/// Why a step did not happen.
+/// Reason why a step did not happen.
 enum Pause {
-    /// The opcode's data has at least so many bytes.
+    /// The opcode's data is incomplete; it has at least this many bytes.
     Needs(usize),
-    /// The opcode's data is a line, the end of which is not there yet.
+    /// The opcode's data is a line whose end has not arrived.
     NeedsLine,
     Fail(Box<ErrorKind>),
 }
@@ -51,7 +51,7 @@ impl From<ErrorKind> for Pause {
     }
 }
 
-/// Bytes of data that an opcode took, or why it could not be carried out.
+/// Number of data bytes that an opcode took, or why it could not be executed.
 type Step = Result<usize, Pause>;
 
 impl<B: Build> Scan for Scanner<B> {
@@ -59,7 +59,7 @@ impl<B: Build> Scan for Scanner<B> {
 
     fn scan(&mut self, input: &[u8], offset: u64) -> Result<Scanned, Error> {
         if offset == 0 && matches!(input.first(), Some(&(EMPTY_DICT | EMPTY_LIST))) {
-            // Protocol 1 has no PROTO, but opcodes for empty containers that protocol 0 lacks.
+            // Protocol 1 has no PROTO, but it has opcodes for empty containers, which protocol 0 lacks.
             self.protocol = 1;
         }
         let mut at = 0;
@@ -72,7 +72,7 @@ impl<B: Build> Scan for Scanner<B> {
             match self.step(opcode, data, place) {
                 Ok(data_len) => at += 1 + data_len,
                 Err(Pause::Needs(bytes)) => return Ok(Scanned { consumed: at, needed: bytes.saturating_add(1) }),
-                // Doubling keeps the work linear when a line arrives byte by byte.
+                // Doubling keeps the work linear if a line arrives byte by byte.
                 Err(Pause::NeedsLine) => return Ok(Scanned { consumed: at, needed: 2 + 2 * data.len() }),
                 Err(Pause::Fail(kind)) => return Err(Error { offset: place, kind: *kind }),
             }
@@ -89,7 +89,7 @@ impl<B: Build> Scanner<B> {
         Self { machine, protocol: 0, stop: None, trailing_bytes: 0, last_text, known_keys, items }
     }
 
-    /// Carries out one opcode; the common ones of snapshots come first.
+    /// Executes one opcode; the common ones of snapshots come first.
     #[inline]
     fn step(&mut self, opcode: u8, data: &[u8], place: u64) -> Step {
         let machine = &mut self.machine;
@@ -136,7 +136,7 @@ impl<B: Build> Scanner<B> {
         Ok(0)
     }
 
-    /// The opcodes that a snapshot has few of.
+    /// Executes opcodes that are rare in snapshots.
     fn rare_step(&mut self, opcode: u8, data: &[u8], place: u64) -> Step {
         let machine = &mut self.machine;
         match opcode {
@@ -169,7 +169,7 @@ impl<B: Build> Scanner<B> {
         Ok(0)
     }
 
-    /// Opcodes with a length or an index in front of their data.
+    /// Executes opcodes with a length or an index in front of their data.
     fn counted_step(&mut self, opcode: u8, data: &[u8], place: u64) -> Step {
         let u32_len = |data| fixed(data).map(u32::from_le_bytes);
         let u64_len = |data| fixed(data).map(u64::from_le_bytes);
@@ -209,7 +209,7 @@ impl<B: Build> Scanner<B> {
         }
     }
 
-    /// The opcodes of protocol 0, the data of which are lines.
+    /// Executes the opcodes of protocol 0 whose data is a line.
     fn line_step(&mut self, opcode: u8, data: &[u8], place: u64) -> Step {
         if !matches!(opcode, INT | LONG | FLOAT | STRING | UNICODE | PUT | GET) {
             return Err(refuse(opcode, data)?.into());
@@ -248,7 +248,7 @@ impl<B: Build> Scanner<B> {
         Ok(1)
     }
 
-    /// `LONG1` and `LONG4`: a number in two's complement, lowest byte first.
+    /// Executes `LONG1` and `LONG4`: a number in two's complement, lowest byte first.
     #[inline]
     fn long(&mut self, bytes: &[u8], header_len: usize) -> Step {
         match bytes.len() {
@@ -311,18 +311,18 @@ impl<B: Build> Scanner<B> {
     }
 }
 
-/// Memo indices from here on are kept apart: no pickler has used more of them than bytes.
+/// Returns the bound of the memo's dense part, because no pickler uses more memo indices than bytes.
 pub(super) fn memo_bound(place: u64) -> u64 {
     place + 1
 }
 
-/// The first bytes of an opcode's data.
+/// Returns the first bytes of an opcode's data.
 #[inline]
 fn fixed<const N: usize>(data: &[u8]) -> Result<[u8; N], Pause> {
     data.first_chunk().copied().ok_or(Pause::Needs(N))
 }
 
-/// The bytes behind a header that says how many they are.
+/// Returns the bytes behind a header that holds their number.
 #[inline]
 fn counted(data: &[u8], header_len: usize, len: u64) -> Result<&[u8], Pause> {
     let end = usize::try_from(len).ok().and_then(|len| header_len.checked_add(len));
@@ -331,12 +331,12 @@ fn counted(data: &[u8], header_len: usize, len: u64) -> Result<&[u8], Pause> {
     data.get(header_len..end).ok_or(Pause::Needs(end))
 }
 
-/// The data up to the end of the line.
+/// Returns the data up to the end of the line.
 fn line(data: &[u8]) -> Result<&[u8], Pause> {
     data.iter().position(|&byte| byte == b'\n').map(|end| &data[..end]).ok_or(Pause::NeedsLine)
 }
 
-/// Why an opcode is not carried out, with the name of the object that it asks for where that follows.
+/// Returns the error for an opcode that is not executed, with the requested object if the data names it.
 fn refuse(opcode: u8, data: &[u8]) -> Result<ErrorKind, Pause> {
     const LONGEST_NAME: usize = 200;
     let name = match opcode {

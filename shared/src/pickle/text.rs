@@ -1,13 +1,13 @@
-//! The text forms of protocol 0.
+//! Parses the text encodings of protocol 0.
 
 use super::error::ErrorKind;
 use num_bigint::BigInt;
 use std::borrow::Cow;
 
-/// The longest decimal number, the same as CPython's `sys.int_info.default_max_str_digits`.
+/// Maximum digits of a decimal number, as CPython's `sys.int_info.default_max_str_digits`.
 const MAX_DIGITS: usize = 4300;
 
-/// A decimal number, as `INT` and `LONG` write it.
+/// Parses a decimal integer, as `INT` and `LONG` write it.
 pub(super) fn parse_int(line: &[u8]) -> Result<BigInt, ErrorKind> {
     if line.len() > MAX_DIGITS + 2 {
         return Err(ErrorKind::Limit { what: "digits of a number", limit: MAX_DIGITS as u64 });
@@ -17,19 +17,19 @@ pub(super) fn parse_int(line: &[u8]) -> Result<BigInt, ErrorKind> {
     BigInt::parse_bytes(digits, 10).ok_or_else(|| unexpected("a decimal number", line))
 }
 
-/// A float, as `FLOAT` writes it.
+/// Parses a float, as `FLOAT` writes it.
 pub(super) fn parse_float(line: &[u8]) -> Result<f64, ErrorKind> {
     let text = std::str::from_utf8(line.trim_ascii()).ok();
     text.and_then(|text| text.parse().ok()).ok_or_else(|| unexpected("a decimal float", line))
 }
 
-/// A memo index, as `PUT` and `GET` write it.
+/// Parses a memo index, as `PUT` and `GET` write it.
 pub(super) fn parse_index(line: &[u8]) -> Result<u64, ErrorKind> {
     let text = std::str::from_utf8(line.trim_ascii()).ok();
     text.and_then(|text| text.parse().ok()).ok_or_else(|| unexpected("a memo index", line))
 }
 
-/// The content of a quoted string with Python's escapes, as `STRING` writes it.
+/// Decodes a quoted string with Python's escapes, as `STRING` writes it.
 pub(super) fn unquote(line: &[u8]) -> Result<Vec<u8>, ErrorKind> {
     let line = line.trim_ascii();
     let inner = match line {
@@ -45,7 +45,7 @@ pub(super) fn unquote(line: &[u8]) -> Result<Vec<u8>, ErrorKind> {
     Ok(bytes)
 }
 
-/// What stands behind a backslash in a Python byte string.
+/// Decodes what follows a backslash in a Python byte string.
 fn unescape(rest: &mut &[u8], bytes: &mut Vec<u8>) -> Result<(), ErrorKind> {
     let Some((&escape, after)) = rest.split_first() else {
         return Err(unexpected("an escape", b"a backslash at the end"));
@@ -83,7 +83,7 @@ fn unescape(rest: &mut &[u8], bytes: &mut Vec<u8>) -> Result<(), ErrorKind> {
     Ok(())
 }
 
-/// A text in Python's raw-unicode-escape encoding, as `UNICODE` writes it, and whether it had to be mended.
+/// Decodes Python's raw-unicode-escape encoding, as `UNICODE` writes it; also returns whether it had to be repaired.
 ///
 /// Bytes are Latin-1, apart from `\uXXXX` and `\UXXXXXXXX`.
 pub(super) fn raw_unicode(line: &[u8]) -> Result<(String, bool), ErrorKind> {
@@ -108,9 +108,9 @@ pub(super) fn raw_unicode(line: &[u8]) -> Result<(String, bool), ErrorKind> {
     Ok((text, mended))
 }
 
-/// A text in UTF-8, and whether it had to be mended.
+/// Decodes UTF-8; also returns whether it had to be repaired.
 ///
-/// CPython writes lone surrogates too, which Rust's strings can't hold.
+/// CPython also writes lone surrogates, which Rust's strings can't hold.
 pub(super) fn utf8(bytes: &[u8]) -> (Cow<'_, str>, bool) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (Cow::Borrowed(text), false),

@@ -3,10 +3,10 @@
 use crate::base::StringId;
 use std::fmt;
 
-/// A value of a pickle, or a handle to where it is kept.
+/// Value of a pickle, or a handle to where it is stored.
 ///
-/// The low four bits are the tag and the upper sixty the payload.
-/// A list of ten million events is ten million of these on the stack until its `APPENDS`, hence the packing.
+/// The low four bits are the tag, the upper sixty bits the payload.
+/// Values are packed because a list of ten million events is ten million of them on the stack until its `APPENDS`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Val(u64);
 
@@ -29,38 +29,32 @@ const HANDLE: u64 = 9;
 const FRESH_DICT: u64 = 10;
 const FRESH_LIST: u64 = 11;
 
-/// What a [`Val`] is.
+/// Unpacked form of a [`Val`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A whole number from -2^59 to 2^59 - 1, or from 2^64 - 2^60 + 1 to 2^64 - 1.
+    /// Integer from -2^59 to 2^59 - 1, or from 2^64 - 2^60 + 1 to 2^64 - 1.
     Int(i128),
-    /// Another whole number, by index in the heap.
+    /// Any other integer, by index in the heap.
     WideInt(u32),
-    /// A float, by index in the heap.
+    /// By index in the heap.
     Float(u32),
-    /// A text.
     Str(StringId),
-    /// Bytes, by index in the heap.
+    /// By index in the heap.
     Bytes(u32),
-    /// None.
     None,
-    /// True or False.
     Bool(bool),
-    /// A tuple of two whole numbers below 2^30.
+    /// Tuple of two integers from 0 to 2^30 - 1.
     Pair(u32, u32),
-    /// A dictionary without entries.
     EmptyDict,
-    /// A list without items.
     EmptyList,
-    /// A tuple without items.
     EmptyTuple,
-    /// A container kept in the heap.
+    /// Container in the heap, by index.
     Node(u32),
-    /// A container that the builder took, by a kind and a number of its own.
+    /// Container that the builder took, by a kind and a number that the builder chose.
     Handle(u8, u32),
-    /// A dictionary that is still empty, and its memo index plus one.
+    /// Dictionary that is still empty, by its memo index plus one, or 0 without a memo index.
     FreshDict(u64),
-    /// A list that is still empty, and its memo index plus one.
+    /// List that is still empty, by its memo index plus one, or 0 without a memo index.
     FreshList(u64),
 }
 
@@ -87,22 +81,22 @@ impl Val {
         Self(((value as i64) << TAG_BITS) as u64 | INT)
     }
 
-    /// A whole number, if it fits into the packing.
+    /// Packs an integer, if it fits.
     #[inline]
     pub(crate) fn int(value: i64) -> Option<Self> {
         let packed = Self((value << TAG_BITS) as u64 | INT);
         ((packed.0 as i64) >> TAG_BITS == value).then_some(packed)
     }
 
-    /// A whole number below 2^59.
+    /// Packs an integer below 2^59.
     ///
     /// # Panics
-    /// If it is larger.
+    /// Panics if the integer is 2^59 or more.
     pub fn small(value: u64) -> Self {
         i64::try_from(value).ok().and_then(Self::int).expect("a number below 2^59")
     }
 
-    /// A whole number close below 2^64, such as an XPU pointer.
+    /// Packs an integer from 2^64 - 2^60 + 1 on, such as an XPU pointer.
     pub(crate) fn upper_int(value: u64) -> Option<Self> {
         let distance = value.wrapping_neg();
         (distance != 0 && distance < 1 << (64 - TAG_BITS)).then_some(Self::new(UPPER_INT, distance))
@@ -129,10 +123,10 @@ impl Val {
         Self::new(NODE, u64::from(index))
     }
 
-    /// A container that the builder took.
+    /// Packs a handle to a container that the builder took.
     ///
     /// # Panics
-    /// In debug builds, if `kind` is above 15.
+    /// Panics in debug builds if `kind` is above 15.
     #[inline]
     pub fn handle(kind: u8, number: u32) -> Self {
         debug_assert!(kind < 1 << HANDLE_KIND_BITS);
@@ -155,13 +149,13 @@ impl Val {
         self.0 >> TAG_BITS
     }
 
-    /// The text's handle, if this is a text.
+    /// Returns the handle of a string; `None` for everything else.
     #[inline]
     pub fn as_str(self) -> Option<StringId> {
         (self.tag() == STR).then(|| StringId::from_index(self.payload() as usize))
     }
 
-    /// The kind and the number, if this is a handle of the builder.
+    /// Returns the kind and the number of a builder's handle; `None` for everything else.
     #[inline]
     pub fn as_handle(self) -> Option<(u8, u32)> {
         (self.tag() == HANDLE).then(|| {
@@ -170,39 +164,38 @@ impl Val {
         })
     }
 
-    /// A small whole number, if this is one.
+    /// Returns an integer that fits into the packing; `None` for everything else.
     #[inline]
     pub fn as_small_int(self) -> Option<i64> {
         (self.tag() == INT).then_some(self.0 as i64 >> TAG_BITS)
     }
 
-    /// Whether the machine has to look at it before it becomes part of something else.
+    /// Returns true if the machine has to close the value before it becomes part of another one.
     #[inline]
     pub(crate) fn is_open(self) -> bool {
         self.tag() == NODE || self.tag() >= FRESH_DICT
     }
 
-    /// Whether it is a container that has no items yet.
+    /// Returns true for a container that has no items yet.
     #[inline]
     pub(crate) fn is_fresh(self) -> bool {
         self.tag() >= FRESH_DICT
     }
 
-    /// The same fresh container, with its memo index.
+    /// Returns the same fresh container with its memo index.
     #[inline]
     pub(crate) fn with_memo(self, index: usize) -> Self {
         debug_assert!(self.is_fresh());
         Self::new(self.tag(), index as u64 + 1)
     }
 
-    /// The memo index of a fresh container.
+    /// Returns the memo index of a fresh container.
     #[inline]
     pub(crate) fn memo_index(self) -> Option<usize> {
         debug_assert!(self.is_fresh());
         self.payload().checked_sub(1).map(|index| index as usize)
     }
 
-    /// What this is.
     pub fn kind(self) -> Kind {
         let payload = self.payload();
         match self.tag() {
@@ -230,7 +223,7 @@ impl Val {
         }
     }
 
-    /// What it is in words, for error messages.
+    /// Returns a description for error messages.
     pub(crate) fn describe(self) -> &'static str {
         match self.kind() {
             Kind::Int(_) | Kind::WideInt(_) => "a whole number",

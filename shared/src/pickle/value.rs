@@ -1,4 +1,4 @@
-//! Small documents as serde-pickle's `Value`, for serde to type.
+//! Converts small documents to serde-pickle's `Value`, from which serde deserializes types.
 
 use super::error::{Error, ErrorKind};
 use super::heap::{Heap, Shape};
@@ -8,49 +8,50 @@ use crate::base::{StringId, StringTable};
 use serde_pickle::{HashableValue, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How deep a document may be nested.
+/// Maximum nesting of a document.
 const MAX_DEPTH: usize = 200;
 
-/// Memory that documents may take for each byte that was read, and beyond that.
+/// Memory limit of a document: 64 bytes per byte read, plus 1 MiB.
 const MEMORY_PER_BYTE: u64 = 64;
 const MEMORY_APART: u64 = 1 << 20;
 
-/// Of a maker's documents, which are dropped one after the other, so many may be as large as one may be.
+/// Number of documents of maximum size that one maker may produce; they are dropped one after the other.
 const FULL_DOCUMENTS: u64 = 16;
 
-/// What a value takes, its text or items apart.
+/// Memory of a value without its string or items.
 const VALUE_BYTES: u64 = size_of::<Value>() as u64;
-/// The first node of a dictionary or a set, and what an entry takes while it is sorted in.
+/// Memory of the first node of a dictionary or a set, including room for an entry that is being inserted.
 const TREE_BYTES: u64 = 12 * ENTRY_BYTES;
 const ENTRY_BYTES: u64 = 2 * VALUE_BYTES;
 
-/// Turns what no builder took into serde-pickle's `Value`, within a budget.
+/// Converts values that no builder took to serde-pickle's `Value`, within a budget.
 ///
-/// Shared parts are copied out, so that a few bytes can describe a document of any size; the budget stops that.
+/// Shared parts are copied out, so that a few bytes can describe a document of any size; the budget limits that.
 #[derive(Debug)]
 pub struct ValueMaker<'a> {
     heap: &'a Heap,
-    /// The most bytes of memory of one document.
+    /// Memory limit of one document, in bytes.
     limit: u64,
-    /// Bytes of memory that the document at hand may still take.
+    /// Memory left for the current document, in bytes.
     left: u64,
-    /// Bytes of memory that all further documents may take, which bounds the time.
+    /// Memory left for all further documents, in bytes, which bounds the time.
     left_in_all: u64,
 }
 
 impl<'a> ValueMaker<'a> {
-    /// A maker of documents of a file of so many bytes.
+    /// Creates a maker for a file of `decoded_bytes` bytes.
     ///
-    /// A document takes at most 64 bytes of memory for each of them and 1 MiB, all together 16 times as much.
+    /// A document takes at most 64 bytes of memory per byte plus 1 MiB; all documents together take at most 16 times as
+    /// much.
     pub fn new(heap: &'a Heap, decoded_bytes: u64) -> Self {
         let limit = MEMORY_APART.saturating_add(MEMORY_PER_BYTE.saturating_mul(decoded_bytes));
         Self { heap, limit, left: 0, left_in_all: limit.saturating_mul(FULL_DOCUMENTS) }
     }
 
-    /// The document behind a value; what the builder took is `None` in it.
+    /// Converts a value to a document, in which values that the builder took become `None`.
     ///
     /// # Errors
-    /// If it is recursive or too large, or has a key that can't be hashed.
+    /// Returns an error if the document is nested too deeply or too large, or has a key that can't be hashed.
     pub fn value(&mut self, val: Val, strings: &StringTable) -> Result<Value, ErrorKind> {
         let most = self.limit.min(self.left_in_all);
         self.left = most;
@@ -144,7 +145,7 @@ impl<'a> ValueMaker<'a> {
 /// Reads a whole pickle as one document.
 ///
 /// # Errors
-/// If it is no pickle of plain data, is recursive or too large, or has a key that can't be hashed.
+/// Returns an error if it is no pickle of plain data, is recursive or too large, or has a key that can't be hashed.
 pub fn value_from_slice(bytes: &[u8]) -> Result<Value, Error> {
     let mut reader = Reader::new(KeepAll::default());
     reader.push(bytes)?;
@@ -158,7 +159,7 @@ pub fn value_from_slice(bytes: &[u8]) -> Result<Value, Error> {
     maker.value(finished.root, &finished.builder.strings).map_err(|kind| Error { offset: bytes.len() as u64, kind })
 }
 
-/// A builder that takes nothing.
+/// Builder that takes nothing.
 #[derive(Debug, Default)]
 struct KeepAll {
     strings: StringTable,

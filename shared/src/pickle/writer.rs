@@ -1,20 +1,19 @@
-//! A streaming pickle writer that keeps sharing.
+//! Streaming pickle writer that preserves sharing.
 //!
-//! It writes what the two picklers of PyTorch write, opcode for opcode, so that a written file tells nothing new
-//! to any reader of snapshots: CPython's C pickler behind `_dump_snapshot`, and torch's own C++ pickler behind
-//! `_memory_snapshot_pickled`.
-//! Bytes leave in pieces of about 64 KiB, so that a file of any size is never in memory whole.
+//! It writes the same opcodes as the two picklers of PyTorch, so that every reader of snapshots can read the files:
+//! CPython's C pickler behind `_dump_snapshot`, and torch's own C++ pickler behind `_memory_snapshot_pickled`.
+//! Bytes leave in pieces of about 64 KiB, so that no file is ever in memory as a whole.
 //!
 //! | | `Python`, `Python5` | `Torch` |
 //! |---|---|---|
 //! | container | opened, memoized, filled in batches of 1000 | opened, filled in one batch, memoized where shared |
-//! | text | a new object each time | one object per distinct text |
+//! | string | a new object each time | one object per distinct string |
 //! | integer beyond 32 bits | as many bytes as it needs | always 8 bytes, signed |
-//! | frames | of at least 64 KiB | none |
+//! | frames | of at least 64 KiB, except the last one | none |
 
 use hashbrown::HashMap;
 
-/// Frames of CPython close at the first value after this many bytes (`FRAME_SIZE_TARGET` in `_pickle.c`).
+/// A CPython frame closes at the first value after this many bytes (`FRAME_SIZE_TARGET` in `_pickle.c`).
 const FRAME_BYTES: usize = 64 * 1024;
 /// A shorter frame is written without its header (`FRAME_SIZE_MIN`).
 const MIN_FRAME_BYTES: usize = 4;
@@ -22,7 +21,7 @@ const FRAME_HEADER_BYTES: usize = 9;
 /// Items in one `APPENDS` or `SETITEMS` of CPython (`BATCHSIZE`).
 const BATCH_ITEMS: usize = 1000;
 
-/// Whose habits the written pickle follows.
+/// Pickler whose output the writer reproduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Style {
     /// CPython's C pickler, protocol 4: `pickle.dump` up to Python 3.13.
@@ -34,7 +33,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// The number behind `PROTO`.
+    /// Returns the argument of `PROTO`.
     pub fn protocol(self) -> u8 {
         match self {
             Self::Torch => 2,
@@ -44,68 +43,67 @@ impl Style {
     }
 }
 
-/// A handle to a value that the [`Writer`] which minted it has written.
+/// Handle to a value that has been written, valid for the [`Writer`] that issued it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoId(u32);
 
-/// Writes one pickle, value after value, into a sink.
+/// Writes one pickle into a sink, value after value.
 ///
 /// A container is begun with its length and ended after that many values; a dictionary takes keys and values in turn.
 #[derive(Debug)]
 pub struct Writer<S> {
     style: Style,
     sink: S,
-    /// Bytes that the sink has not got yet; within a frame the room for its header comes first.
+    /// Bytes that the sink has not received; within a frame, it begins with the space for the frame's header.
     buffer: Vec<u8>,
     in_frame: bool,
     open: Vec<Open>,
     next_memo: u32,
-    /// Texts that must not be written twice: dictionary keys, and in torch's style every text.
+    /// Strings that must not be written twice: dictionary keys, and in torch's style every string.
     known: HashMap<Box<str>, MemoId>,
 }
 
-/// A container that is being filled.
+/// Container that is being filled.
 #[derive(Debug)]
 struct Open {
     memo: Option<MemoId>,
-    /// Values that are still to come.
+    /// Number of values still to come.
     missing: usize,
-    /// Values that the current batch still takes; 0 before a batch begins.
+    /// Number of values that the current batch still takes; 0 before a batch begins.
     batch: usize,
-    /// Values of a full batch.
+    /// Number of values in a full batch.
     batch_values: usize,
-    /// The opcode that stores a batch.
+    /// Opcode that stores a batch.
     store: u8,
 }
 
 impl<S: FnMut(&[u8])> Writer<S> {
-    /// A writer that has written the protocol number only.
+    /// Creates a writer and writes the protocol number.
     pub fn new(style: Style, sink: S) -> Self {
         let buffer = vec![b'\x80', style.protocol()];
         let known = HashMap::new();
         Self { style, sink, buffer, in_frame: false, open: Vec::new(), next_memo: 0, known }
     }
 
-    /// Writes `None`.
     pub fn none(&mut self) {
         self.atom(b"N");
     }
 
-    /// Writes a truth value.
+    /// Writes `True` or `False`.
     pub fn bool(&mut self, value: bool) {
         self.atom(if value { b"\x88" } else { b"\x89" });
     }
 
     /// Writes an integer.
     ///
-    /// In torch's style its low 64 bits are written as a signed number, as `torch.cuda` does with addresses.
+    /// In torch's style, an integer beyond 32 bits is reduced to its low 64 bits and written as a signed number, as
+    /// `torch.cuda` does with addresses.
     pub fn int(&mut self, value: impl Into<i128>) {
         self.before_value();
         self.put_int(value.into());
         self.after_value();
     }
 
-    /// Writes a floating-point number.
     pub fn float(&mut self, value: f64) {
         self.before_value();
         self.put(b"G");
@@ -113,7 +111,6 @@ impl<S: FnMut(&[u8])> Writer<S> {
         self.after_value();
     }
 
-    /// Writes a tuple of two integers.
     pub fn int_pair(&mut self, first: u64, second: u64) {
         self.before_value();
         for element in [first, second] {
@@ -127,9 +124,9 @@ impl<S: FnMut(&[u8])> Writer<S> {
         self.after_value();
     }
 
-    /// Writes a text and returns the handle under which it can be written again.
+    /// Writes a string and returns the handle under which it can be written again.
     ///
-    /// In the Python styles this is a new object each time; torch's style falls back to an equal one.
+    /// In the Python styles, this is a new object each time; torch's style refers back to an equal string.
     pub fn text(&mut self, text: &str) -> MemoId {
         if self.style == Style::Torch {
             return self.key(text);
@@ -140,7 +137,7 @@ impl<S: FnMut(&[u8])> Writer<S> {
         memo
     }
 
-    /// Writes a text that is one object wherever it occurs, such as the key of a dictionary.
+    /// Writes a string that is one object wherever it occurs, such as a dictionary key.
     pub fn key(&mut self, text: &str) -> MemoId {
         if let Some(&memo) = self.known.get(text) {
             self.again(memo);
@@ -153,7 +150,7 @@ impl<S: FnMut(&[u8])> Writer<S> {
         memo
     }
 
-    /// Writes a value again that has been written before.
+    /// Writes a reference to a value that has been written before.
     pub fn again(&mut self, memo: MemoId) {
         self.before_value();
         match u8::try_from(memo.0) {
@@ -163,12 +160,10 @@ impl<S: FnMut(&[u8])> Writer<S> {
         self.after_value();
     }
 
-    /// Begins a list of `len` values.
     pub fn begin_list(&mut self, len: usize) {
         self.begin(b"]", len, 1, if len == 1 && self.style != Style::Torch { b'a' } else { b'e' });
     }
 
-    /// Begins a dictionary of `len` entries.
     pub fn begin_dict(&mut self, len: usize) {
         self.begin(b"}", len * 2, 2, if len == 1 && self.style != Style::Torch { b's' } else { b'u' });
     }
@@ -176,7 +171,7 @@ impl<S: FnMut(&[u8])> Writer<S> {
     /// Ends the innermost container.
     ///
     /// # Panics
-    /// If it did not get as many values as it was begun with.
+    /// Panics if the container did not receive the number of values it was begun with.
     pub fn end(&mut self) {
         self.close();
         self.after_value();
@@ -185,7 +180,7 @@ impl<S: FnMut(&[u8])> Writer<S> {
     /// Ends the innermost container and returns the handle under which it can be written again.
     ///
     /// # Panics
-    /// If it did not get as many values as it was begun with.
+    /// Panics if the container did not receive the number of values it was begun with.
     pub fn end_shared(&mut self) -> MemoId {
         let open = self.close();
         let memo = open.memo.unwrap_or_else(|| self.binput());
@@ -193,10 +188,10 @@ impl<S: FnMut(&[u8])> Writer<S> {
         memo
     }
 
-    /// Ends the pickle and hands the last bytes to the sink.
+    /// Ends the pickle and passes the last bytes to the sink.
     ///
     /// # Panics
-    /// If a container is still open.
+    /// Panics if a container is still open.
     pub fn finish(mut self) {
         assert!(self.open.is_empty(), "{} containers are still open", self.open.len());
         self.put(b".");
@@ -231,7 +226,7 @@ impl<S: FnMut(&[u8])> Writer<S> {
         open
     }
 
-    /// Begins a batch where one is due, and ends the frame where it is full.
+    /// Begins a batch if one is due, and ends the frame if it is full.
     fn before_value(&mut self) {
         if let Some(open) = self.open.last_mut() {
             assert!(open.missing > 0, "the container is full");
@@ -331,7 +326,7 @@ impl<S: FnMut(&[u8])> Writer<S> {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Fills in the header of the current frame, or cuts it off where the frame is too short for one.
+    /// Fills in the header of the current frame, or removes it if the frame is too short for one.
     fn close_frame(&mut self) {
         if !self.in_frame {
             return;
@@ -352,7 +347,7 @@ impl<S: FnMut(&[u8])> Writer<S> {
     }
 }
 
-/// Bytes of the shortest two's complement form.
+/// Returns the length of the shortest two's complement form, in bytes.
 fn signed_len(value: i128) -> usize {
     let magnitude = if value < 0 { !value } else { value };
     (128 - magnitude.leading_zeros() as usize) / 8 + 1
@@ -363,7 +358,7 @@ fn text_header(style: Style, len: usize, header: &mut [u8; FRAME_HEADER_BYTES]) 
     let (opcode, width) = match style {
         Style::Python | Style::Python5 if len <= 0xff => (b'\x8c', 1),
         _ if len <= 0xffff_ffff => (b'X', 4),
-        // torch's pickler has no form for these; every reader of its protocol-2 files knows this one.
+        // torch's pickler has no opcode for such lengths; every reader of its protocol 2 files knows this one.
         _ => (b'\x8d', 8),
     };
     header[0] = opcode;
@@ -386,7 +381,7 @@ mod tests {
         bytes
     }
 
-    /// Compares what follows protocol and frame header with `body`.
+    /// Compares `body` with what follows the protocol number and the frame header.
     #[track_caller]
     fn check(style: Style, write: impl FnOnce(&mut Writer<Sink<'_>>), body: &[u8]) {
         let bytes = written(style, write);

@@ -1,25 +1,21 @@
-//! Marks that `record_function` and the profiler leave beside the trace.
+//! Annotations: marks that `record_function` and the profiler leave next to the events.
 
 use crate::base::StringId;
 
-/// Which end of a span an annotation marks.
+/// End of a span that an annotation marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// The span begins.
     Start,
-    /// The span ends.
     End,
 }
 
 /// One end of a named span, such as `ProfilerStep#3` or `Optimizer.step#AdamW.step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Annotation {
-    /// Begin or end.
     pub stage: Stage,
-    /// The span's name.
     pub name: StringId,
-    /// Device index that was current when the mark was made.
+    /// Device index that was current at the time of the mark.
     pub device: i64,
-    /// Microseconds since the Unix epoch, on the clock of the events.
+    /// Microseconds since the Unix epoch, on the same clock as the events.
     pub time_us: i64,
 }

@@ -1,33 +1,33 @@
-//! What events share besides their stack: stream, pool and texts.
+//! Stores each distinct combination of an event's stream, pool and texts once.
 
 use super::line_table::{LineTable, LinesId};
 use crate::base::StringId;
 use hashbrown::HashMap;
 
-/// A private pool, `(0, 0)` for the default one.
+/// Memory pool, `(0, 0)` for the default one.
 ///
-/// `(0, n)` is a `MemPool` or a graph pool handle, `(n, 0)` was made by a graph capture.
+/// `(0, n)` is a `MemPool` or a graph pool handle, `(n, 0)` was created by a graph capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PoolId(pub u64, pub u64);
 
-/// Everything about an event that repeats from event to event.
+/// Properties of an event that repeat from event to event.
 ///
-/// A trace of ten million events has a few dozen of these, so that they are kept once.
+/// A trace of ten million events has only a few dozen distinct contexts, so each is stored once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventContext {
-    /// The raw stream handle, 0 for the default stream.
+    /// Raw stream handle, 0 for the default stream.
     pub stream: u64,
-    /// The pool, where the file names one (torch 2.8 on).
+    /// Pool, if the file names it (torch 2.8 on).
     pub pool: Option<PoolId>,
-    /// The compiled region (torch 2.8 on); [`StringId::EMPTY`] where absent or empty.
+    /// Compiled region (torch 2.8 on); [`StringId::EMPTY`] if absent or empty.
     pub compile_context: StringId,
-    /// The user's text (torch 2.10 on), or the payload of an `annotate` event.
+    /// User's text (torch 2.10 on), or the payload of an `annotate` event.
     pub user_metadata: StringId,
-    /// The allocator's own tag (torch 2.15 on).
+    /// Allocator's own tag (torch 2.15 on).
     pub internal_metadata: StringId,
-    /// The category that `profile_plot` adds.
+    /// Category that `profile_plot` adds.
     pub category: StringId,
-    /// The lines of the forward stack of a backward event (torch 2.11 on, anomaly mode).
+    /// Lines of the forward stack of a backward event (torch 2.11 on, anomaly mode).
     pub forward_frames: LinesId,
 }
 
@@ -45,12 +45,12 @@ impl Default for EventContext {
     }
 }
 
-/// A handle to a context of the [`ContextTable`] that minted it.
+/// Handle to a context of the [`ContextTable`] that issued it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContextId(u32);
 
 impl ContextId {
-    /// The position in the table.
+    /// Returns the position in the table.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -65,22 +65,22 @@ pub struct ContextTable {
 }
 
 impl ContextTable {
-    /// A table without contexts that knows the lists of lines of another one, so that its contexts can be added.
+    /// Creates a table without contexts but with the line lists of another one, whose contexts can then be added.
     pub fn with_lines_of(other: &Self) -> Self {
         Self { lines: other.lines.clone(), ..Self::default() }
     }
 
-    /// The handle of a list of lines for a context, which is added if it is new.
+    /// Returns the handle of a list of lines, which is added if it is new.
     pub fn intern_lines(&mut self, lines: &[StringId]) -> LinesId {
         self.lines.intern(lines)
     }
 
-    /// The lines behind a handle of this table.
+    /// Returns the lines behind a handle of this table.
     pub fn lines(&self, id: LinesId) -> &[StringId] {
         self.lines.get(id)
     }
 
-    /// The handle of `context`, which is added if it is new.
+    /// Returns the handle of `context`, which is added if it is new.
     pub fn intern(&mut self, context: EventContext) -> ContextId {
         let next = ContextId(u32::try_from(self.rows.len()).expect("fewer than 2^32 contexts"));
         *self.index.entry(context).or_insert_with(|| {
@@ -89,22 +89,21 @@ impl ContextTable {
         })
     }
 
-    /// The context behind a handle of this table.
+    /// Returns the context behind a handle of this table.
     pub fn get(&self, id: ContextId) -> &EventContext {
         &self.rows[id.index()]
     }
 
-    /// The number of distinct contexts.
+    /// Returns the number of distinct contexts.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// All contexts in order of first appearance.
+    /// Iterates over all contexts in order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = &EventContext> {
         self.rows.iter()
     }

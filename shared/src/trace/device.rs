@@ -1,16 +1,16 @@
-//! One device's part of a snapshot.
+//! The part of a snapshot that belongs to one device.
 
 use super::{EventTable, PartOf, SegmentTable};
 
-/// One device's trace and its final state.
+/// Trace and final state of one device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Device {
-    /// The CUDA device index; -1 for pinned host memory.
+    /// CUDA device index; -1 for pinned host memory.
     pub index: i64,
-    /// The recorded events in their order.
+    /// Recorded events, in order.
     pub events: EventTable,
-    /// The segments and blocks at the moment of the snapshot, or at the end of the part.
+    /// Segments and blocks at the time of the snapshot, or at the end of the part.
     pub segments: SegmentTable,
-    /// Where the events are a part of a longer trace, what is known of the rest.
+    /// Facts about the rest of the trace, if the events are only a part of it.
     pub part: Option<Box<PartOf>>,
 }

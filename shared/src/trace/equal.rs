@@ -1,22 +1,22 @@
-//! Equality of traces by content: two traces that say the same may number their strings and stacks differently.
+//! Compares traces by content, because equal traces may number their strings and stacks differently.
 
 use super::{
     Annotation, Block, ContextId, Device, Event, EventContext, Frame, FrameId, HistoryEntry, Segment, StackId, Trace,
 };
 use crate::base::StringId;
 
-/// The first difference between what two traces say, in words.
+/// Describes the first difference between the contents of two traces.
 ///
-/// Format and diagnostics are not compared: they are about the file and not about what it says.
+/// Format and diagnostics are not compared: they describe the file, not its content.
 pub fn difference(a: &Trace, b: &Trace) -> Option<String> {
     Pair::new(a, b).compare().err()
 }
 
 type Same = Result<(), String>;
 
-/// Two traces, and which rows of their tables have been found equal.
+/// Two traces, and the rows of their tables that were found equal.
 ///
-/// A table holds no row twice, so that a row of `a` has at most one equal row in `b`.
+/// Invariant: a table holds no row twice, so that a row of `a` has at most one equal row in `b`.
 struct Pair<'a> {
     a: &'a Trace,
     b: &'a Trace,

@@ -1,42 +1,42 @@
-//! The ordered allocator events of one device.
+//! Stores the allocator events of one device in order, as columns.
 
 use super::{ContextId, StackId};
 use crate::base::Column;
 use std::ops::Range;
 
-/// What the allocator did.
+/// Action of the caching allocator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Action {
-    /// A block was handed out; the size is the requested one.
+    /// The allocator handed out a block; the size is the requested one.
     Alloc,
-    /// The user let go of a block.
+    /// The user freed a block.
     FreeRequested,
     /// The block is back in its pool.
     #[default]
     FreeCompleted,
-    /// A segment came from `cudaMalloc`.
+    /// The allocator got a segment from `cudaMalloc`.
     SegmentAlloc,
-    /// A segment went back through `cudaFree`.
+    /// The allocator returned a segment by `cudaFree`.
     SegmentFree,
-    /// Pages were mapped into an expandable segment.
+    /// The allocator mapped pages into an expandable segment.
     SegmentMap,
-    /// Pages were unmapped from an expandable segment.
+    /// The allocator unmapped pages from an expandable segment.
     SegmentUnmap,
     /// A snapshot was taken; the size is the device's active bytes.
     Snapshot,
-    /// Out of memory was raised; the size is the rounded request, the address column holds the device's free bytes.
+    /// An out-of-memory error was raised; the size is the rounded request, the address the device's free bytes.
     Oom,
-    /// A tensor was annotated after the fact (torch 2.14 on).
+    /// A tensor was annotated after its allocation (torch 2.14 on).
     Annotate,
-    /// A mark of nightly builds of 2024.
+    /// A mark that nightly builds of 2024 recorded.
     UserDefined,
     /// An action that this program does not know; a diagnostic names it.
     Unknown,
 }
 
 impl Action {
-    /// All actions, in the order of their numbers.
+    /// All actions, in the order of their discriminants.
     pub const ALL: [Self; 12] = [
         Self::Alloc,
         Self::FreeRequested,
@@ -52,7 +52,7 @@ impl Action {
         Self::Unknown,
     ];
 
-    /// The name in snapshot files.
+    /// Returns the name in snapshot files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Alloc => "alloc",
@@ -70,30 +70,28 @@ impl Action {
         }
     }
 
-    /// The action of that name.
+    /// Returns the action of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.name() == name)
     }
 }
 
-/// One row of an [`EventTable`].
+/// Row of an [`EventTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What happened.
     pub action: Action,
-    /// The device address; for `oom` the free bytes of the device.
+    /// Device address; for `oom` the free bytes of the device.
     pub addr: u64,
-    /// The size, see [`Action`].
+    /// Size, as described at [`Action`].
     pub size_bytes: u64,
     /// Microseconds since the Unix epoch, 0 in a table without times.
     pub time_us: i64,
-    /// The call stack, [`StackId::NONE`] where none was recorded.
+    /// Call stack, or [`StackId::NONE`] if none was recorded.
     pub stack: StackId,
-    /// Stream, pool and texts.
     pub context: ContextId,
 }
 
-/// The events of one device as columns of equal length.
+/// Events of one device, as columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventTable {
     action: Column<Action>,
@@ -106,7 +104,7 @@ pub struct EventTable {
 }
 
 impl EventTable {
-    /// Appends an event; `time_us` counts from the first event that has one.
+    /// Appends an event; events before the first one with a time get the time 0.
     pub fn push(&mut self, event: Event) {
         let Event { action, addr, size_bytes, time_us, stack, context } = event;
         if time_us != 0 || !self.time_us.is_empty() {
@@ -122,20 +120,19 @@ impl EventTable {
         self.context.push(context);
     }
 
-    /// The number of events.
+    /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.action.len()
     }
 
-    /// Whether there is no event.
     pub fn is_empty(&self) -> bool {
         self.action.is_empty()
     }
 
-    /// The event at `index`.
+    /// Returns the event at `index`.
     ///
     /// # Panics
-    /// If `index` is not below [`len`](Self::len).
+    /// Panics if `index` is not below [`len`](Self::len).
     pub fn at(&self, index: usize) -> Event {
         Event {
             action: self.action.at(index),
@@ -147,49 +144,44 @@ impl EventTable {
         }
     }
 
-    /// All events in order.
+    /// Iterates over all events in order.
     pub fn iter(&self) -> impl Iterator<Item = Event> + '_ {
         (0..self.len()).map(|index| self.at(index))
     }
 
-    /// Whether any event has a time.
+    /// Returns true if any event has a time.
     pub fn has_times(&self) -> bool {
         !self.time_us.is_empty()
     }
 
-    /// The actions.
     pub fn actions(&self) -> &Column<Action> {
         &self.action
     }
 
-    /// The addresses.
     pub fn addrs(&self) -> &Column<u64> {
         &self.addr
     }
 
-    /// The sizes in bytes.
     pub fn sizes_bytes(&self) -> &Column<u64> {
         &self.size_bytes
     }
 
-    /// The times in microseconds since the Unix epoch; an empty column where none was recorded.
+    /// Returns the times in microseconds since the Unix epoch; the column is empty if no time was recorded.
     pub fn times_us(&self) -> &Column<i64> {
         &self.time_us
     }
 
-    /// The stacks.
     pub fn stacks(&self) -> &Column<StackId> {
         &self.stack
     }
 
-    /// The contexts.
     pub fn contexts(&self) -> &Column<ContextId> {
         &self.context
     }
 
-    /// Deals the rows out to one table for each list of ranges, freeing this one as it goes.
+    /// Splits the rows into one table per list of ranges and frees this table on the way.
     ///
-    /// Ranges that ascend and don't overlap, as in every snapshot that PyTorch writes, need no second copy.
+    /// Ascending ranges without overlap, as in every snapshot that PyTorch writes, need no second copy of the rows.
     pub fn split(self, lists: &[&[Range<u32>]]) -> Vec<Self> {
         let flat = || lists.iter().enumerate().flat_map(|(list, ranges)| ranges.iter().map(move |range| (list, range)));
         let mut tables: Vec<Self> = lists.iter().map(|_| Self::default()).collect();
@@ -218,7 +210,7 @@ impl EventTable {
         tables
     }
 
-    /// All events in order, freeing the columns as they go.
+    /// Iterates over all events in order and frees the columns on the way.
     fn into_rows(self) -> impl Iterator<Item = Event> {
         let Self { action, addr, size_bytes, time_us, stack, context } = self;
         let (mut addr, mut size_bytes, mut time_us) = (addr.into_iter(), size_bytes.into_iter(), time_us.into_iter());
@@ -235,7 +227,7 @@ impl EventTable {
         })
     }
 
-    /// Panics unless all columns have one length and all handles are below the given table sizes.
+    /// Panics unless all columns have the same length and all handles are below the given table sizes.
     pub(super) fn check(&self, stacks: usize, contexts: usize) {
         let Self { action, addr, size_bytes, time_us, stack, context } = self;
         assert_eq!(addr.len(), action.len(), "addr column");

@@ -1,25 +1,25 @@
-//! Lists of lines kept once.
+//! Stores each distinct list of lines once.
 
 use crate::base::StringId;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
-/// A handle to a list of the [`LineTable`] that minted it.
+/// Handle to a list of the [`LineTable`] that issued it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinesId(u32);
 
 impl LinesId {
-    /// The list without lines, present in every table.
+    /// Empty list, which is present in every table.
     pub const EMPTY: Self = Self(0);
 }
 
 /// All distinct lists of lines of a trace.
 ///
-/// Forward stacks share most of their lines, so that a list is handles to texts and not a text of its own.
+/// A list holds string handles instead of text, because forward stacks share most of their lines.
 #[derive(Clone, Debug)]
 pub struct LineTable {
     lines: Vec<StringId>,
-    /// `ends[i]` is where list `i` stops in `lines`.
+    /// End of list `i` in `lines`, as `ends[i]`.
     ends: Vec<usize>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -34,10 +34,10 @@ impl Default for LineTable {
 }
 
 impl LineTable {
-    /// The handle of a list, which is added if it is new.
+    /// Returns the handle of a list, which is added if it is new.
     ///
     /// # Panics
-    /// If the table would hold 2^32 lists.
+    /// Panics if the table already holds 2^32 lists.
     pub fn intern(&mut self, list: &[StringId]) -> LinesId {
         let Self { lines, ends, index, hasher } = self;
         let hash = hasher.hash_one(list);
@@ -51,10 +51,10 @@ impl LineTable {
         LinesId(id)
     }
 
-    /// The lines of a list, none for [`LinesId::EMPTY`].
+    /// Returns the lines of a list, none for [`LinesId::EMPTY`].
     ///
     /// # Panics
-    /// If the handle was minted by a larger table.
+    /// Panics if the handle comes from a larger table.
     pub fn get(&self, id: LinesId) -> &[StringId] {
         slice(&self.lines, &self.ends, id.0)
     }

@@ -1,6 +1,6 @@
 //! The model of a snapshot: tables of columns, joined by handles.
 //!
-//! Serialization is not known here; `import` builds a [`Trace`] and `export` writes one.
+//! It is independent of file formats; `import` builds a [`Trace`] and `export` writes one.
 
 mod annotation;
 mod context_table;

@@ -1,46 +1,46 @@
-//! What is known of a trace beside the part of it that is open.
+//! Facts about the rest of a trace of which only a part is open.
 
 use super::{Action, StackId};
 
-/// Says that the events of a device are a part of a longer trace, and what the rest of it tells.
+/// Facts about the whole trace that the events of a device are a part of.
 ///
 /// The segments and blocks of such a device are those at the end of the part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PartOf {
-    /// The number of events before the part.
+    /// Number of events before the part.
     pub first_event: u32,
-    /// The number of events of the whole trace.
+    /// Number of events in the whole trace.
     pub total_events: u32,
-    /// The action that ends lifetimes in the whole trace.
+    /// Action that ends lifetimes in the whole trace.
     pub freeing: Action,
-    /// The allocations from before the part that outlive it.
+    /// Allocations from before the part that outlive it.
     pub older: Vec<OlderBlock>,
-    /// The allocations from before the part that it frees and whose `alloc` is in the whole trace, by event.
+    /// Allocations from before the part that it frees and whose `alloc` is in the whole trace, by ascending event.
     pub freed: Vec<FreedEarlier>,
 }
 
-/// An allocation from before a part that outlives it.
+/// Allocation from before a part that outlives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OlderBlock {
-    /// Its block, by index in the segment table.
+    /// Index of its block in the segment table.
     pub block: u32,
-    /// The requested size.
+    /// Requested size.
     pub size_bytes: u64,
 }
 
-/// An allocation from before a part that is freed in it.
+/// Allocation from before a part that is freed in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreedEarlier {
-    /// The event that frees it, by index in the part.
+    /// Index in the part of the event that frees it.
     pub event: u32,
-    /// The requested size.
+    /// Requested size.
     pub size_bytes: u64,
-    /// The stack of the allocation.
+    /// Stack of the allocation.
     pub stack: StackId,
 }
 
 impl PartOf {
-    /// The allocation that an event of the part frees, if it is from before the part and its `alloc` is known.
+    /// Returns the allocation from before the part that an event frees, if its `alloc` is known.
     pub fn freed_by(&self, event: usize) -> Option<&FreedEarlier> {
         let at = self.freed.binary_search_by_key(&event, |freed| freed.event as usize).ok()?;
         self.freed.get(at)

@@ -1,20 +1,20 @@
-//! The final state of one device: segments and the blocks that tile them.
+//! Stores the final state of one device: segments and the blocks that tile them.
 
 use super::{PoolId, StackId};
 use std::ops::Range;
 
-/// The pool class of a segment, `small` for requests up to 1 MiB.
+/// Pool class of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SegmentType {
-    /// Requests of up to 1 MiB.
+    /// For requests of up to 1 MiB.
     Small,
-    /// All larger requests.
+    /// For all larger requests.
     #[default]
     Large,
 }
 
 impl SegmentType {
-    /// The name in snapshot files.
+    /// Returns the name in snapshot files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Small => "small",
@@ -23,20 +23,20 @@ impl SegmentType {
     }
 }
 
-/// What a block is at the moment of the snapshot.
+/// State of a block at the time of the snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BlockState {
     /// In use.
     Allocated,
-    /// Freed by the user, still needed by another stream.
+    /// Freed by the user, but still needed by another stream.
     PendingFree,
-    /// Free.
     #[default]
     Inactive,
 }
 
 impl BlockState {
-    /// The name in snapshot files; PyTorch's documentation says `active_awaiting_free` for the second.
+    /// Returns the name in snapshot files; PyTorch's documentation calls [`PendingFree`](Self::PendingFree)
+    /// `active_awaiting_free`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allocated => "active_allocated",
@@ -46,54 +46,51 @@ impl BlockState {
     }
 }
 
-/// One segment: memory that came from `cudaMalloc`, or one mapped range of an expandable segment.
+/// Segment: memory from one `cudaMalloc`, or one mapped range of an expandable segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The first address.
+    /// First address.
     pub addr: u64,
-    /// The length.
     pub size_bytes: u64,
-    /// Bytes of blocks in use, as the file says.
+    /// Bytes of blocks in use, as stated in the file.
     pub allocated_bytes: u64,
-    /// The same plus blocks with a pending free, as the file says.
+    /// Bytes of blocks in use and blocks with a pending free, as stated in the file.
     pub active_bytes: u64,
-    /// Unrounded bytes of active blocks, where the file says so (torch 2.0 on).
+    /// Unrounded bytes of active blocks, if stated in the file (torch 2.0 on).
     pub requested_bytes: Option<u64>,
-    /// The raw stream handle.
+    /// Raw stream handle.
     pub stream: u64,
-    /// Small or large pool.
     pub segment_type: SegmentType,
-    /// The pool, where the file names one (torch 2.1 on).
+    /// Pool, if the file names it (torch 2.1 on).
     pub pool: Option<PoolId>,
-    /// Whether it is expandable, where the file says so (torch 2.1 on).
+    /// True for a part of an expandable segment; `None` if the file does not say (before torch 2.1).
     pub is_expandable: Option<bool>,
-    /// The stack of the `cudaMalloc` or first map.
+    /// Stack of the `cudaMalloc` or of the first map.
     pub stack: StackId,
-    /// First and one past the last of its blocks in the table.
+    /// Range of its blocks in [`SegmentTable::blocks`]: the first one and one past the last.
     pub blocks: (u32, u32),
 }
 
-/// One block of a segment.
+/// Block of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The first address, summed up from the sizes where the file has none (before torch 2.1).
+    /// First address, computed from the sizes if the file has none (before torch 2.1).
     pub addr: u64,
-    /// The rounded length.
+    /// Rounded size.
     pub size_bytes: u64,
-    /// The unrounded request; stale on inactive blocks, `None` where the file has none.
+    /// Unrounded request; stale on inactive blocks, `None` if the file has none.
     pub requested_bytes: Option<u64>,
-    /// In use, pending or free.
     pub state: BlockState,
-    /// The stack of the allocation.
+    /// Stack of the allocation.
     pub stack: StackId,
-    /// First and one past the last of its entries in [`SegmentTable::history`].
+    /// Range of its entries in [`SegmentTable::history`]: the first one and one past the last.
     pub history: (u32, u32),
 }
 
 impl Block {
-    /// Live bytes of an active block: the request, or the rounded size where that is 0 or absent.
+    /// Returns the live bytes of an active block: the request, or the rounded size if that is 0 or absent.
     ///
-    /// It is 0 for an inactive block.
+    /// Returns 0 for an inactive block.
     pub fn live_bytes(&self) -> u64 {
         match (self.state, self.requested_bytes) {
             (BlockState::Inactive, _) => 0,
@@ -103,55 +100,53 @@ impl Block {
     }
 }
 
-/// One entry of a block's `history` (torch 1.13 to 2.0), newest first.
+/// Entry of a block's `history` (torch 1.13 to 2.0), which is ordered newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryEntry {
-    /// The address that was handed out.
+    /// Address that was handed out.
     pub addr: u64,
-    /// The unrounded request.
+    /// Unrounded request.
     pub requested_bytes: u64,
-    /// The stack of the allocation.
+    /// Stack of the allocation.
     pub stack: StackId,
 }
 
-/// The segments of one device and the blocks that tile them, both in address order.
+/// Segments of one device, and the blocks that tile them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SegmentTable {
-    /// The segments in the order of the file.
+    /// Segments in the order of the file, or by address if they are those at the end of a part.
     pub segments: Vec<Segment>,
-    /// The blocks of all segments, segment after segment.
+    /// Blocks of all segments, segment after segment.
     pub blocks: Vec<Block>,
-    /// The histories of all blocks, block after block.
+    /// Histories of all blocks, block after block.
     pub history: Vec<HistoryEntry>,
 }
 
 impl SegmentTable {
-    /// The blocks of one segment.
     pub fn blocks_of(&self, segment: &Segment) -> &[Block] {
         &self.blocks[range(segment.blocks)]
     }
 
-    /// The history of one block.
     pub fn history_of(&self, block: &Block) -> &[HistoryEntry] {
         &self.history[range(block.history)]
     }
 
-    /// Sum of the segments' lengths: PyTorch's *reserved*.
+    /// Returns the sum of the segments' sizes, which PyTorch calls *reserved*.
     pub fn reserved_bytes(&self) -> u64 {
         self.sum(|segment| segment.size_bytes)
     }
 
-    /// Sum of the rounded sizes of blocks in use: PyTorch's *allocated*.
+    /// Returns the sum of the rounded sizes of blocks in use, which PyTorch calls *allocated*.
     pub fn allocated_bytes(&self) -> u64 {
         self.sum(|segment| segment.allocated_bytes)
     }
 
-    /// The same plus pending frees: PyTorch's *active*.
+    /// Returns the allocated bytes plus those of pending frees, which PyTorch calls *active*.
     pub fn active_bytes(&self) -> u64 {
         self.sum(|segment| segment.active_bytes)
     }
 
-    /// A damaged file may claim more than 2^64 bytes.
+    /// Sums with saturation, because a damaged file may claim more than 2^64 bytes.
     fn sum(&self, bytes: impl Fn(&Segment) -> u64) -> u64 {
         self.segments.iter().map(bytes).fold(0, u64::saturating_add)
     }

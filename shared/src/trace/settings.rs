@@ -1,25 +1,23 @@
-//! The allocator's settings as the snapshot records them.
+//! The allocator's settings as recorded in the snapshot.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The value of one allocator setting.
+/// Value of an allocator setting.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setting {
-    /// A switch.
     Bool(bool),
-    /// A whole number, -1 for "unlimited" where PyTorch says so.
+    /// Integer, -1 for "unlimited" where PyTorch uses that.
     Int(i64),
-    /// A fraction.
     Float(f64),
-    /// A text, such as `PYTORCH_CUDA_ALLOC_CONF`.
+    /// String, such as `PYTORCH_CUDA_ALLOC_CONF`.
     Text(String),
-    /// A table, such as `roundup_power2_divisions`.
+    /// Table, such as `roundup_power2_divisions`.
     Table(Vec<(String, i64)>),
 }
 
 impl Setting {
-    /// A table in the order of its keys, those that are numbers first and by what they are.
+    /// Builds a table in the order of its keys: numeric keys first and by value, then the others.
     pub fn table(rows: BTreeMap<String, i64>) -> Self {
         let mut rows: Vec<_> = rows.into_iter().collect();
         // The keys of roundup_power2_divisions are numbers.
@@ -28,7 +26,7 @@ impl Setting {
     }
 }
 
-/// As Python prints it.
+/// Formats the value as Python prints it.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -45,15 +43,14 @@ impl fmt::Display for Setting {
     }
 }
 
-/// `allocator_settings` (torch 2.3 on), in the order of their names.
+/// Contents of `allocator_settings` (torch 2.3 on), ordered by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// Names and values.
     pub entries: Vec<(String, Setting)>,
 }
 
 impl Settings {
-    /// The setting of that name.
+    /// Returns the setting of that name.
     pub fn get(&self, name: &str) -> Option<&Setting> {
         self.entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }

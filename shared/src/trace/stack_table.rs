@@ -1,40 +1,43 @@
-//! Call stacks kept once.
+//! Stores each distinct call stack once.
 
 use super::FrameId;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::{BuildHasher, Hasher};
 
-/// A handle to a stack of the [`StackTable`] that minted it.
+/// Handle to a stack of the [`StackTable`] that issued it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StackId(u32);
 
 impl StackId {
-    /// No stack was recorded: the file has no `frames` key there.
+    /// No recorded stack: the record has no `frames` key.
     pub const NONE: Self = Self(0);
-    /// A stack was recorded and has no frames.
+    /// Recorded stack without frames.
     pub const EMPTY: Self = Self(1);
 
-    /// The position in the table; 0 and 1 are [`NONE`](Self::NONE) and [`EMPTY`](Self::EMPTY).
+    /// Returns the position in the table; 0 and 1 are [`NONE`](Self::NONE) and [`EMPTY`](Self::EMPTY).
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The handle with this position.
+    /// Returns the handle with this position.
+    ///
+    /// # Panics
+    /// Panics if `index` is 2^32 or more.
     pub fn from_index(index: usize) -> Self {
         Self(u32::try_from(index).expect("fewer than 2^32 stacks"))
     }
 
-    /// Whether the stack has at least one frame.
+    /// Returns true if the stack has at least one frame.
     pub fn has_frames(self) -> bool {
         self > Self::EMPTY
     }
 }
 
-/// All distinct stacks of a trace, innermost frame first, in one buffer.
+/// All distinct stacks of a trace in one buffer, each with its innermost frame first.
 #[derive(Clone, Debug)]
 pub struct StackTable {
     frames: Vec<FrameId>,
-    /// `ends[i]` is where stack `i` stops in `frames`.
+    /// End of stack `i` in `frames`, as `ends[i]`.
     ends: Vec<usize>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -48,9 +51,7 @@ impl Default for StackTable {
 }
 
 impl StackTable {
-    /// The handle of a stack, which is added if it is new.
-    ///
-    /// An empty one is [`StackId::EMPTY`].
+    /// Returns the handle of a stack, which is added if it is new; [`StackId::EMPTY`] for a stack without frames.
     pub fn intern(&mut self, stack: &[FrameId]) -> StackId {
         if stack.is_empty() {
             return StackId::EMPTY;
@@ -67,22 +68,22 @@ impl StackTable {
         StackId(id)
     }
 
-    /// The frames of a stack, innermost first; none for [`StackId::NONE`] and [`StackId::EMPTY`].
+    /// Returns the frames of a stack, innermost first; none for [`StackId::NONE`] and [`StackId::EMPTY`].
     pub fn frames(&self, id: StackId) -> &[FrameId] {
         slice(&self.frames, &self.ends, id.index())
     }
 
-    /// The number of rows, [`StackId::NONE`] and [`StackId::EMPTY`] included.
+    /// Returns the number of rows, including [`StackId::NONE`] and [`StackId::EMPTY`].
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether no stack with frames is there.
+    /// Returns true if no stack has frames.
     pub fn is_empty(&self) -> bool {
         self.ends.len() == 2
     }
 
-    /// The handles of all stacks that have frames, in order of first appearance.
+    /// Iterates over the handles of all stacks with frames, in order of first appearance.
     pub fn ids(&self) -> impl Iterator<Item = StackId> {
         (2..self.ends.len() as u32).map(StackId)
     }
@@ -95,7 +96,7 @@ impl StackTable {
     }
 }
 
-/// The hash of a stack, two frames at a time: this is on the path of every event.
+/// Hashes a stack two frames at a time, because it runs for every recorded stack.
 fn hash(hasher: &DefaultHashBuilder, stack: &[FrameId]) -> u64 {
     let mut hasher = hasher.build_hasher();
     let (pairs, rest) = stack.as_chunks::<2>();

@@ -1,4 +1,4 @@
-//! Traces drawn as text, a line an event, so that a test shows what happens.
+//! Parses traces written as text, one event per line, so that a test shows what happens.
 //!
 //! ```text
 //! segment_alloc S 2MiB t=10
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A name stands for one address; `0x…` is an address itself.
-//! A size may be left out where the name already has one.
+//! A size may be omitted if the name already has one.
 
 use super::{
     Action, Annotation, Block, BlockState, Device, Event, EventContext, Frame, FrameId, Segment, StackId, Stage, Trace,
@@ -21,17 +21,16 @@ use super::{
 use hashbrown::HashMap;
 use std::fmt;
 
-/// Names get addresses that are this far apart.
+/// Distance between the addresses of names, in bytes.
 const NAME_STRIDE: u64 = 1 << 30;
-/// Where the addresses of names begin.
+/// Address of the first name.
 const FIRST_NAME: u64 = 0x7f00_0000_0000;
 
-/// Why a text is no trace.
+/// Error of the text parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
-    /// The line, counted from 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// What is wrong there.
     pub message: String,
 }
 
@@ -43,10 +42,10 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// Builds a trace from its text, see the [module](self).
+/// Parses a trace from the text format of this [module](self).
 ///
 /// # Errors
-/// At the first line that says nothing in this language.
+/// Returns an error for the first line that is not in this format.
 pub fn parse(text: &str) -> Result<Trace, TextError> {
     let mut builder = Builder::default();
     for (index, line) in text.lines().enumerate() {
@@ -56,7 +55,7 @@ pub fn parse(text: &str) -> Result<Trace, TextError> {
     Ok(builder.finish())
 }
 
-/// A line up to its comment, whose `#` comes after a space: names such as `ProfilerStep#3` have one within.
+/// Cuts off a comment, whose `#` follows white space: names such as `ProfilerStep#3` contain a `#`.
 fn without_comment(line: &str) -> &str {
     let is_comment = |&(at, _): &(usize, &str)| line[..at].chars().next_back().is_none_or(char::is_whitespace);
     line.match_indices('#').find(is_comment).map_or(line, |(at, _)| &line[..at])
@@ -69,7 +68,7 @@ struct Builder {
     names: HashMap<String, (u64, Option<u64>)>,
 }
 
-/// What may stand on any line after its statement.
+/// Options, which may follow the statement on any line.
 #[derive(Default)]
 struct Options {
     stack: Option<StackId>,
@@ -106,7 +105,7 @@ impl Builder {
         }
     }
 
-    /// Whether `word` is an option, which then stands in `options`.
+    /// Returns true if `word` is an option, which is then stored in `options`.
     fn option(&mut self, word: &str, options: &mut Options) -> Result<bool, String> {
         if let Some(stack) = word.strip_prefix('@') {
             options.stack = Some(self.stack(stack));
@@ -128,7 +127,9 @@ impl Builder {
         Ok(true)
     }
 
-    /// The stack of `inner<outer`, a frame being line 1 of a function of `main.py` unless more follows: `f@file:7`, `f:7`.
+    /// Parses the stack `inner<outer`; each frame is `f`, `f:7`, `f@file` or `f@file:7`.
+    ///
+    /// The default file is `main.py`, the default line is 1.
     fn stack(&mut self, text: &str) -> StackId {
         let frames: Vec<FrameId> = text
             .split('<')
@@ -215,7 +216,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The address and the size of a name, which keeps the size that it is given.
+    /// Returns the address and the size of a name, which keeps the last size it was given.
     fn name(&mut self, name: &str, size: Option<&str>) -> Result<(u64, u64), String> {
         let next = FIRST_NAME + self.names.len() as u64 * NAME_STRIDE;
         let addr = match name.strip_prefix("0x") {
@@ -238,7 +239,7 @@ impl Builder {
     }
 }
 
-/// A number of bytes with an optional unit: `512`, `1KiB`, `2MiB`, `3GiB`.
+/// Parses a number of bytes with an optional unit: `512`, `1KiB`, `2MiB`, `3GiB`.
 fn bytes(text: &str) -> Result<u64, String> {
     let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
     let (digits, shift) =

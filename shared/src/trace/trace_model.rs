@@ -1,74 +1,65 @@
-//! The whole of one snapshot.
+//! The model of one whole snapshot.
 
 use super::{Annotation, ContextTable, Device, FrameTable, Settings, StackTable};
 use crate::base::{Diagnostic, StringTable};
 
-/// What the snapshot was wrapped in.
+/// Outermost container of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Container {
-    /// Nothing: the file starts with the snapshot itself.
+    /// No container: the file is the snapshot itself.
     #[default]
     Raw,
-    /// gzip.
     Gzip,
-    /// A page of `torch.cuda._memory_viz trace_plot` or `segment_plot`, base64 inside HTML.
+    /// HTML page of `torch.cuda._memory_viz trace_plot` or `segment_plot`, with the snapshot in base64.
     Html,
 }
 
-/// How the snapshot itself is written.
+/// Encoding of the snapshot itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
-    /// A pickle of this protocol, 0 to 5.
+    /// Pickle of this protocol, 0 to 5.
     Pickle(u8),
     /// JSON text, as MTIA's on-demand mode writes.
     #[default]
     Json,
 }
 
-/// Where a snapshot came from.
+/// File format of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Format {
-    /// The outer wrapping.
     pub container: Container,
-    /// The inner language.
     pub encoding: Encoding,
 }
 
-/// One decoded snapshot: columns, tables and what was odd about it.
+/// Decoded snapshot: columns, tables and diagnostics.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// Where it came from.
     pub format: Format,
-    /// Every distinct string.
     pub strings: StringTable,
-    /// Every distinct frame.
     pub frames: FrameTable,
-    /// Every distinct stack.
     pub stacks: StackTable,
     /// Every distinct combination of stream, pool and texts.
     pub contexts: ContextTable,
-    /// One per index of `device_traces` and per device that has segments, in ascending order of index.
+    /// One device per index of `device_traces` and per device with segments, by ascending index.
     pub devices: Vec<Device>,
     /// Pinned host memory (torch 2.14 on).
     pub host: Option<Device>,
     /// `external_annotations` in the order of the file.
     pub annotations: Vec<Annotation>,
-    /// `allocator_settings`.
     pub settings: Settings,
-    /// What was odd but readable.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Trace {
-    /// The device with this index.
+    /// Returns the device with this index.
     pub fn device(&self, index: i64) -> Option<&Device> {
         self.devices.iter().find(|device| device.index == index)
     }
 
-    /// Panics unless every invariant of the model holds.
+    /// Checks every invariant of the model.
     ///
     /// # Panics
-    /// On the first invariant that does not hold, naming it.
+    /// Panics with the name of the first invariant that does not hold.
     pub fn check(&self) {
         let Self { format: _, strings, frames, stacks, contexts, devices, host, annotations, settings: _, diagnostics } =
             self;

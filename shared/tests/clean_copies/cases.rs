@@ -1,14 +1,14 @@
-//! Texts as they stand in snapshots of real clusters: what has to go, and what has to stay.
+//! Texts from snapshots of real clusters, with the words that have to go and those that have to stay.
 //!
-//! Nobody's name is in them; the people here are Zuzana, Jürgen Möller and Qu.
+//! No real person's name is in them; the people here are Zuzana, Jürgen Möller and Qu.
 
 use super::copies::Place;
 use Place::{Annotation, File, Forward, Function, Setting};
 
-/// A text, the words that no copy may have, and the words that it keeps.
+/// Text, words that no copy may contain, and words that the copy keeps.
 pub(crate) type Case = (Place, &'static str, &'static [&'static str], &'static [&'static str]);
 
-/// Written before the rules.
+/// Cases that were written before the rules.
 pub(crate) const KNOWN: &[Case] = &[
     // Shared file systems.
     (File, "/fsx/zuzana/acme/train.py", &["zuzana", "acme"], &["train.py"]),
@@ -23,7 +23,7 @@ pub(crate) const KNOWN: &[Case] = &[
     (File, "/work/acme/zuzana/run.py", &["zuzana", "acme"], &["run.py"]),
     (File, "/scratch/gpfs/qu/run.py", &["/qu/", "gpfs"], &["run.py"]),
     (File, "/home/jürgen.möller/a/run.py", &["jürgen", "möller"], &["run.py"]),
-    // Desks.
+    // Personal computers.
     (File, "/Users/zuzana/Documents/acme/nb.py", &["zuzana", "acme"], &["nb.py"]),
     (File, "C:\\Users\\Zuzana\\acme\\train.py", &["zuzana", "acme"], &["train.py"]),
     (File, "D:\\zuzana\\acme\\models\\unet.py", &["zuzana", "acme"], &["models/unet.py"]),
@@ -34,7 +34,7 @@ pub(crate) const KNOWN: &[Case] = &[
     (File, "/kaggle/working/train.py", &["kaggle"], &["train.py"]),
     (File, "/opt/ml/code/train.py", &["/opt"], &["train.py"]),
     (File, "/workspace/zuzana/train.py", &["zuzana", "workspace"], &["train.py"]),
-    // Machines' own folders.
+    // Temporary folders.
     (File, "/tmp/ray/session_2024-05-01_zuzana/runtime_resources/x/task.py", &["zuzana"], &["task.py"]),
     (File, "/tmp/ipykernel_123/456.py", &["/tmp"], &["456.py"]),
     (File, "/tmp/torchinductor_zuzana/3u/c3u.py", &["zuzana"], &["torchinductor/3u/c3u.py"]),
@@ -79,7 +79,7 @@ pub(crate) const KNOWN: &[Case] = &[
     (Annotation, "jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", &["eyj", "c2ln"], &["jwt"]),
     (Annotation, "Authorization: Bearer abc.def-ghi", &["abc.def"], &["Authorization"]),
     (Annotation, "WANDB_API_KEY=zzz12", &["zzz12"], &["WANDB_API_KEY="]),
-    // What explains memory and names nobody.
+    // Texts that explain memory and contain no personal data.
     (Annotation, "ProfilerStep#3", &[], &["ProfilerStep#3"]),
     (Annotation, "Optimizer.step#AdamW.step", &[], &["Optimizer.step#AdamW.step"]),
     (Annotation, "## forward 0/1 ##", &[], &["## forward 0/1 ##"]),
@@ -91,7 +91,7 @@ pub(crate) const KNOWN: &[Case] = &[
     (Setting, "roundup_power2_divisions:[256:1,512:2]", &[], &["roundup_power2_divisions:[256:1,512:2]"]),
 ];
 
-/// Held back until the rules were written, so that the rules did not know them.
+/// Cases that were withheld until the rules were written, so that the rules are not fitted to them.
 pub(crate) const HELD_BACK: &[Case] = &[
     // Shared file systems.
     (File, "/nobackup/users/zuzana/acme/run.py", &["zuzana", "acme", "nobackup"], &["run.py"]),
@@ -104,13 +104,13 @@ pub(crate) const HELD_BACK: &[Case] = &[
     (File, "/private/home/zuzana/acme/src/run.py", &["zuzana", "acme"], &["src/run.py"]),
     (File, "/netscratch/qu/run.py", &["/qu", "qu/"], &["run.py"]),
     (File, "/mnt/batch/tasks/shared/LS_root/jobs/zuzana-ws/azureml/x/wd/azureml/run.py", &["zuzana"], &["run.py"]),
-    // Desks.
+    // Personal computers.
     (File, "/private/var/folders/xy/abc123/T/zuzana_9/run.py", &["zuzana", "folders"], &["run.py"]),
     (File, "/mnt/c/Users/Zuzana Nová/acme/run.py", &["zuzana", "nová", "acme"], &["run.py"]),
     (File, r"\\wsl$\Ubuntu\home\zuzana\run.py", &["zuzana"], &["run.py"]),
     (File, r"E:\Projekte\ACME GmbH\zuzana\run.py", &["zuzana", "acme", "projekte"], &["run.py"]),
     (File, "/cygdrive/d/zuzana/run.py", &["zuzana"], &["run.py"]),
-    // Clouds and machines' own folders.
+    // Clouds and temporary folders.
     (File, "/Workspace/Users/zuzana@acme.com/notebook", &["zuzana", "acme"], &["notebook"]),
     (File, "/teamspace/studios/zuzana-acme/run.py", &["zuzana", "acme"], &["run.py"]),
     (File, "/var/spool/slurmd/job123/slurm_script", &["slurmd", "job123"], &["slurm_script"]),
@@ -167,7 +167,7 @@ pub(crate) const HELD_BACK: &[Case] = &[
     (Annotation, "aws wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", &["wjalrx", "k7mdeng"], &["aws"]),
     (Annotation, "run 7c9e6679-7425-40de-944b-e07fc1f90ae7", &["7c9e6679", "e07fc1f90ae7"], &["run"]),
     (Annotation, "-----BEGIN OPENSSH PRIVATE KEY-----b3BlbnNzaC1rZXktdjEAAAAABG5vbmU", &["b3blbnn"], &[]),
-    // What explains memory and names nobody.
+    // Texts that explain memory and contain no personal data.
     (Annotation, "DistributedDataParallel.forward", &[], &["DistributedDataParallel.forward"]),
     (Annotation, "FSDP::all_gather_into_tensor (layers.12)", &[], &["FSDP::all_gather_into_tensor (layers.12)"]),
     (Annotation, "Torch-Compiled Region: 0/0", &[], &["Torch-Compiled Region: 0/0"]),

@@ -1,4 +1,4 @@
-//! What holds for the clean copy of every stored snapshot.
+//! Checks the clean copy of every stored snapshot.
 
 use super::copies::{clean, hold, hold_with, read, traced};
 use shared::analysis::{Finding, FindingsConfig, Timeline, findings};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders of stored snapshots, and how many there are at least.
+/// Folders of stored snapshots, and the minimum number of files in each.
 const FOLDERS: [(&str, usize); 2] = [("snapshots", 30), ("mistakes", 20)];
 
 fn snapshots() -> Vec<(String, Trace)> {
@@ -40,7 +40,7 @@ fn found(trace: &Trace) -> Vec<Finding> {
     findings(trace, &devices, &FindingsConfig::default())
 }
 
-/// A finding without its texts and handles, which may name files: what it is, how bad, and how much.
+/// Returns the parts of a finding that are independent of its texts and handles, which may name files.
 fn judged(finding: &Finding) -> impl PartialEq + std::fmt::Debug + use<> {
     let Finding { code, severity, confidence, rank, device, bytes, evidence, .. } = finding;
     (*code, *severity, *confidence, *rank, *device, *bytes, evidence.events.clone(), evidence.stacks.len())
@@ -56,7 +56,7 @@ fn findings_are_those_of_the_original() {
     }
 }
 
-/// Two files that differ still do, unless they are copies of one package.
+/// Files that differ still do in the copy, unless they are copies of one package.
 #[test]
 fn files_still_differ() {
     for (name, trace) in snapshots() {

@@ -1,4 +1,4 @@
-//! Clean copies against what real clusters look like, and the laws that hold for every stored snapshot.
+//! Tests clean copies with texts from real clusters, and the rules that hold for every stored snapshot.
 
 mod cases;
 #[path = "../support/copies.rs"]
@@ -10,7 +10,7 @@ mod small;
 use cases::Case;
 use copies::{Place, clean, empty, put, read};
 
-/// What is wrong with the copies of these texts: each alone, then all in one trace.
+/// Returns the errors in the copies of these texts: each text alone, then all in one trace.
 fn wrong(cases: &[Case]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut all = empty();
@@ -55,7 +55,7 @@ fn rules_hold_for_what_they_were_not_written_for() {
     check(cases::HELD_BACK);
 }
 
-/// The snapshot of the review that found the old rules wanting.
+/// Snapshot from the review that found the flaws of the old rules.
 #[test]
 fn files_of_two_people_leak_neither() {
     let mut trace = empty();

@@ -1,4 +1,4 @@
-//! Names in places that no rule knows: whatever the shape of a cluster, a name that stands in a cut folder is gone.
+//! Checks that a name in any cut folder is removed, whatever the paths of a cluster look like.
 
 use super::copies::{Place, clean, empty, put, read};
 use shared::base::frame_rules;
@@ -6,7 +6,7 @@ use shared::export;
 use shared::pickle::Style;
 use shared::trace::{Frame, StackId, Trace};
 
-/// Somebody's name; no test of another kind has it.
+/// A person's name, which no other test uses.
 const NAME: &str = "secretname";
 
 /// SplitMix64.
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// Where a cluster may keep what is somebody's; `@` is the name.
+/// Folders in which a cluster may keep personal data; `@` is the name.
 const TOPS: [&str; 26] = [
     "/fsx/@/",
     "/data/@/",
@@ -56,7 +56,7 @@ const TOPS: [&str; 26] = [
     r"\\nas\@\",
 ];
 
-/// Folders of a project; those with the name are a person's too.
+/// Folders of a project; those with the name are personal as well.
 const PARTS: [&str; 16] = [
     "proj",
     "acme",
@@ -90,14 +90,14 @@ fn path(random: &mut Random) -> String {
     path.replace('@', name)
 }
 
-/// Texts that tell who works there, where the paths have told it.
+/// Creates a text that may contain the name, which the paths reveal to the sanitizer.
 fn note(random: &mut Random) -> String {
     let note =
         random.one_of(&["@'s step", "step of @_2", "-I/fsx/@/inc", "s3://@/x", "@@gpu-17.corp", "user: @", "step"]);
     note.replace('@', NAME).replace(&NAME.repeat(2), &format!("{NAME}@"))
 }
 
-/// For each frame whether it is of the runtime, and which one is the title.
+/// Returns whether each frame is of the runtime, and the position of the title frame.
 fn kinds(trace: &Trace, stack: StackId) -> (Vec<bool>, Option<usize>) {
     let frames: Vec<&Frame> = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id)).collect();
     let texts = frames.iter().map(|frame| (trace.strings.get(frame.name), trace.strings.get(frame.filename)));
@@ -130,7 +130,7 @@ fn no_place_keeps_a_name_or_becomes_longer() {
         let text = String::from_utf8_lossy(&bytes).to_lowercase();
         assert!(!text.contains(NAME), "seed {seed}: {files:?} {note:?}: {:?}", report.remaining);
         let copy = read(&bytes);
-        // Ways that double back are straightened, and then more of them are known.
+        // Paths with detours are straightened, and then more frames are recognised as those of the runtime.
         let is_straight = |file: &String| !["//", "/.", "\\.", "\\/", "/\\"].iter().any(|bend| file.contains(bend));
         if files.iter().all(is_straight) {
             straight += 1;

@@ -1,11 +1,11 @@
-//! Cleaning of small traces whose every text is known.
+//! Cleans small traces whose texts are all known.
 
 use shared::export::{self, SanitizeOptions, SanitizeReport, Sanitized, TextKind};
 use shared::import::Importer;
 use shared::pickle::Style;
 use shared::trace::{Annotation, Event, EventContext, Frame, Setting, StackId, Stage, Trace, text};
 
-/// A stack for each file, and an allocation for each stack.
+/// Creates a trace with a stack per file and an allocation per stack.
 fn trace(files: &[&str]) -> Trace {
     let mut trace = text::parse("alloc a 512 @f t=1\nalloc b 1KiB @f t=2\nsegment S 2MiB\nblock a 512").unwrap();
     for file in files {
@@ -19,7 +19,7 @@ fn trace(files: &[&str]) -> Trace {
     trace
 }
 
-/// The copy as whoever opens it reads it.
+/// Returns the copy as its recipient reads it.
 fn copy(trace: &Trace, options: &SanitizeOptions) -> (Trace, SanitizeReport) {
     let sanitized = Sanitized::new(trace, options);
     let mut importer = Importer::new();
@@ -29,14 +29,14 @@ fn copy(trace: &Trace, options: &SanitizeOptions) -> (Trace, SanitizeReport) {
     (copy, sanitized.report().clone())
 }
 
-/// The files of a trace in the order of the alphabet.
+/// Returns the files of a trace in alphabetical order.
 fn files(trace: &Trace) -> Vec<&str> {
     let mut files: Vec<_> = trace.frames.iter().map(|frame| trace.strings.get(frame.filename)).collect();
     files.sort_unstable();
     files
 }
 
-/// Says that a text is somewhere in an event.
+/// Adds an event with this user metadata.
 fn with_metadata(trace: &mut Trace, metadata: &str) {
     let user_metadata = trace.strings.intern(metadata);
     let context = trace.contexts.intern(EventContext { user_metadata, ..EventContext::default() });
@@ -120,7 +120,7 @@ fn packages_keep_words_that_are_names_elsewhere() {
     let expected = ["main.py", "site-packages/acme/*.py", "site-packages/torch/optim/adam.py", "train.py"];
     assert_eq!(files(&copied), expected);
     assert_eq!(copied.strings.get(copied.annotations[0].name), "Optimizer.step#*.step");
-    // Whoever asks for it means it.
+    // A name that is requested explicitly is removed from packages, too.
     let (copied, _) = copy(&trace, &SanitizeOptions { names: vec!["adam".to_owned()], ..Default::default() });
     assert_eq!(files(&copied)[2], "site-packages/torch/optim/*.py");
 }

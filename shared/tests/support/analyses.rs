@@ -1,4 +1,4 @@
-//! Everything that can be asked of a trace, whatever its file claims.
+//! Runs every analysis of a trace, whatever its file contains.
 
 use shared::allocator::Settings;
 use shared::analysis::{
@@ -10,10 +10,10 @@ use shared::analysis::{
 };
 use shared::trace::{Device, Trace};
 
-/// Makes every report about a trace; figures that can be had in two ways are compared.
+/// Makes every report about a trace, and compares figures that can be computed in two ways.
 ///
 /// # Panics
-/// If a report panics, or two of them disagree.
+/// Panics if a report panics or two of them disagree.
 pub(crate) fn analyse(trace: &Trace) {
     trace.check();
     let timelines: Vec<Timeline> = all_devices(trace).map(|device| Timeline::new(trace, device)).collect();
@@ -44,7 +44,7 @@ fn limits() -> FindingsConfig {
     FindingsConfig { capacity_bytes: Some(1 << 30), max_peak_bytes: Some(1), max_growth_bytes: Some(1) }
 }
 
-/// Curves and pictures.
+/// Checks curves and pictures.
 fn curves(device: &Device, timeline: &Timeline) {
     let summary = Summary::of(device, timeline);
     let (peak, peak_bytes) = timeline.live_peak();
@@ -69,7 +69,7 @@ fn curves(device: &Device, timeline: &Timeline) {
     }
 }
 
-/// Steps, phases and what grows.
+/// Checks steps, phases and growth.
 fn explain(study: &Study<'_>) {
     let (peak, peak_bytes) = study.timeline.live_peak();
     let by_stack = live_by_stack(study.device, &study.timeline.allocations, peak);
@@ -85,7 +85,7 @@ fn explain(study: &Study<'_>) {
     }
 }
 
-/// Selections, groups, call trees and comparisons.
+/// Checks selections, groups, call trees and comparisons.
 fn weigh(study: &Study<'_>) {
     let (trace, device, timeline) = (study.trace, study.device, study.timeline);
     let categories = categories(device, &timeline.allocations, &study.phases);
@@ -108,7 +108,7 @@ fn weigh(study: &Study<'_>) {
     assert_eq!(change, peak.live_bytes() as i64 - first.live_bytes() as i64);
 }
 
-/// Segments and their blocks.
+/// Checks segments and their blocks.
 fn segments(trace: &Trace, device: &Device, timeline: &Timeline) {
     let allocations = &timeline.allocations;
     let history = SegmentHistory::new(trace, device, allocations);
@@ -121,11 +121,11 @@ fn segments(trace: &Trace, device: &Device, timeline: &Timeline) {
     }
 }
 
-/// The requests again, under other settings.
+/// Replays the requests under other settings.
 fn replay(study: &Study<'_>) {
     let (trace, device) = (study.trace, study.device);
     let capacity_bytes = 16 << 30;
-    // What can't be followed says so.
+    // A trace that can't be followed is an error.
     let _ = verify(trace, device, Some(capacity_bytes));
     let replayer = Replayer::new(trace, device, &study.timeline.allocations);
     for expandable_segments in [false, true] {

@@ -1,20 +1,19 @@
-//! Pickles of a few bytes that describe a great deal, since a part of them is referred to again and again.
+//! Small pickles that describe a great deal of data, because they refer to the same part again and again.
 
 use shared::pickle::{MemoId, Style, Writer};
 
-/// How far a part is shared.
+/// Degree to which a part is shared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sharing {
-    /// Items, or bytes of a text, of what is shared.
+    /// Items of the shared part, or bytes if it is a string.
     pub(crate) len: usize,
-    /// References to it.
+    /// Number of references to it.
     pub(crate) times: usize,
 }
 
-/// A kind of them: its name, and what makes one.
+/// Name and constructor of a kind of pickle.
 pub(crate) type Bomb = (&'static str, fn(Sharing) -> Vec<u8>);
 
-/// All kinds.
 pub(crate) const ALL: [Bomb; 13] = [
     ("lines", lines),
     ("settings", settings),
@@ -42,7 +41,7 @@ fn pickle(write: impl FnOnce(&mut Sink)) -> Vec<u8> {
     bytes
 }
 
-/// A snapshot with one more key.
+/// Writes a snapshot with these segments and device traces.
 fn snapshot(segments: impl FnOnce(&mut Sink), traces: impl FnOnce(&mut Sink)) -> Vec<u8> {
     pickle(|writer| {
         writer.begin_dict(2);
@@ -59,7 +58,7 @@ fn nothing(writer: &mut Sink) {
     writer.end();
 }
 
-/// A list of a value and of references to it.
+/// Writes a list of a value and of references to it.
 fn shared(writer: &mut Sink, times: usize, value: impl FnOnce(&mut Sink) -> MemoId) {
     writer.begin_list(times);
     let memo = value(writer);
@@ -76,7 +75,7 @@ fn number(writer: &mut Sink, key: &str, value: usize) {
     writer.int(value as i128);
 }
 
-/// The keys of an event but for its list of frames.
+/// Writes the keys of an event except its list of frames.
 fn event_keys(writer: &mut Sink) {
     writer.key("action");
     writer.key("alloc");
@@ -104,7 +103,7 @@ fn begin_segment(writer: &mut Sink, address: usize) {
     writer.key("blocks");
 }
 
-/// An event whose forward stack is one long line over and over.
+/// Event whose forward stack repeats one long line.
 fn lines(Sharing { len, times }: Sharing) -> Vec<u8> {
     snapshot(nothing, |writer| {
         writer.begin_list(1);
@@ -133,12 +132,12 @@ fn with_settings(setting: impl FnOnce(&mut Sink)) -> Vec<u8> {
     })
 }
 
-/// A setting that is a list of one long text.
+/// Setting that is a list of one long string.
 fn settings(Sharing { len, times }: Sharing) -> Vec<u8> {
     with_settings(|writer| shared(writer, times, |writer| writer.text(&long_text(len))))
 }
 
-/// A setting that is a list of lists of one small dictionary.
+/// Setting that is a list of lists of one small dictionary.
 fn setting_tables(Sharing { len, times }: Sharing) -> Vec<u8> {
     with_settings(|writer| {
         shared(writer, times, |writer| {
@@ -211,7 +210,7 @@ fn histories(Sharing { len, times }: Sharing) -> Vec<u8> {
     snapshot(segments, nothing)
 }
 
-/// One segment with some blocks, over and over.
+/// One segment with some blocks, repeated.
 fn segments(Sharing { len, times }: Sharing) -> Vec<u8> {
     let segments = |writer: &mut Sink| {
         shared(writer, times, |writer| {
@@ -240,7 +239,7 @@ fn traces(Sharing { len, times }: Sharing) -> Vec<u8> {
     })
 }
 
-/// As many devices without events as there are references.
+/// Devices without events, one per reference.
 fn empty_traces(Sharing { times, .. }: Sharing) -> Vec<u8> {
     snapshot(nothing, |writer| {
         shared(writer, times, |writer| {
@@ -250,7 +249,7 @@ fn empty_traces(Sharing { times, .. }: Sharing) -> Vec<u8> {
     })
 }
 
-/// `None` at the end of a list of blocks, which no row can be, through the memo each time.
+/// List of blocks that gets a `None`, which can't be a row, through the memo each time.
 fn expand(Sharing { len, times }: Sharing) -> Vec<u8> {
     let mut bytes = b"\x80\x04}(\x8c\x04sizeK\x01\x8c\x05state\x8c\x08inactiveuq\x000]q\x01(".to_vec();
     bytes.extend(b"h\x00".repeat(len));
@@ -260,7 +259,7 @@ fn expand(Sharing { len, times }: Sharing) -> Vec<u8> {
     bytes
 }
 
-/// As [`expand`], of a stack, and at another place than where it was made.
+/// Same as [`expand`] for a stack, at another stack position than the one where it was created.
 fn stacks(Sharing { len, times }: Sharing) -> Vec<u8> {
     let mut bytes = b"\x80\x04}(\x8c\x04nameX\x00\x00\x00\x00\x8c\x08filenameX\x00\x00\x00\x00uq\x000]q\x01(".to_vec();
     bytes.extend(b"h\x00".repeat(len));
@@ -270,7 +269,7 @@ fn stacks(Sharing { len, times }: Sharing) -> Vec<u8> {
     bytes
 }
 
-/// Annotations that are one and the same large list.
+/// Annotations that are the same large list.
 fn annotations(Sharing { len, times }: Sharing) -> Vec<u8> {
     pickle(|writer| {
         writer.begin_dict(2);
@@ -286,7 +285,7 @@ fn annotations(Sharing { len, times }: Sharing) -> Vec<u8> {
     })
 }
 
-/// No snapshot: nested lists that each hold eight times the next one, and a long text within.
+/// No snapshot: nested lists that each hold eight references to the next one, with a long string inside.
 fn texts(Sharing { len, .. }: Sharing) -> Vec<u8> {
     fn nested(writer: &mut Sink, levels: usize, len: usize) -> MemoId {
         if levels == 0 {
@@ -302,7 +301,9 @@ fn texts(Sharing { len, .. }: Sharing) -> Vec<u8> {
     })
 }
 
-/// A list that is no list of rows because of its last item, in a new tuple each time that it has grown by one.
+/// List that is no list of rows because of one item.
+///
+/// It grows by an item at a time and is put into a new tuple each time.
 fn growing(Sharing { len, times }: Sharing) -> Vec<u8> {
     let mut bytes = b"\x80\x04}(\x8c\x04sizeK\x01\x8c\x05state\x8c\x08inactiveuq\x000]2q\x010h\x01(".to_vec();
     bytes.extend(b"h\x00".repeat(len));

@@ -1,28 +1,28 @@
-//! Training configs as anybody may send them: how much memory they take, and that a job survives being written.
+//! Reads training configs from any source: checks their memory, and that a job survives being written.
 
 use shared::job::{Format, Import, RawJob, Source};
 
-/// The most bytes of memory for each byte of a config and of the arguments beside it.
+/// Maximum memory per byte of a config and of the arguments next to it, in bytes.
 ///
-/// A value of two letters, such as `1,` in a list, is 32 bytes, of which a list that grows holds three times as many,
-/// and the place of each is kept under its path.
+/// A value of two characters, such as `1,` in a list, takes 32 bytes. A list that grows holds three times as many, and
+/// the position of each value is stored under its path.
 const MOST_MEMORY_PER_BYTE: u64 = 800;
 
-/// The most bytes of memory beyond that.
+/// Maximum memory in addition to that, in bytes.
 const MOST_MEMORY_APART: u64 = 1 << 20;
 
-/// The most bytes of memory that are held at a time while a config of so many bytes is read and resolved.
+/// Returns the maximum memory held at any time while a config of `bytes` bytes is read and resolved.
 pub(crate) fn most_memory_bytes(bytes: usize) -> u64 {
     MOST_MEMORY_APART + MOST_MEMORY_PER_BYTE * bytes as u64
 }
 
-/// Reads a config in every way; what is accepted comes back as it was.
+/// Reads a config in every way, and checks that an accepted one survives being written.
 ///
-/// The first line is the name of its file, whose end tells the format; behind a line with `---args` are the training
-/// arguments that Hugging Face has beside a config.
+/// The first line is the file name, whose extension tells the format.
+/// After a line `---args` follow the training arguments that Hugging Face keeps next to a config.
 ///
 /// # Panics
-/// If it panics, or what was written is read as something else.
+/// Panics if the reader panics, or if a written config is read as something else.
 pub(crate) fn hold(input: &str) {
     let (name, rest) = input.split_once('\n').unwrap_or(("", input));
     let (text, arguments) = match rest.split_once("\n---args\n") {
@@ -45,10 +45,10 @@ pub(crate) fn hold(input: &str) {
     }
 }
 
-/// The longest text that is read, in bytes.
+/// Maximum length of a text that is read, in bytes.
 pub(crate) const MOST_BYTES: usize = 1 << 20;
 
-/// A config is read as it was written, and its job too.
+/// Checks that a config and its job are read as they were written.
 fn survives(raw: RawJob) {
     let json = raw.to_json();
     if json.len() <= MOST_BYTES {

@@ -1,4 +1,4 @@
-//! Clean copies: traces with texts in every place, and what holds for the copy of each.
+//! Creates traces with texts in every place, and checks their clean copies.
 
 use shared::base::StringId;
 use shared::export::{SanitizeOptions, SanitizeReport, Sanitized, TextKind};
@@ -7,33 +7,33 @@ use shared::pickle::Style;
 use shared::trace::{Annotation, Event, EventContext, Frame, FxNode, Setting, Stage, Trace, text};
 use std::collections::HashSet;
 
-/// Where a text stands in a snapshot.
+/// Place of a text in a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The file of a frame.
+    /// File of a frame.
     File,
-    /// The function of a frame of the project.
+    /// Function of a frame of the project.
     Function,
-    /// The lines of the forward pass, which have source in them.
+    /// Line of a forward stack, which contains source code.
     Forward,
-    /// The name of an annotation.
+    /// Name of an annotation.
     Annotation,
-    /// A setting of the allocator.
+    /// Value of an allocator setting.
     Setting,
-    /// What a person said about an event.
+    /// User metadata of an event.
     Metadata,
-    /// What PyTorch said about an event.
+    /// Internal metadata of an event, which PyTorch writes.
     Internal,
-    /// A node of a graph.
+    /// Target of an FX node.
     Node,
 }
 
-/// A trace that has nothing to hide yet.
+/// Creates a trace without personal texts.
 pub(crate) fn empty() -> Trace {
     text::parse("alloc a 512 @f t=1\nsegment S 2MiB\nblock a 512").expect("a trace")
 }
 
-/// Puts a text into its place.
+/// Adds a text in a place.
 pub(crate) fn put(trace: &mut Trace, place: Place, text: &str) {
     let id = trace.strings.intern(text);
     match place {
@@ -61,7 +61,7 @@ fn node(target: StringId) -> FxNode {
     FxNode { op: nothing, name: nothing, target, original_trace: nothing }
 }
 
-/// Adds an event with a stack of one frame of the project, changed.
+/// Adds an event with a stack of one frame of the project, modified by `change`.
 fn with_frame(trace: &mut Trace, change: impl FnOnce(&mut Frame)) {
     let (name, filename) = (trace.strings.intern("f"), trace.strings.intern("main.py"));
     let mut frame = Frame { name, filename, line: 7, fx: None };
@@ -78,7 +78,7 @@ fn with_context(trace: &mut Trace, context: EventContext) {
     trace.devices[0].events.push(Event { context, ..event });
 }
 
-/// The bytes of the copy, and what was done to it.
+/// Returns the bytes of the copy and the report.
 pub(crate) fn clean(trace: &Trace) -> (Vec<u8>, SanitizeReport) {
     clean_with(trace, &SanitizeOptions::default())
 }
@@ -90,7 +90,7 @@ fn clean_with(trace: &Trace, options: &SanitizeOptions) -> (Vec<u8>, SanitizeRep
     (bytes, sanitized.report().clone())
 }
 
-/// A copy as whoever opens it reads it.
+/// Reads a copy as its recipient does.
 pub(crate) fn read(bytes: &[u8]) -> Trace {
     let mut importer = Importer::new();
     importer.push(bytes).expect("a snapshot");
@@ -99,7 +99,7 @@ pub(crate) fn read(bytes: &[u8]) -> Trace {
     trace
 }
 
-/// Texts in their places, a line each that begins with the letter of its place; other lines say nothing.
+/// Creates a trace from lines that begin with the letter of a place; other lines are skipped.
 ///
 /// ```text
 /// f/home/zuzana/train.py      n function     g node of a graph     p line of the forward pass
@@ -124,10 +124,10 @@ pub(crate) fn traced(lines: &str) -> Trace {
     trace
 }
 
-/// Names that are asked for in [`hold`], which seeds of the fuzzer have in many places.
+/// Names that [`hold`] removes on request; the fuzzer's seeds have them in many places.
 const ASKED: [&str; 2] = ["zuzana", "Qu"];
 
-/// Cleans a trace in several ways, and checks each copy; see [`hold_with`].
+/// Cleans a trace in several ways and checks each copy; see [`hold_with`].
 pub(crate) fn hold(trace: &Trace) {
     let names = ASKED.map(str::to_owned).to_vec();
     for options in [
@@ -139,10 +139,11 @@ pub(crate) fn hold(trace: &Trace) {
     }
 }
 
-/// Cleans a trace, and checks the copy.
+/// Cleans a trace and checks the copy.
 ///
 /// # Panics
-/// If a copy of the copy differs from it, or it has a text that was to be left out or that its report does not show.
+/// Panics if a copy of the copy differs, if the copy has a text that was to be removed, or one that the report does not
+/// show.
 pub(crate) fn hold_with(trace: &Trace, options: &SanitizeOptions) {
     let (bytes, report) = clean_with(trace, options);
     let copy = read(&bytes);
@@ -153,7 +154,7 @@ pub(crate) fn hold_with(trace: &Trace, options: &SanitizeOptions) {
     assert!(again == bytes, "a copy is changed again");
 }
 
-/// What the options leave out is nowhere.
+/// Checks that everything that the options remove is absent.
 fn is_without(copy: &Trace, options: &SanitizeOptions) {
     assert!(!options.drop_annotations || copy.annotations.is_empty());
     assert!(copy.contexts.iter().all(|context| context.user_metadata == StringId::EMPTY));
@@ -169,7 +170,7 @@ fn is_without(copy: &Trace, options: &SanitizeOptions) {
     }
 }
 
-/// Words of the format that stand for themselves.
+/// Fixed words of the format, which are no keys.
 const FORMAT: [&str; 9] = [
     "small",
     "large",
@@ -182,7 +183,7 @@ const FORMAT: [&str; 9] = [
     "END",
 ];
 
-/// What is shown before a copy leaves is all that is in it.
+/// Checks that the report shows every text of the copy.
 fn is_shown(copy: &Trace, report: &SanitizeReport) {
     let nothing = read(&clean(&Trace::default()).0);
     let keys = nothing.strings.ids().map(|id| nothing.strings.get(id));

@@ -1,26 +1,26 @@
-//! An allocator that counts the bytes that each thread holds.
+//! Global allocator that counts the bytes held by each thread.
 //!
-//! A law of memory can be tested beside other tests then, and in the fuzz targets.
+//! Memory limits can thus be tested next to other tests and in the fuzz targets.
 #![allow(unsafe_code, reason = "an allocator can't be written without")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, with a count of bytes beside it.
+/// System allocator with a count of bytes.
 ///
-/// Memory that moves counts twice while it moves, as it may in WebAssembly.
+/// A reallocation counts both the old and the new memory for a moment, as if it moved, which it may do in WebAssembly.
 struct Counting;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 thread_local! {
-    /// Below zero where a thread frees what another one made.
+    /// Negative if a thread frees memory that another one allocated.
     static HELD_BYTES: Cell<i64> = const { Cell::new(0) };
     static PEAK_BYTES: Cell<i64> = const { Cell::new(0) };
 }
 
-/// What `work` returns, and the most bytes that it held at a time beyond those before it.
+/// Runs `work`; also returns the maximum number of bytes that it held in addition to those before.
 pub(crate) fn peak_bytes<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = HELD_BYTES.get();
     PEAK_BYTES.set(before);

@@ -1,28 +1,24 @@
-//! Budgets beside what was measured.
+//! Compares measured figures with their budgets.
 
 use super::{Table, figures};
 
-/// What a figure may be at most.
+/// Upper limit of a figure.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    /// What is measured.
     pub what: String,
-    /// At most so much, in the unit of the figure.
+    /// Limit, in the unit of the figure.
     pub at_most: f64,
-    /// What came out, if it was measured.
+    /// Measured value; `None` if this run did not measure it.
     pub figure: Option<f64>,
-    /// How budget and figure are written.
     pub unit: Unit,
 }
 
-/// What a budget counts.
+/// Unit of a budget and its figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// So many times another figure of the same run.
+    /// Ratio to another figure of the same run.
     Times,
-    /// Bytes.
     Bytes,
-    /// Milliseconds.
     Milliseconds,
 }
 
@@ -38,7 +34,7 @@ impl Unit {
 }
 
 impl Budget {
-    /// `met`, by how much it was missed, or that it wasn't measured.
+    /// Returns `met`, the relative excess in percent, or `not measured`.
     pub fn verdict(&self) -> String {
         match self.figure {
             None => "not measured".to_owned(),
@@ -48,7 +44,7 @@ impl Budget {
     }
 }
 
-/// All budgets as a table, those left out that this run could not measure.
+/// Returns a table of the budgets that this run measured.
 pub fn table(budgets: &[Budget]) -> Table {
     let mut table = Table::new("Budgets", &["what", "at most", "figure", ""]);
     for budget in budgets.iter().filter(|budget| budget.figure.is_some()) {

@@ -1,7 +1,7 @@
-//! Traces over the protocol of the developer tools, by a WebSocket of our own.
+//! Records traces over Chromium's DevTools protocol, through a minimal WebSocket client.
 //!
-//! chromedriver can pass commands on, but not the events in which a trace comes back; and what it collects by itself
-//! it wants to have within half a minute, or it ends the session.
+//! chromedriver passes commands on, but not the events in which a trace is returned. The traces that chromedriver
+//! collects itself have to arrive within 30 s, or it ends the session.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::process;
 
-/// How long Chromium may be silent.
+/// Read timeout of the connection.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A connection to Chromium.
+/// DevTools connection to Chromium.
 #[derive(Debug)]
 pub(super) struct DevTools {
     stream: BufReader<TcpStream>,
@@ -23,11 +23,11 @@ pub(super) struct DevTools {
 }
 
 impl DevTools {
-    /// Connects to the Chromium that a process started.
+    /// Connects to the Chromium that descends from the process `ancestor`.
     ///
     /// # Errors
     ///
-    /// There is none, or it doesn't answer.
+    /// Returns an error if there is no such Chromium or it does not answer.
     pub(super) fn of(ancestor: u32) -> Result<Self, String> {
         const FOLDER: &str = "--user-data-dir=";
         let folder = process::argument_below(ancestor, FOLDER).ok_or("no Chromium was started")?;
@@ -39,7 +39,7 @@ impl DevTools {
     fn connect(address: &str, path: &str) -> std::io::Result<Self> {
         let mut stream = TcpStream::connect(address)?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        // The key protects from caches between the two, and here is nothing between them.
+        // A fixed key is safe: it guards against caching proxies, and there is none on the loopback interface.
         write!(
             stream,
             "GET {path} HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -58,11 +58,11 @@ impl DevTools {
         Ok(Self { stream, last_id: 0 })
     }
 
-    /// Begins to record events of some categories.
+    /// Starts a trace of the given categories.
     ///
     /// # Errors
     ///
-    /// Chromium refuses, or is no more.
+    /// Returns an error if Chromium refuses or has exited.
     pub(super) fn start_trace(&mut self, categories: &[&str]) -> Result<(), String> {
         let config = json!({ "includedCategories": categories, "excludedCategories": ["*"] });
         let id = self.send("Tracing.start", json!({ "transferMode": "ReportEvents", "traceConfig": config }))?;
@@ -77,11 +77,11 @@ impl DevTools {
         }
     }
 
-    /// Ends the record, and returns the events in it.
+    /// Ends the trace and returns its events.
     ///
     /// # Errors
     ///
-    /// Chromium is no more.
+    /// Returns an error if Chromium has exited.
     pub(super) fn stop_trace(&mut self) -> Result<Vec<Value>, String> {
         self.send("Tracing.end", json!({}))?;
         let mut events = Vec::new();
@@ -113,7 +113,7 @@ impl DevTools {
     }
 }
 
-/// A text as one frame of a client, masked by zeros (RFC 6455, 5.2).
+/// Encodes a text as one client frame with a zero mask (RFC 6455, section 5.2).
 fn frame(text: &[u8]) -> Vec<u8> {
     const FINAL_TEXT: u8 = 0x81;
     const MASKED: u8 = 0x80;
@@ -134,7 +134,7 @@ fn frame(text: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The next message of a server, of as many frames as it has.
+/// Reads the next message of the server, joining its frames and skipping control frames.
 fn read_message(stream: &mut impl Read) -> std::io::Result<Vec<u8>> {
     const FINAL: u8 = 0x80;
     const CONTROL: u8 = 0x08;
@@ -175,7 +175,7 @@ mod tests {
         for len in [0, 125, 126, 65_535, 65_536] {
             let text = vec![b'x'; len];
             let mut masked = frame(&text);
-            // What a server sends has no mask: neither the bit nor the four bytes.
+            // Server frames have no mask: neither the mask bit nor the four mask bytes.
             masked[1] &= 0x7F;
             let header = masked.len() - len - 4;
             masked.drain(header..header + 4);

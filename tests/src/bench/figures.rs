@@ -1,8 +1,8 @@
-//! Figures as the tables show them.
+//! Formats figures for the tables.
 
 use shared::base::format;
 
-/// Seconds, in milliseconds where they are few; a dash where nothing was measured.
+/// Formats seconds, as milliseconds below 0.1 s and as a dash for `None`.
 pub(super) fn seconds(value: Option<f64>) -> String {
     match value {
         None => "–".to_owned(),
@@ -11,17 +11,17 @@ pub(super) fn seconds(value: Option<f64>) -> String {
     }
 }
 
-/// Bytes, in binary units.
+/// Formats bytes in binary units.
 pub(super) fn bytes(value: f64) -> String {
     format::bytes(value.max(0.0) as u64)
 }
 
-/// Two times in milliseconds, such as a median and a p95.
+/// Formats two times in milliseconds, such as a median and a p95.
 pub(super) fn pair_ms(values: Option<(f64, f64)>) -> String {
     values.map_or_else(|| "–".to_owned(), |(first, second)| format!("{first:.1} / {second:.1}"))
 }
 
-/// How many times `of` a value is.
+/// Formats the ratio of `value` to `of`.
 pub(super) fn times(value: Option<f64>, of: Option<f64>) -> String {
     match (value, of) {
         (Some(value), Some(of)) if of > 0.0 => format!("{:.2}×", value / of),

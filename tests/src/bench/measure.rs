@@ -1,4 +1,4 @@
-//! Measures everything that is asked for, in turns: what else the machine does hits all of it alike.
+//! Measures all tasks and viewers in turns, so that other load on the machine affects them alike.
 
 use super::native::{Cost, Programs, Task};
 use super::options::{Options, Part};
@@ -6,36 +6,35 @@ use super::page::{Visit, visit};
 use super::viewer::Viewer;
 use super::{median, snapshot_of};
 
-/// What was measured over one file.
+/// Measurements over one file.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// The size that was asked for, in MB.
+    /// Requested size in MB.
     pub size_mb: u32,
-    /// Bytes of the file.
     pub file_bytes: u64,
-    /// What the tasks took, a cost for each run.
+    /// Costs of each task, one for each run.
     pub tasks: Vec<(Task, Vec<Cost>)>,
-    /// What the viewers took by their names, a visit for each run.
+    /// Visits of each viewer by its name, one for each run.
     pub visits: Vec<(String, Vec<Visit>)>,
 }
 
 impl Measured {
-    /// The median seconds of a task.
+    /// Returns the median wall-clock time of a task in seconds.
     pub fn seconds(&self, task: Task) -> Option<f64> {
         median(self.costs(task).iter().map(|cost| cost.seconds))
     }
 
-    /// The median of the highest memory of a task, in bytes.
+    /// Returns the median peak memory of a task in bytes.
     pub fn task_bytes(&self, task: Task) -> Option<f64> {
         median(self.costs(task).iter().map(|cost| cost.peak_bytes as f64).filter(|&bytes| bytes > 0.0))
     }
 
-    /// The median of a figure of a viewer's visits, of those that have it.
+    /// Returns the median of a figure over the visits of a viewer that have it.
     pub fn median_of(&self, viewer: &str, figure: impl Fn(&Visit) -> Option<f64>) -> Option<f64> {
         median(self.visits_of(viewer).iter().filter_map(figure))
     }
 
-    /// Why a viewer showed nothing, if it didn't.
+    /// Returns the reason of a viewer's first failed visit.
     pub fn failure(&self, viewer: &str) -> Option<&str> {
         self.visits_of(viewer).iter().find_map(|visit| visit.failure.as_deref())
     }
@@ -49,11 +48,11 @@ impl Measured {
     }
 }
 
-/// Measures each size in turn, and says on standard error what it is at.
+/// Measures each size in turn and reports its progress on standard error.
 ///
 /// # Errors
 ///
-/// A task fails; a viewer that does is a result.
+/// Returns an error if a task fails. The failure of a viewer is a result and not an error.
 pub fn measure(options: &Options, programs: &Programs, viewers: &[Viewer]) -> Result<Vec<Measured>, String> {
     options.sizes.iter().map(|&size_mb| measure_one(options, programs, viewers, size_mb)).collect()
 }
@@ -73,7 +72,7 @@ fn measure_one(options: &Options, programs: &Programs, viewers: &[Viewer], size_
         }
         if options.has(Part::Page) {
             for (viewer, (_, visits)) in viewers.iter().zip(&mut measured.visits) {
-                // What failed once fails again, and may take minutes to.
+                // A viewer that failed once would fail again, possibly after minutes.
                 if visits.iter().all(|visit| visit.failure.is_none()) {
                     visits.push(visit(viewer, &file));
                 }

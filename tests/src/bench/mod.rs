@@ -1,4 +1,4 @@
-//! What `./dev bench` measures, as ratios of one run on one machine.
+//! Measures the page and the command line for `./dev bench`, as ratios within one run on one machine.
 
 pub mod native;
 pub mod options;
@@ -30,28 +30,28 @@ use shared::pickle::Style;
 use crate::generator::{Config, generate};
 use crate::server::root;
 
-/// Generated events of a MB: an event takes about 112 bytes.
+/// Number of generated events in 1 MB: an event takes about 112 bytes.
 const EVENTS_PER_MB: usize = 10_000;
 
-/// A generated snapshot file of about so many events, made once and kept in `target/bench`.
+/// Returns a generated snapshot file of `events` events, which is written once to `target/bench`.
 ///
 /// # Panics
 ///
-/// The file cannot be written.
+/// Panics if the file cannot be written.
 pub fn snapshot(events: usize, style: Style) -> PathBuf {
     seeded(&Config { seed: 1, events, style })
 }
 
-/// A generated snapshot of about so many MB.
+/// Returns a generated snapshot file of about `size_mb` MB.
 ///
 /// # Panics
 ///
-/// The file cannot be written.
+/// Panics if the file cannot be written.
 pub fn snapshot_of(size_mb: u32) -> PathBuf {
     file_of(size_mb, 1)
 }
 
-/// One of several that differ by their seeds.
+/// Returns one of several snapshot files that differ in their seed.
 fn file_of(size_mb: u32, seed: u64) -> PathBuf {
     seeded(&Config { seed, events: size_mb as usize * EVENTS_PER_MB, style: Style::Python })
 }
@@ -70,7 +70,7 @@ fn seeded(config: &Config) -> PathBuf {
 
 fn write(file: &std::path::Path, config: &Config) {
     use std::io::Write;
-    // A run that is stopped here must not leave half a file under the final name, nor two runs write one file.
+    // An interrupted run must not leave a partial file under the final name, and two runs must not write to one file.
     let partial = file.with_extension(format!("{}.part", std::process::id()));
     let mut out = std::fs::File::create(&partial).expect("a file for the snapshot");
     generate(config, |piece| out.write_all(piece).expect("room for the snapshot"));

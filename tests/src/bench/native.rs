@@ -1,4 +1,6 @@
-//! The same file natively, a fresh process each: CPython, the command line, and parts of the work by themselves.
+//! Measures work on a file outside the browser, each task in a fresh process.
+//!
+//! The tasks are CPython's `pickle.load`, the command line, and parts of its work by themselves.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,40 +16,39 @@ use super::process;
 use crate::cpython;
 use crate::opcode_scan::opcode_scan;
 
-/// What one process took for one file.
+/// Time and memory of one process for one file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// Wall-clock seconds.
     pub seconds: f64,
-    /// The highest resident memory of the process, in bytes; 0 where it was too short to be looked at.
+    /// Peak resident memory of the process in bytes; 0 if it ended before it was sampled.
     pub peak_bytes: u64,
 }
 
-/// A piece of work over one file.
+/// Unit of work over one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// CPython's `pickle.load`.
     CPython,
-    /// A bare walk over the opcodes of bytes that are in memory.
+    /// Bare walk over the opcodes of bytes in memory.
     Scan,
-    /// Decoding to the model, without any analysis.
+    /// Decoding a file to the model, without any analysis.
     Decode,
-    /// The same of bytes that are in memory, as the walk has them.
+    /// Decoding of bytes in memory, the same input as for [`Self::Scan`].
     DecodeBytes,
-    /// Decoding, and what the first picture needs.
+    /// Decoding, and the curves and the peak that the first picture needs.
     Ready,
-    /// All findings, of a trace that is in memory.
+    /// All findings of a trace in memory.
     Findings,
-    /// `snapscope inspect`, the process from its start to its end.
+    /// `snapscope inspect`, from the start of the process to its end.
     Inspect,
 }
 
 impl Task {
-    /// All of them, in the order of the tables.
+    /// All tasks in the order of the tables.
     pub const ALL: [Self; 7] =
         [Self::CPython, Self::Scan, Self::DecodeBytes, Self::Decode, Self::Ready, Self::Findings, Self::Inspect];
 
-    /// What the tables call it.
+    /// Returns the name of the task in the tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::CPython => "CPython's pickle.load",
@@ -60,11 +61,11 @@ impl Task {
         }
     }
 
-    /// Carries it out once.
+    /// Runs the task once.
     ///
     /// # Errors
     ///
-    /// The process fails.
+    /// Returns an error if the process fails.
     pub fn run(self, programs: &Programs, file: &Path) -> Result<Cost, String> {
         match self {
             Self::CPython => Ok(parse(&cpython::lines("load_time.py", [file])[0])),
@@ -81,23 +82,22 @@ impl Task {
     }
 }
 
-/// The programs that are measured.
+/// Paths of the measured programs.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// `snapscope`.
     pub snapscope: std::path::PathBuf,
-    /// The benchmark itself, which carries out parts of the work in processes of their own.
+    /// The benchmark program itself, which runs parts of the work in child processes.
     pub bench: std::path::PathBuf,
 }
 
-/// The word with which the benchmark starts itself to measure one task in a fresh process.
+/// Argument with which the benchmark starts itself to measure one task in a fresh process.
 pub const CHILD: &str = "task-in-this-process";
 
-/// Carries out a task by its name in this process, and prints its cost.
+/// Runs the task called `name` in this process and prints its cost.
 ///
 /// # Panics
 ///
-/// There is no such task, or the file is no snapshot.
+/// Panics if there is no such task or the file is not a snapshot.
 pub fn child(name: &str, file: &Path) {
     let task = Task::ALL.into_iter().find(|task| task.name() == name).expect("a task");
     let seconds = match task {
@@ -136,7 +136,7 @@ fn timed(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// A file is read in pieces of this length.
+/// Length of the pieces in which a file is read.
 const CHUNK_BYTES: usize = 1 << 20;
 
 fn decode(file: &Path) -> Trace {
@@ -158,7 +158,7 @@ fn inspect(program: &Path, file: &Path) -> Result<Cost, String> {
     Ok(Cost { seconds, peak_bytes: peak_bytes.unwrap_or(0) })
 }
 
-/// Reads a line of seconds, seconds and bytes, as `load_time.py` and [`child`] print it.
+/// Parses a line of seconds, seconds and bytes, as `load_time.py` and [`child`] print it.
 fn parse(line: &str) -> Cost {
     let words: Vec<&str> = line.split_whitespace().collect();
     let number = |index: usize| words[index].parse::<f64>().expect("a number");

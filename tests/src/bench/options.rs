@@ -1,4 +1,4 @@
-//! What `./dev bench` can be asked for.
+//! Defines the command-line options of `./dev bench`.
 
 use std::path::PathBuf;
 
@@ -46,12 +46,12 @@ pub enum Part {
 }
 
 impl Options {
-    /// Whether a part is asked for: all are, where none is named.
+    /// Returns true if a part was requested; without `--only`, all parts are.
     pub fn has(&self, part: Part) -> bool {
         self.only.is_empty() || self.only.contains(&part)
     }
 
-    /// How often a file of so many MB is measured.
+    /// Returns the number of runs over a file of `size_mb` MB.
     pub fn runs(&self, size_mb: u32) -> u16 {
         const LARGE_MB: u32 = 500;
         self.runs.unwrap_or(if size_mb > LARGE_MB { 1 } else { 3 })

@@ -1,4 +1,4 @@
-//! A viewer in headless Chromium: from a file to its timeline, memory of the tab, and frames.
+//! Measures a viewer in headless Chromium: from a file to its timeline, memory of the tab, and frames.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,52 +11,52 @@ use super::trace::{self, CATEGORIES, Frames};
 use super::viewer::{Kind, Viewer};
 use crate::browser::Browser;
 
-/// How long a viewer may take for one file.
+/// Timeout of one file.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// Between two looks at a page that is at work.
+/// Interval at which a busy page is polled.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Between the start of a browser and a file: it still starts parts of itself when it shows the first page, and nobody
-/// chooses a file sooner.
+/// Delay between the start of a browser and the choice of a file.
+///
+/// The browser still starts parts of itself when it shows the first page, and no user chooses a file sooner.
 const BEFORE_FILE: Duration = Duration::from_secs(4);
 
-/// How long a page may go on after an error.
+/// Time that a page gets to show the file in spite of an error.
 const AFTER_ERROR: Duration = Duration::from_secs(5);
 
-/// What a page took for one file.
+/// Measurements of one file in one viewer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Visit {
-    /// Seconds from choosing the file until its model is ready, where the page says so.
+    /// Seconds from choosing the file until its model is ready, if the page reports that.
     pub parsed_s: Option<f64>,
     /// Seconds from choosing the file until its timeline is on the screen.
     pub drawn_s: Option<f64>,
-    /// Why there is no timeline: `crash`, an error of the page, or that it took too long.
+    /// Reason why there is no timeline: `crash`, an error of the page, or a timeout.
     pub failure: Option<String>,
-    /// The highest resident memory of the tab's process, its workers included, in bytes.
+    /// Peak resident memory of the tab's process in bytes, including its web workers.
     pub peak_bytes: u64,
-    /// Frames while zooming in and out again by the wheel.
+    /// Frames while zooming in and out again with the wheel.
     pub zoom: Option<Frames>,
-    /// Frames while dragging to and fro.
+    /// Frames while dragging back and forth.
     pub pan: Option<Frames>,
-    /// How the page started.
     pub start: Start,
 }
 
-/// What a page took before a file was chosen.
+/// Cost of opening the page, before a file is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Start {
-    /// Bytes of the page and of all that it loaded, as they were sent.
+    /// Bytes of the page and of everything it loaded, as transferred.
     pub bytes: f64,
-    /// Milliseconds from asking for the page until a file could be chosen.
+    /// Milliseconds from requesting the page until a file could be chosen.
     pub ready_ms: f64,
 }
 
-/// Opens a file in a browser of its own, and zooms and pans in what it shows.
+/// Opens a file in a new browser, then zooms and pans in its timeline.
 ///
 /// # Panics
 ///
-/// Chromium does not start, or a page that showed the file cannot be measured.
+/// Panics if Chromium does not start or a page that showed the file cannot be measured.
 pub fn visit(viewer: &Viewer, file: &Path) -> Visit {
     let browser = Browser::open("about:blank");
     let source = format!("window.benchKeeps = {};\n{}", viewer.kind == Kind::Page, include_str!("page.js"));
@@ -82,12 +82,12 @@ pub fn visit(viewer: &Viewer, file: &Path) -> Visit {
     visit
 }
 
-/// Loads the page, and waits until it can take a file.
+/// Loads the page and waits until it accepts a file.
 fn open(browser: &Browser, viewer: &Viewer) -> Start {
     browser.goto(&viewer.url);
     let can_take = match viewer.kind {
         Kind::Own => "document.querySelector('input[type=file]') !== null",
-        // Of this page's versions only the latest has an input for files; each has lists to choose from.
+        // Only the latest version of this page has a file input; all versions have selection lists.
         Kind::Official => "document.querySelector('select') !== null",
         Kind::Page => "document.readyState === 'complete'",
     };
@@ -103,7 +103,7 @@ fn open(browser: &Browser, viewer: &Viewer) -> Start {
     Start { bytes: figure(0), ready_ms: figure(1) }
 }
 
-/// Waits until the timeline is there; notes the highest memory meanwhile, since a crash leaves nothing to ask.
+/// Waits for the timeline and tracks the peak memory meanwhile, because a crashed tab cannot be measured any more.
 fn wait(browser: &Browser, peak_bytes: &mut u64) -> Result<(), String> {
     const STATE: &str = "return [performance.getEntriesByName('bench-drawn-settled').length > 0, benchErrors[0] ?? '']";
     let begin = Instant::now();
@@ -113,11 +113,11 @@ fn wait(browser: &Browser, peak_bytes: &mut u64) -> Result<(), String> {
         *peak_bytes = (*peak_bytes).max(memory(browser));
         match state {
             Ok(state) if state[0] == true => return Ok(()),
-            // Not every error is about the file: what comes soon after one is a result yet.
+            // Not every error concerns the file: a timeline that appears soon after one still counts.
             Ok(state) if state[1] != "" && failed_at.get_or_insert_with(Instant::now).elapsed() > AFTER_ERROR => {
                 return Err(format!("error: {}", text(&state[1])));
             }
-            // Busy: the driver waited for half a minute.
+            // The page is busy: the driver waited 30 s for it.
             Err(error) if error.contains("timeout") => {}
             Err(error) if is_crash(&error) => return Err("crash".to_owned()),
             Err(error) => return Err(format!("error: {}", error.lines().next().unwrap_or_default())),
@@ -144,7 +144,7 @@ fn since_chosen_s(browser: &Browser, mark: &str) -> f64 {
     value.as_f64().expect("a time")
 }
 
-/// The highest memory so far of any renderer: the tab is the largest.
+/// Returns the peak memory of the largest renderer process, which is the tab.
 fn memory(browser: &Browser) -> u64 {
     let renderers = process::descendants_with(browser.pid(), "--type=renderer");
     renderers.into_iter().filter_map(process::peak_memory_bytes).max().unwrap_or(0)
@@ -152,7 +152,7 @@ fn memory(browser: &Browser) -> u64 {
 
 fn gesture(browser: &Browser, tools: &mut DevTools, kind: Kind, name: &str) -> Option<Frames> {
     tools.start_trace(&CATEGORIES).expect("a trace");
-    // A page may be so slow that the driver gives up: then there are no figures.
+    // A page may be so slow that the driver gives up; then it has no figures.
     let done = browser.try_run(&format!("return benchGesture({}, '{name}')", kind.plot()));
     let events = tools.stop_trace().expect("the trace");
     done.ok().and_then(|_| trace::frames(&events, "bench-gesture", "bench-gesture-end").ok())

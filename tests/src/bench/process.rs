@@ -1,13 +1,13 @@
-//! What processes take, from Linux's `/proc`.
+//! Reads memory and CPU times of processes from Linux's `/proc`.
 
 use std::fs;
 
-/// The highest resident memory of a process so far, in bytes.
+/// Returns the peak resident memory of a process so far, in bytes.
 pub fn peak_memory_bytes(pid: u32) -> Option<u64> {
     field_kib(pid, "VmHWM:").map(|kib| kib * 1024)
 }
 
-/// The processes below `ancestor` whose command line has a word.
+/// Returns the descendants of `ancestor` whose command line contains a word.
 pub fn descendants_with(ancestor: u32, word: &str) -> Vec<u32> {
     let entries = fs::read_dir("/proc").expect("Linux");
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -15,7 +15,7 @@ pub fn descendants_with(ancestor: u32, word: &str) -> Vec<u32> {
     pids.filter(has_word).filter(|&pid| is_below(pid, ancestor)).collect()
 }
 
-/// What follows a word such as `--user-data-dir=` in the command line of a process below `ancestor`.
+/// Returns the text after a prefix such as `--user-data-dir=` in the command line of a descendant of `ancestor`.
 pub(super) fn argument_below(ancestor: u32, word: &str) -> Option<String> {
     let entries = fs::read_dir("/proc").expect("Linux");
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -28,7 +28,7 @@ pub(super) fn argument_below(ancestor: u32, word: &str) -> Option<String> {
     pids.filter_map(value).next()
 }
 
-/// Chromium's zygotes write the arguments of their children as one text, so words may end with a space.
+/// Chromium's zygotes write the arguments of their children as one text, so words may also end with a space.
 fn contains(line: &[u8], word: &str) -> bool {
     line.split(|&byte| byte == 0 || byte == b' ').any(|part| part == word.as_bytes())
 }
@@ -44,43 +44,45 @@ fn is_below(mut pid: u32, ancestor: u32) -> bool {
     false
 }
 
-/// The number behind a name in `/proc/PID/status`.
+/// Returns the number after a name in `/proc/PID/status`.
 fn field_kib(pid: u32, name: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Seconds that a process has had of processors so far, in its own code and in the system's.
+/// Returns the CPU time of a process so far in seconds, user and system time together.
 pub fn cpu_seconds(pid: u32) -> Option<f64> {
-    /// What Linux calls `USER_HZ`: it is the same on every machine that programs see.
+    /// Linux's `USER_HZ`, which is 100 on every architecture as user space sees it.
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may have spaces; after it come the state and ten fields, then the two.
+    // The command name in parentheses may contain spaces. The state and ten fields follow it, then `utime` and `stime`.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |index: usize| fields.get(index)?.parse::<f64>().ok();
     Some((ticks(11)? + ticks(12)?) / TICKS_PER_SECOND)
 }
 
-/// Runs a command to its end: the seconds it took, and its highest resident memory in bytes, as often as looked at.
+/// Runs a command to its end and returns its seconds and its peak resident memory in bytes.
+///
+/// The memory is sampled, and `None` if the command ended before the first sample.
 ///
 /// # Errors
 ///
-/// It cannot be started or fails; then its last words.
+/// Returns an error if the command cannot be started, or with the end of its standard error if it fails.
 pub(super) fn measure(command: &mut std::process::Command) -> Result<(f64, Option<u64>), String> {
     const PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
     let start = std::time::Instant::now();
     let quiet = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
     let mut child = quiet.spawn().map_err(|error| error.to_string())?;
     let mut stderr = child.stderr.take().expect("a pipe");
-    // Read as it comes: a pipe that is full would stop the command.
+    // Read in a thread, because a full pipe would block the command.
     let words = std::thread::spawn(move || {
         let mut words = Vec::new();
         std::io::Read::read_to_end(&mut stderr, &mut words).map(|_| String::from_utf8_lossy(&words).into_owned())
     });
     let mut peak_bytes = None;
     let status = loop {
-        // A process that has ended has no memory any more; so the highest is what it last said.
+        // A process that has ended reports no memory, so the last sample counts.
         peak_bytes = peak_memory_bytes(child.id()).or(peak_bytes);
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
             break status;
@@ -117,7 +119,7 @@ mod tests {
         assert!(peak_memory_bytes(own).expect("Linux") > 1 << 20);
         assert_eq!(peak_memory_bytes(u32::MAX), None);
         let mut child = Command::new("sleep").args(["--", "60.25"]).spawn().expect("sleep");
-        // A process has the command line of the one that started it for a moment.
+        // Between `fork` and `exec`, a process has the command line of its parent.
         let started = Instant::now();
         while descendants_with(own, "60.25").is_empty() && started.elapsed() < Duration::from_secs(10) {
             std::thread::sleep(Duration::from_millis(5));

@@ -1,4 +1,4 @@
-//! What was measured, as tables and beside the budgets.
+//! Writes the measurements as tables and compares them with the budgets.
 
 use super::Table;
 use super::budget::{Budget, Unit};
@@ -8,12 +8,12 @@ use super::native::Task;
 use super::page::Visit;
 use super::trace::Frames;
 
-/// This project's page among the viewers.
+/// Name of this project's page among the viewers.
 pub const OWN: &str = "snapscope";
-/// PyTorch's page among the viewers.
+/// Name of PyTorch's page among the viewers.
 const OFFICIAL: &str = "official";
 
-/// The viewers over all files.
+/// Returns the table of the viewers over all files.
 pub fn viewers(all: &[Measured]) -> Table {
     let headings = [
         "file",
@@ -54,7 +54,7 @@ pub fn viewers(all: &[Measured]) -> Table {
     table
 }
 
-/// How the viewers start, before a file is chosen.
+/// Returns the table of what each viewer loads before a file is chosen.
 pub fn starts(all: &[Measured]) -> Table {
     let mut table = Table::new("Start of the page, over loopback", &["viewer", "sent", "ready for a file after"]);
     let Some(first) = all.first() else { return table };
@@ -67,7 +67,7 @@ pub fn starts(all: &[Measured]) -> Table {
     table
 }
 
-/// The tasks over all files.
+/// Returns the table of the tasks over all files.
 pub fn tasks(all: &[Measured]) -> Table {
     let headings = ["file", "task", "time", "of CPython's", "memory", "of CPython's"];
     let mut table = Table::new("Native, one thread, a fresh process each", &headings);
@@ -88,7 +88,7 @@ pub fn tasks(all: &[Measured]) -> Table {
     table
 }
 
-/// What was promised, and what came out.
+/// Returns the budgets with the figures measured for them.
 pub fn budgets(all: &[Measured]) -> Vec<Budget> {
     let at = |size_mb: u32| all.iter().find(|measured| measured.size_mb == size_mb);
     let ratio = |value: Option<f64>, of: Option<f64>| value.zip(of).map(|(value, of)| value / of);
@@ -114,7 +114,7 @@ pub fn budgets(all: &[Measured]) -> Vec<Budget> {
         let scan = ratio(measured.seconds(Task::DecodeBytes), measured.seconds(Task::Scan));
         let parsed = measured.median_of(OWN, |visit| visit.parsed_s);
         let native = ratio(parsed, measured.seconds(Task::Ready));
-        // Of small files the start of a worker and the clock's grain are more than the work.
+        // For small files, the start of the web worker and the resolution of the clock outweigh the work.
         if size_mb >= 100 {
             budgets.push(budget(format!("{size_mb} MB: decoding, of a bare opcode scan"), 3.0, scan, Unit::Times));
             budgets.push(budget(format!("{size_mb} MB: model ready in the page, of native"), 2.0, native, Unit::Times));
@@ -132,7 +132,7 @@ pub fn budgets(all: &[Measured]) -> Vec<Budget> {
     budgets
 }
 
-/// The name of a gesture, and the frames of a visit in which it was made.
+/// Name of a gesture, and a getter of the frames recorded during it.
 type Gesture = (&'static str, fn(&Visit) -> Option<Frames>);
 
 fn gestures() -> [Gesture; 2] {

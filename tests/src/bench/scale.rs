@@ -1,4 +1,4 @@
-//! What else is done with the largest files: comparing them, 64 ranks, and the page's views over them.
+//! Measures work on the largest files: comparing two, 64 ranks, and the page's views.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use super::{Table, file_of, process, snapshot_of};
 use crate::browser::Browser;
 use crate::server::root;
 
-/// Ranks of one job, and the size of each in MB: that of the other files, where they are smaller.
+/// Number of ranks of one job. The files have at most `RANK_MB` MB each, and no more than the other files.
 const RANKS: usize = 64;
 const RANK_MB: u32 = 10;
 
-/// How many of the ranks' files differ: the others are links to these, which are decoded all the same.
+/// Number of distinct rank files. The others are links to these and are still decoded one by one.
 const DISTINCT: u64 = 8;
 
-/// The command line over two files of a size, and over 64 ranks.
+/// Measures the command line over two files of a size and over 64 ranks.
 ///
 /// # Errors
 ///
-/// A command fails.
+/// Returns an error if a command fails.
 pub fn native(programs: &Programs, size_mb: u32) -> Result<Table, String> {
     let mut table = Table::new("Large comparisons on the command line", &["what", "time", "memory"]);
     let two = [snapshot_of(size_mb), file_of(size_mb, 2)];
@@ -42,7 +42,7 @@ pub fn native(programs: &Programs, size_mb: u32) -> Result<Table, String> {
     Ok(table)
 }
 
-/// A folder of the ranks of one job.
+/// Returns a folder with one file for each rank of a job.
 fn ranks(rank_mb: u32) -> Result<PathBuf, String> {
     let folder = root().join(format!("target/bench/ranks-{rank_mb}"));
     let explain = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -57,11 +57,11 @@ fn ranks(rank_mb: u32) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// The page's views over one file: how long each takes to open, and a key in the search to its rows.
+/// Measures how long each view of the page takes to open, and a keystroke in the search to update its rows.
 ///
 /// # Panics
 ///
-/// The page does not show the file.
+/// Panics if the page does not show the file.
 pub fn page(programs: &Programs, size_mb: u32) -> Table {
     let file = snapshot_of(size_mb);
     let viewer = Viewer::own(&programs.snapscope);
@@ -92,7 +92,7 @@ pub fn page(programs: &Programs, size_mb: u32) -> Table {
     table
 }
 
-/// Whether the table shows rows, all of them those that a text is in, as the page says it.
+/// Returns a condition: the table shows rows, or no match, for the search `text`.
 fn rows_of(text: &str) -> String {
     format!(
         "document.querySelector('.table-totals')?.dataset.found === '{text}' \
@@ -102,7 +102,7 @@ fn rows_of(text: &str) -> String {
     )
 }
 
-/// What all rows together come to, as the page says it.
+/// Expression of the line with the totals of all rows.
 const TOTALS: &str = "document.querySelector('.table-totals').innerText";
 
 fn chosen(scope: &str) -> String {
@@ -128,7 +128,7 @@ fn show(browser: &Browser, file: &Path) {
     }
 }
 
-/// Seconds from an action until the frame in which a condition is true.
+/// Returns the seconds from an action until the frame in which a condition is true.
 fn until(browser: &Browser, action: &str, condition: &str) -> f64 {
     let script = format!(
         "const begin = performance.now();

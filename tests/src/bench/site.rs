@@ -1,4 +1,4 @@
-//! Another viewer's files, served as their own host would.
+//! Serves another viewer's files over HTTP, as its own host would.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A folder on a free port of this machine, until it is dropped.
+/// HTTP server on a free local port, which stops when dropped.
 #[derive(Debug)]
 pub(super) struct Site {
     address: SocketAddr,
     is_closed: Arc<AtomicBool>,
 }
 
-/// What is served for a path, if anything is: its bytes.
+/// Function from a path to the bytes served for it, `None` for 404.
 pub(super) type Answer = Box<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 
 impl Site {
-    /// Serves what `answer` gives.
+    /// Starts a server that answers with `answer`.
     ///
     /// # Panics
     ///
-    /// This machine has no free port.
+    /// Panics if there is no free port.
     pub(super) fn new(answer: Answer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("the port");
@@ -33,16 +33,16 @@ impl Site {
                 if closed.load(Ordering::Relaxed) {
                     return;
                 }
-                // Browsers open connections ahead, on which nothing may ever come: each waits by itself.
+                // Browsers open connections in advance that may stay silent, so each connection has a thread.
                 let answer = Arc::clone(&answer);
-                // One that breaks off is the browser's business.
+                // A connection that breaks off is the browser's decision and no error here.
                 std::thread::spawn(move || drop(reply(stream, &answer)));
             }
         });
         Self { address, is_closed }
     }
 
-    /// Where its first page is.
+    /// Returns the URL of the root page.
     pub(super) fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
@@ -51,17 +51,16 @@ impl Site {
 impl Drop for Site {
     fn drop(&mut self) {
         self.is_closed.store(true, Ordering::Relaxed);
-        // Wakes the thread that waits for a connection.
         let _ = TcpStream::connect(self.address);
     }
 }
 
-/// The files of a folder; a folder's own page is its `index.html`.
+/// Serves the files of a folder, with `index.html` for the root.
 pub(super) fn files(folder: PathBuf) -> Answer {
     Box::new(move |path| file(&folder, path))
 }
 
-/// A file below a folder.
+/// Reads a file below a folder.
 pub(super) fn file(folder: &Path, path: &str) -> Option<Vec<u8>> {
     let path = path.trim_start_matches('/');
     if path.split('/').any(|part| part == "..") {

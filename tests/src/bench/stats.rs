@@ -1,6 +1,8 @@
-//! Medians and percentiles.
+//! Computes medians and percentiles.
 
-/// The value below or at which a share of the values lies, by the nearest rank; 0 where there are none.
+/// Returns the value at the nearest rank of a percentile; 0 for no values.
+///
+/// `share` is the percentile as a fraction from 0 to 1.
 ///
 /// # Examples
 ///
@@ -14,7 +16,7 @@ pub fn percentile(values: &[f64], share: f64) -> f64 {
     sorted.get(index).copied().unwrap_or(0.0)
 }
 
-/// The median of what was measured, if anything was: of two, the mean.
+/// Returns the median, which is the mean of the middle two for an even count; `None` for no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);

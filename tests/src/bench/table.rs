@@ -1,6 +1,6 @@
-//! Figures as a table, for a terminal or as Markdown.
+//! Formats rows as a table, for a terminal or as Markdown.
 
-/// Rows of texts under headings.
+/// Rows of texts under a title and headings.
 #[derive(Debug)]
 pub struct Table {
     title: String,
@@ -8,27 +8,24 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with a title and headings.
     pub fn new(title: &str, headings: &[&str]) -> Self {
         Self { title: title.to_owned(), rows: vec![headings.iter().map(|&text| text.to_owned()).collect()] }
     }
 
-    /// Adds a row.
     pub fn row(&mut self, cells: &[String]) {
         self.rows.push(cells.to_vec());
     }
 
-    /// Whether it has no row yet.
     pub fn is_empty(&self) -> bool {
         self.rows.len() == 1
     }
 
-    /// Prints it as Markdown that is aligned for a terminal too.
+    /// Prints the table as Markdown that is also aligned for a terminal.
     pub fn print(&self) {
         print!("{}", self.text(true));
     }
 
-    /// The title, the headings and the rows, with columns aligned; as Markdown or for a terminal.
+    /// Returns the title, the headings and the rows with aligned columns, as Markdown or for a terminal.
     pub fn text(&self, is_markdown: bool) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let cell = |row: &[String], column: usize| row.get(column).cloned().unwrap_or_default();

@@ -1,41 +1,42 @@
-//! What a trace of Chromium tells about the frames of a gesture.
+//! Computes the frame times of a gesture from a Chromium trace.
 //!
-//! `requestAnimationFrame` says how often a page is asked to draw; what a person sees are the frames that the
-//! compositor presents, and a page of heavy drawing presents far fewer than it is asked for.
-//! So a frame here is an event `DrawFrame` of the compositor.
-//! The page's own thread has frames, too, each from one `BeginMainThreadFrame` to the next: its work are the `RunTask`s
-//! between them. The compositor presents some of these late, so that two would seem one.
+//! `requestAnimationFrame` tells how often a page is asked to draw. Users see the frames that the compositor presents,
+//! and a page with heavy drawing presents far fewer than it is asked for. So a frame here is a `DrawFrame` event of the
+//! compositor.
+//!
+//! The page's main thread has frames too, each from one `BeginMainThreadFrame` to the next; their work is the `RunTask`
+//! events in between. The compositor presents some of these late, so two of them could look like one.
 
 use serde_json::Value;
 
 use super::percentile;
 
-/// The categories that a trace needs for [`frames`].
+/// Trace categories that [`frames`] needs.
 pub const CATEGORIES: [&str; 3] =
     ["blink.user_timing", "disabled-by-default-devtools.timeline", "disabled-by-default-devtools.timeline.frame"];
 
 /// Times between frames that reached the screen, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frames {
-    /// How many were presented.
+    /// Number of presented frames.
     pub count: usize,
-    /// The median time between two.
+    /// Median time between two frames.
     pub p50_ms: f64,
-    /// All but one in twenty are at most this long.
+    /// 95th percentile of the time between two frames.
     pub p95_ms: f64,
-    /// The longest.
+    /// Longest time between two frames.
     pub max_ms: f64,
-    /// Processor time of the page's own thread from one of its frames to the next, all but one in twenty.
+    /// 95th percentile of the main thread's CPU time from one of its frames to the next.
     pub work_p95_ms: f64,
 }
 
-/// The frames between the marks `start` and `end` that a page set with `performance.mark`.
+/// Returns the frames between the marks `start` and `end`, set by the page with `performance.mark`.
 ///
-/// The time from the first mark to the first frame counts; where no frame came, the whole time is one.
+/// The time from the first mark to the first frame counts; without any frame, the whole time counts as one.
 ///
 /// # Errors
 ///
-/// A mark is not in the trace.
+/// Returns an error if a mark is not in the trace.
 pub fn frames(events: &[Value], start: &str, end: &str) -> Result<Frames, String> {
     let first = mark(events, start)?;
     let last = mark(events, end)?;
@@ -69,14 +70,14 @@ pub fn frames(events: &[Value], start: &str, end: &str) -> Result<Frames, String
     })
 }
 
-/// Seconds from the mark `start` until what was there at the mark `found` had reached the screen.
+/// Returns the seconds from the mark `start` until what was present at the mark `found` had reached the screen.
 ///
-/// That is the first frame after `found`, and not before `settled`, a mark that the page sets two frames later:
-/// where nothing had to be drawn any more, there is no frame after it.
+/// That is the first frame after `found`, but not before `settled`, a mark that the page sets two frames later: if
+/// nothing was left to draw, no frame follows `found`.
 ///
 /// # Errors
 ///
-/// A mark is not in the trace.
+/// Returns an error if a mark is not in the trace.
 pub fn seconds_to_screen(events: &[Value], start: &str, found: &str, settled: &str) -> Result<f64, String> {
     let start = mark(events, start)?;
     let (found_us, settled_us) = (time_us(mark(events, found)?), time_us(mark(events, settled)?));
@@ -85,7 +86,7 @@ pub fn seconds_to_screen(events: &[Value], start: &str, found: &str, settled: &s
     Ok((shown_us - time_us(start)) / 1e6)
 }
 
-/// When a renderer's frames reached the screen, in microseconds.
+/// Returns the times at which a renderer's frames reached the screen, in microseconds.
 fn presented<'a>(events: &'a [Value], pid: &'a Value) -> impl Iterator<Item = f64> + 'a {
     events.iter().filter(move |event| event["name"] == "DrawFrame" && event["pid"] == *pid).map(time_us)
 }
@@ -99,7 +100,7 @@ fn time_us(event: &Value) -> f64 {
     event["ts"].as_f64().unwrap_or(0.0)
 }
 
-/// Time on a processor, which others on the machine do not add to; else the time that passed.
+/// Returns the CPU time of a task, which other processes do not add to, or else its wall-clock time.
 fn processor_us(task: &Value) -> f64 {
     task["tdur"].as_f64().or_else(|| task["dur"].as_f64()).unwrap_or(0.0)
 }
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A stored piece of a trace that Chromium 156 wrote of the official page, cut to what is read.
+    /// Loads part of a trace of the official page, written by Chromium 156 and cut to the fields read here.
     fn stored() -> Vec<Value> {
         serde_json::from_str(include_str!("../../data/bench/zoom.json")).expect("JSON")
     }
@@ -117,7 +118,7 @@ mod tests {
     #[test]
     fn frames_of_a_real_trace() {
         let frames = frames(&stored(), "bench-zoom-start", "bench-zoom-end").expect("both marks");
-        // 39 frames in 71.6 seconds: this machine was crowded, and each frame took two seconds to draw.
+        // 39 frames in 71.6 s: the machine was under load, and each frame took 2 s to draw.
         assert_eq!(frames.count, 39);
         assert!((frames.p50_ms - 2031.1).abs() < 0.1, "{frames:?}");
         assert!((frames.max_ms - 2922.7).abs() < 0.1, "{frames:?}");

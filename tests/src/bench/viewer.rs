@@ -1,4 +1,4 @@
-//! The viewers that can be measured: this project's page, and others that are given by path.
+//! Serves the viewers that can be measured: this project's page and others given by path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,47 +6,45 @@ use std::path::{Path, PathBuf};
 use super::site::{self, Answer, Site};
 use crate::serving::{Launch, ServeProcess};
 
-/// One viewer, served on this machine.
+/// Viewer served on this machine.
 pub struct Viewer {
-    /// What the tables call it.
+    /// Name in the tables.
     pub name: String,
-    /// Where its page is.
     pub url: String,
-    /// Which page it is.
     pub kind: Kind,
-    /// Held for as long as it is measured, as is the next.
+    /// Keeps the page served while it is measured, as does `_site`.
     _server: Option<ServeProcess>,
     _site: Option<Site>,
 }
 
-/// What the harness has to know of a page: where its plot is, and how it says that it shows something.
+/// Kind of page, which decides where its plot is and how it signals that the plot is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// This project's page, which sets marks.
+    /// This project's page, which sets performance marks.
     Own,
-    /// PyTorch's own page, `MemoryViz.js`: a polygon of SVG for each allocation.
+    /// PyTorch's own page, `MemoryViz.js`, with an SVG polygon for each allocation.
     Official,
     /// Any page that draws on a canvas or in SVG.
     Page,
 }
 
 impl Viewer {
-    /// The built page of this project, as `snapscope` serves it.
+    /// Starts `snapscope` and returns its built page as a viewer.
     ///
     /// # Panics
     ///
-    /// It does not, or the page is not built.
+    /// Panics if `snapscope` does not start or the page is not built.
     pub fn own(snapscope: &Path) -> Self {
         let server = ServeProcess::launch(&Launch { program: Some(snapscope.to_owned()), ..Launch::default() });
         let url = format!("http://{}/", server.address);
         Self { name: "snapscope".to_owned(), url, kind: Kind::Own, _server: Some(server), _site: None }
     }
 
-    /// A viewer by its name and where it lies: a page, or a folder with one, or with PyTorch's `MemoryViz.js`.
+    /// Serves a viewer from a page, a folder with an `index.html`, or a folder with PyTorch's `MemoryViz.js`.
     ///
     /// # Errors
     ///
-    /// No page is there, or what it needs is not.
+    /// Returns an error if there is no page or a file that it needs is missing.
     pub fn at(name: &str, path: &Path) -> Result<Self, String> {
         let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path }.to_owned();
         let is_official = folder.join("MemoryViz.js").is_file();
@@ -66,7 +64,7 @@ impl Viewer {
 }
 
 impl Kind {
-    /// A JavaScript expression that is true once the timeline is in the page.
+    /// Returns a JavaScript expression that is true once the timeline is in the page.
     pub fn is_drawn(self) -> &'static str {
         match self {
             Self::Own => "performance.getEntriesByName('timeline-drawn').length > 0",
@@ -78,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// The element that takes the wheel and the pointer.
+    /// Returns an expression of the element that receives wheel and pointer events.
     pub fn plot(self) -> &'static str {
         match self {
             Self::Own => "document.querySelector('[data-timeline]')",
@@ -87,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// The mark that a page sets once the model is ready, where it sets one.
+    /// Returns the mark that the page sets once the model is ready, if it sets one.
     pub fn parsed_mark(self) -> Option<&'static str> {
         (self == Self::Own).then_some("snapshot-parsed")
     }
@@ -97,7 +95,7 @@ fn with_page(folder: PathBuf, page: Vec<u8>) -> Answer {
     Box::new(move |path| if path == "/" { Some(page.clone()) } else { site::file(&folder, path) })
 }
 
-/// PyTorch's page as its own host serves it, but for d3, which it loads from another: here from a file beside it.
+/// Serves PyTorch's page as its host does, but with d3 from a local file instead of another host.
 fn official(folder: PathBuf) -> Result<Answer, String> {
     const PAGE: &str = "<!doctype html><meta charset=utf-8><script src=d3.min.js></script>\n\
         <body><script type=module src=MemoryViz.js></script>";
@@ -114,7 +112,7 @@ fn official(folder: PathBuf) -> Result<Answer, String> {
     }))
 }
 
-/// Takes what is imported from other hosts, which is d3 and its parts, from the global `d3`.
+/// Replaces imports from other hosts, which are d3 and its parts, by the global `d3`.
 fn with_local_d3(script: &str) -> String {
     let line = |line: &str| {
         let imported = line.strip_prefix("import ")?;

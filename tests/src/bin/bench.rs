@@ -1,4 +1,4 @@
-//! `./dev bench`: the page, other viewers and the command line over generated snapshots, as one set of tables.
+//! Runs `./dev bench`, which measures the page, other viewers and the command line over generated snapshots.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -55,7 +55,7 @@ fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// This program, and the command line beside it.
+/// Returns the paths of this program and of the command line beside it.
 fn programs(options: &Options) -> Result<Programs, String> {
     let bench = std::env::current_exe().map_err(|error| error.to_string())?;
     let beside = |name: &str| -> PathBuf { bench.with_file_name(name) };

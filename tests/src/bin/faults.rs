@@ -1,4 +1,4 @@
-//! `./dev faults [KILLS]`: random histories of kills, pauses and jumps, until so many processes were killed.
+//! Runs `./dev faults [KILLS]`: random histories of kills, pauses and clock jumps, up to a number of kills.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use testkit::histories::Programs;
 use testkit::histories::long::{Options, run};
 
-/// How many processes are killed unless it is said.
+/// Default number of processes to kill.
 const KILLS: usize = 500;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! `snapscope-generate`: writes a realistic snapshot of any size.
+//! Runs `snapscope-generate`, which writes a realistic snapshot of any size.
 
 use shared::pickle::Style;
 use std::fs::File;

@@ -1,5 +1,6 @@
-//! Compares this machine's GPU with the virtual one: `snapscope-gpu-check FILE.md` runs the configs of
-//! `tests/data/gpu-check` on both and writes the table.
+//! Compares this machine's GPU with the virtual one.
+//!
+//! `snapscope-gpu-check FILE.md` runs the configs of `tests/data/gpu-check` on both and writes the table.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -29,7 +30,7 @@ fn check(output: &Path) -> Result<(), String> {
         Command::new("nvidia-smi").args(RealGpu::QUERY).output().map_err(|error| format!("nvidia-smi: {error}"))?;
     let gpu = RealGpu::parse(&String::from_utf8_lossy(&answer.stdout)).ok_or("nvidia-smi names no GPU")?;
     let mut config = RecorderConfig::from_environment().map_err(|failure| failure.message)?;
-    // What reads a recording is not this program.
+    // Recordings are read by `snapscope`, not by this program.
     config.reader.set_file_name("snapscope");
     let mut rows = Vec::new();
     for path in configs() {
@@ -43,7 +44,7 @@ fn check(output: &Path) -> Result<(), String> {
     std::fs::write(output, page).map_err(|error| format!("{}: {error}", output.display()))
 }
 
-/// The configs that are compared, by name.
+/// Returns the paths of the configs to compare, sorted by name.
 fn configs() -> Vec<PathBuf> {
     let folder = root().join("tests/data/gpu-check");
     let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();

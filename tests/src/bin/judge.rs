@@ -1,6 +1,7 @@
-//! Prints what is known of the recordings of a folder beside what findings say: `snapscope-judge FOLDER [TRUTH]`.
+//! Prints the known truth about the recordings of a folder beside their findings.
 //!
-//! The truth is `truth.json`, `TRUTH.md` or `README.md` in the folder, unless another file is named.
+//! Usage: `snapscope-judge FOLDER [TRUTH]`. The truth is `truth.json`, `TRUTH.md` or `README.md` in the folder, unless
+//! another file is named.
 
 use std::env;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `./dev load`: the server under the load of many clients, and of many uploads at once.
+//! Runs `./dev load`, which puts the server under the load of many clients and concurrent uploads.
 
 fn main() {
     testkit::load::run();

@@ -1,4 +1,4 @@
-//! chromedriver, and the commands that only it has.
+//! Starts chromedriver and sends the commands that only it has.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -6,18 +6,18 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use fantoccini::wd::WebDriverCompatibleCommand;
 use serde_json::Value;
 
-/// A chromedriver of its own on a free port.
+/// A chromedriver process on a free port.
 pub(super) struct Driver {
     child: Child,
-    /// Where it listens.
     pub(super) url: String,
-    /// Held open: a driver that cannot write its log dies.
+    /// Held open, because a driver that cannot write its log exits.
     log: BufReader<ChildStdout>,
 }
 
 impl Driver {
-    /// Starts one; where the free port that it found is taken by the time it has it on both families of addresses, it
-    /// ends, and another one is tried.
+    /// Starts a chromedriver, in up to five attempts.
+    ///
+    /// chromedriver exits if the free port that it found is taken before it listens on both address families.
     #[track_caller]
     pub(super) fn start() -> Self {
         (0..5).find_map(|_| Self::try_start()).expect("chromedriver to listen on a port")
@@ -33,12 +33,12 @@ impl Driver {
         Some(driver)
     }
 
-    /// The number of its process, from which those of Chromium descend.
+    /// Returns the process id, from which the processes of Chromium descend.
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Reads the log up to the line that names the port; `None` where it ends before.
+    /// Reads the log up to the line that names the port; `None` if it ends before.
     fn wait_for_port(&mut self) -> Option<String> {
         let mut line = String::new();
         while self.log.read_line(&mut line).expect("text") > 0 {
@@ -58,7 +58,6 @@ impl Drop for Driver {
     }
 }
 
-/// A command that only chromedriver has.
 #[derive(Debug)]
 pub(super) struct Own {
     pub(super) path: &'static str,

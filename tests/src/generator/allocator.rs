@@ -1,4 +1,4 @@
-//! A small caching allocator: best fit, splitting and merging, without limits.
+//! Simulates a small caching allocator: best fit, splitting and merging, without a memory limit.
 //!
 //! It follows PyTorch's rules for rounding, segment sizes and splitting (`c10/cuda/CUDACachingAllocator.cpp`), so that
 //! the final segments look real and every event can be replayed to them.
@@ -12,16 +12,15 @@ const LARGE_SEGMENT: u64 = 20 << 20;
 const BIG: u64 = 10 << 20;
 const FIRST_ADDR: u64 = 0x7f00_0000_0000;
 
-/// One captured stack: PyTorch shares it between all that was recorded at once.
+/// Captured stack, which PyTorch shares between all records of one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Traceback {
-    /// Which capture it is.
+    /// Identity of the capture.
     pub(super) id: u64,
-    /// What it captured.
+    /// Number of the captured stack.
     pub(super) stack: u32,
 }
 
-/// What a block is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Inactive,
@@ -29,17 +28,15 @@ pub(super) enum State {
     PendingFree(Traceback),
 }
 
-/// One block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) size: u64,
-    /// The last request, stale when the block is inactive.
+    /// Size of the last request; stale if the block is inactive.
     pub(super) requested: u64,
     pub(super) state: State,
     segment: u64,
 }
 
-/// One segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) addr: u64,
@@ -48,39 +45,38 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Whether it serves requests of up to 1 MiB.
+    /// Returns true for a segment that serves requests of up to 1 MiB.
     pub(super) fn is_small(&self) -> bool {
         self.size == SMALL_SEGMENT
     }
 }
 
-/// The allocator's state.
 #[derive(Debug, Default)]
 pub(super) struct Allocator {
     segments: Vec<Segment>,
     blocks: BTreeMap<u64, Block>,
-    /// Free blocks by size and address, the small pool's and the large pool's.
+    /// Free blocks by size and address, for the small and the large pool.
     free: [BTreeSet<(u64, u64)>; 2],
 }
 
 impl Allocator {
-    /// The segments in address order.
+    /// Returns the segments in address order.
     pub(super) fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// The blocks of a segment in address order.
+    /// Returns the blocks of a segment in address order.
     pub(super) fn blocks_of(&self, segment: &Segment) -> impl Iterator<Item = (u64, &Block)> {
         self.blocks.range(segment.addr..segment.addr + segment.size).map(|(addr, block)| (*addr, block))
     }
 
-    /// The free block that a request is served from.
+    /// Returns the address of the free block that serves a request.
     pub(super) fn find(&self, requested: u64) -> Option<u64> {
         let size = round(requested);
         self.free[pool(size)].range((size, 0)..).next().map(|(_, addr)| *addr)
     }
 
-    /// Address and length of the segment that a request needs.
+    /// Returns address and size of the new segment that a request needs.
     pub(super) fn next_segment(&self, requested: u64) -> (u64, u64) {
         let addr =
             self.segments.last().map_or(FIRST_ADDR, |last| last.addr + last.size.next_multiple_of(SMALL_SEGMENT));
@@ -92,14 +88,14 @@ impl Allocator {
         (addr, size)
     }
 
-    /// Adds the next segment, free as a whole.
+    /// Adds the next segment, which consists of one free block.
     pub(super) fn add_segment(&mut self, requested: u64, traceback: Traceback) {
         let (addr, size) = self.next_segment(requested);
         self.segments.push(Segment { addr, size, traceback });
         self.insert_free(addr, Block { size, requested: 0, state: State::Inactive, segment: addr });
     }
 
-    /// Hands out the front of a free block.
+    /// Allocates the front of a free block.
     pub(super) fn take(&mut self, addr: u64, requested: u64, traceback: Traceback) {
         let mut block = self.remove_free(addr);
         let size = round(requested);
@@ -113,7 +109,7 @@ impl Allocator {
         self.blocks.insert(addr, block);
     }
 
-    /// Marks a block as no longer wanted.
+    /// Marks a block as freed by the user but not yet complete.
     pub(super) fn request_free(&mut self, addr: u64) {
         let block = self.blocks.get_mut(&addr).expect("a block that was handed out");
         if let State::Allocated(traceback) = block.state {
@@ -121,7 +117,7 @@ impl Allocator {
         }
     }
 
-    /// Puts a block back, merged with its free neighbours.
+    /// Completes a free and merges the block with its free neighbours.
     pub(super) fn complete_free(&mut self, addr: u64) {
         let mut block = self.blocks.remove(&addr).expect("a block that was handed out");
         block.state = State::Inactive;

@@ -1,4 +1,4 @@
-//! The snapshot of a run, written as torch 2.15 lays it out.
+//! Writes the snapshot of a run in the layout of PyTorch 2.15.
 
 use super::Config;
 use super::allocator::{Allocator, Block, Segment, State, Traceback};
@@ -8,21 +8,20 @@ use shared::pickle::{MemoId, Style, Writer};
 use shared::trace::Stage;
 use std::collections::HashMap;
 
-/// Writes one snapshot: segments, then events, then the rest.
+/// Writer of one snapshot: segments, then events, then the rest.
 pub(super) struct Document<'a, S> {
     writer: Writer<S>,
     style: Style,
     stacks: &'a Stacks,
     events: usize,
     frames: Vec<Option<MemoId>>,
-    /// The frame lists of live blocks and of segments, which their events refer to.
+    /// Frame lists of live blocks and of segments, which their events refer to.
     written: HashMap<Traceback, MemoId>,
-    /// The frame list of the last event: both events of a free share one.
+    /// Frame list of the last event: both events of a free share one.
     last: Option<(Traceback, MemoId)>,
 }
 
 impl<'a, S: FnMut(&[u8])> Document<'a, S> {
-    /// Begins a snapshot.
     pub(super) fn begin(config: &Config, stacks: &'a Stacks, sink: S) -> Self {
         let mut writer = Writer::new(config.style, sink);
         writer.begin_dict(6);
@@ -31,7 +30,7 @@ impl<'a, S: FnMut(&[u8])> Document<'a, S> {
         Self { writer, style, stacks, events, frames, written: HashMap::new(), last: None }
     }
 
-    /// Writes the final state.
+    /// Writes the final segments and blocks.
     pub(super) fn segments(&mut self, allocator: &Allocator) {
         self.writer.key("segments");
         self.writer.begin_list(allocator.segments().len());
@@ -91,14 +90,12 @@ impl<'a, S: FnMut(&[u8])> Document<'a, S> {
         self.writer.end();
     }
 
-    /// Begins the trace of device 0.
     pub(super) fn begin_events(&mut self) {
         self.writer.key("device_traces");
         self.writer.begin_list(1);
         self.writer.begin_list(self.events);
     }
 
-    /// Writes the next event of device 0.
     pub(super) fn event(&mut self, event: &TraceEvent) {
         self.writer.begin_dict(9);
         self.writer.key("action");
@@ -110,7 +107,7 @@ impl<'a, S: FnMut(&[u8])> Document<'a, S> {
             self.int("time_us", event.time_us);
         }
         self.writer.key("compile_context");
-        // A new object for each event, as torch makes it.
+        // PyTorch makes a new string object for each event, so each is written in full.
         self.writer.text("N/A");
         self.writer.key("user_metadata");
         self.writer.key("");
@@ -123,7 +120,7 @@ impl<'a, S: FnMut(&[u8])> Document<'a, S> {
         self.writer.end_shared();
     }
 
-    /// Ends the trace and writes what follows it.
+    /// Ends the trace and writes settings, annotations and the empty host lists.
     pub(super) fn finish(mut self, marks: &[Mark]) {
         self.writer.end();
         self.writer.end();
@@ -176,7 +173,7 @@ impl<'a, S: FnMut(&[u8])> Document<'a, S> {
         self.writer.end();
     }
 
-    /// Writes the stack of a segment or block, to which an event will refer.
+    /// Writes the stack of a segment or block, which an event will refer to.
     fn kept_frames(&mut self, traceback: Traceback) {
         self.frames(traceback);
         let (_, memo) = self.last.expect("a stack was just written");

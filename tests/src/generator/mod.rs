@@ -1,13 +1,11 @@
-//! Realistic snapshots of any size.
+//! Generates realistic snapshots of any size.
 //!
-//! A GPT-like training loop runs against a small caching allocator, and what happens is written as either of PyTorch's
+//! A GPT-like training loop runs against a small caching allocator, and its events are written as one of PyTorch's two
 //! picklers would: parameters, then steps of forward (activations stay), backward (without Python stacks, as in
-//! PyTorch's autograd threads) and AdamW.
-//! The same configuration gives the same bytes on every machine.
+//! PyTorch's autograd threads) and AdamW. The same configuration gives the same bytes on every machine.
 //!
-//! The segments come first in a snapshot although they are the last to be known.
-//! So the loop runs twice, for the final state and for the events, and nothing is kept in between: memory stays small
-//! whatever the number of events.
+//! A snapshot begins with its segments, although they are known last. So the loop runs twice, once for the final state
+//! and once for the events, and nothing is kept in between: memory use does not depend on the number of events.
 
 mod allocator;
 mod document;
@@ -19,18 +17,18 @@ pub use random::Random;
 
 use shared::pickle::Style;
 
-/// What snapshot to make.
+/// Parameters of a generated snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Chooses stacks, times and the number of temporaries.
+    /// Seed of the stacks, times and number of temporaries.
     pub seed: u64,
-    /// The exact number of events; about 105 bytes each in the Python styles.
+    /// Exact number of events, about 105 to 120 bytes each in the Python styles.
     pub events: usize,
-    /// Whose pickle it looks like.
+    /// Pickler whose output the snapshot resembles.
     pub style: Style,
 }
 
-/// Writes a snapshot piece after piece into `sink`.
+/// Writes a snapshot piece by piece into `sink`.
 pub fn generate<S: FnMut(&[u8])>(config: &Config, sink: S) {
     let stacks = stacks::Stacks::new(config.seed);
     let run = training::run(config, &stacks, &mut |_| ());
@@ -41,7 +39,7 @@ pub fn generate<S: FnMut(&[u8])>(config: &Config, sink: S) {
     document.finish(&run.marks);
 }
 
-/// A snapshot in memory.
+/// Generates a snapshot in memory.
 pub fn generate_vec(config: &Config) -> Vec<u8> {
     let mut bytes = Vec::new();
     generate(config, |piece| bytes.extend_from_slice(piece));

@@ -1,16 +1,15 @@
-//! Random numbers that are the same on every machine.
+//! Generates random numbers that are the same on every machine.
 
-/// SplitMix64, see Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+/// SplitMix64 generator, see Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator for this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -19,17 +18,17 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is at least 1.
+    /// Returns a number below `bound`, which must be at least 1.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.bits() % bound as u64) as usize
     }
 
-    /// One of these, which are not none.
+    /// Returns one element of `all`, which must not be empty.
     pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 
-    /// Whether something with this chance in percent happens.
+    /// Returns true with a probability of `percent` percent.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

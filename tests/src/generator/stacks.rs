@@ -1,20 +1,20 @@
-//! The call stacks of the generated program: a few hundred sites that share most of their frames.
+//! Makes the call stacks of the generated program: a few hundred call sites that share most of their frames.
 
 use super::Random;
 
-/// Layers of the model.
+/// Number of layers of the model.
 pub(super) const LAYERS: usize = 12;
-/// Call sites in the forward code of a layer.
+/// Number of call sites in the forward code of a layer.
 pub(super) const LAYER_SITES: usize = 26;
-/// Call sites in the code that builds the model.
+/// Number of call sites in the code that builds the model.
 pub(super) const INIT_SITES: usize = 48;
-/// Call sites in the optimizer.
+/// Number of call sites in the optimizer.
 pub(super) const OPTIMIZER_SITES: usize = 16;
 
 const LIBRARY: &str = "/opt/venv/lib/python3.12/site-packages";
 const HELPERS: usize = 380;
 
-/// One frame of the generated program.
+/// Stack frame of the generated program.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) name: String,
@@ -22,20 +22,19 @@ pub(super) struct Frame {
     pub(super) line: u32,
 }
 
-/// A call site of the generated program.
+/// Call site of the generated program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Site {
-    /// An autograd thread, where there is no Python stack.
+    /// Code in an autograd thread, which has no Python stack.
     Backward,
-    /// The code that builds the model.
+    /// Code that builds the model.
     Init(usize),
-    /// The forward code of one layer.
+    /// Forward code of a layer: layer and call site.
     Forward(usize, usize),
-    /// The optimizer.
     Optimizer(usize),
 }
 
-/// All frames, and for each site its stack of 11 to 21 of them, innermost first.
+/// All frames, and for each call site its stack of 11 to 21 of them, innermost first.
 #[derive(Debug)]
 pub(super) struct Stacks {
     pub(super) frames: Vec<Frame>,
@@ -43,12 +42,12 @@ pub(super) struct Stacks {
 }
 
 impl Stacks {
-    /// The stacks for a seed, which chooses how deep they are.
+    /// Creates the stacks for a seed, which decides their depths.
     pub(super) fn new(seed: u64) -> Self {
         Builder { random: Random::new(seed), stacks: Self { frames: Vec::new(), stacks: vec![Vec::new()] } }.build()
     }
 
-    /// The number of the site's stack.
+    /// Returns the number of the call site's stack.
     pub(super) fn of(&self, site: Site) -> u32 {
         let index = match site {
             Site::Backward => 0,
@@ -59,7 +58,7 @@ impl Stacks {
         index as u32
     }
 
-    /// The frames of a stack, innermost first, as positions in [`frames`](Self::frames).
+    /// Returns the frames of a stack, innermost first, as positions in [`frames`](Self::frames).
     pub(super) fn frames_of(&self, stack: u32) -> &[u32] {
         &self.stacks[stack as usize]
     }
@@ -101,7 +100,7 @@ impl Builder {
     fn site(&mut self, inner: &[u32], helpers: &[u32], outer: &[u32]) {
         let depth = 11 + self.random.below(11);
         let mut stack = inner.to_vec();
-        // Helpers call one another: a run of neighbours is what a decorator or a hook leaves.
+        // Helpers call one another in a row, as the frames of decorators and hooks do.
         let first = self.random.below(helpers.len());
         let missing = depth.saturating_sub(inner.len() + outer.len());
         stack.extend((0..missing).map(|n| helpers[(first + n) % helpers.len()]));
@@ -119,7 +118,7 @@ impl Builder {
         self.frame(name, &format!("{LIBRARY}/{file}"), line)
     }
 
-    /// The position of a frame, which is added if it is new.
+    /// Returns the position of a frame, which is added if it is new.
     fn frame(&mut self, name: &str, filename: &str, line: u32) -> u32 {
         let frames = &mut self.stacks.frames;
         let same = |frame: &Frame| frame.line == line && frame.name == name && frame.filename == filename;

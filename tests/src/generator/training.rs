@@ -1,24 +1,23 @@
-//! The training loop whose memory is recorded: a GPT-2 small with AdamW.
+//! Simulates the training loop whose memory is recorded: a GPT-2 small with AdamW.
 
 use super::allocator::{Allocator, Traceback};
 use super::stacks::{INIT_SITES, LAYER_SITES, LAYERS, Site, Stacks};
 use super::{Config, Random};
 use shared::trace::{Action, Stage};
 
-/// Microseconds since the Unix epoch at which a run begins.
+/// Start of a run in microseconds since the Unix epoch.
 const START_US: i64 = 1_795_148_703_633_704;
-/// Parameters outside the layers, in bytes: token and position embeddings, final norm.
+/// Sizes in bytes of the parameters outside the layers: token and position embeddings, final norm.
 const EMBEDDINGS: [u64; 4] = [154_389_504, 3_145_728, 3072, 3072];
-/// The parameters of a layer, in bytes.
+/// Sizes in bytes of the parameters of a layer.
 const PARAMETERS: [u64; 12] =
     [3072, 3072, 7_077_888, 9216, 2_359_296, 3072, 3072, 3072, 9_437_184, 12_288, 9_437_184, 3072];
-/// What the forward pass of a layer keeps for the backward pass, in bytes.
+/// Sizes in bytes of the activations that a layer keeps for the backward pass.
 const ACTIVATIONS: [u64; 16] = [
     12_582_912, 16_384, 16_384, 37_748_736, 12_582_912, 196_608, 12_582_912, 12_582_912, 12_582_912, 16_384, 16_384,
     50_331_648, 50_331_648, 12_582_912, 3_145_728, 12_582_912,
 ];
 
-/// One recorded event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TraceEvent {
     pub(super) action: Action,
@@ -28,7 +27,7 @@ pub(super) struct TraceEvent {
     pub(super) traceback: Traceback,
 }
 
-/// One end of a span.
+/// Start or end of an annotated span.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     pub(super) stage: Stage,
@@ -36,7 +35,7 @@ pub(super) struct Mark {
     pub(super) time_us: i64,
 }
 
-/// What a run leaves behind.
+/// Final state of a run.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) allocator: Allocator,
@@ -59,10 +58,10 @@ pub(super) fn run(config: &Config, stacks: &Stacks, on_event: &mut dyn FnMut(&Tr
     training.run
 }
 
-/// The recording has its events.
+/// Error that ends the loop once the recording has all its events.
 struct Full;
 
-/// A tensor: where it is and how large.
+/// Address and size of a tensor.
 #[derive(Clone, Copy)]
 struct Tensor {
     addr: u64,
@@ -119,7 +118,7 @@ impl Training<'_> {
         Ok(kept)
     }
 
-    /// Frees the activations layer by layer, last first, and makes a gradient for each parameter.
+    /// Frees the activations layer by layer, last layer first, and allocates a gradient for each parameter.
     fn backward(&mut self, parameters: &[Tensor], activations: Vec<Vec<Tensor>>) -> Result<Vec<Tensor>, Full> {
         let mut gradients = Vec::with_capacity(parameters.len());
         let (embeddings, layers) = parameters.split_at(EMBEDDINGS.len());
@@ -142,7 +141,7 @@ impl Training<'_> {
         Ok(gradients)
     }
 
-    /// AdamW: two moments for each parameter from the first step on, and temporaries in every step.
+    /// Runs AdamW: two moments per parameter, allocated in the first step, and temporaries in every step.
     fn optimize(&mut self, parameters: &[Tensor], states: &mut Vec<Tensor>) -> Result<(), Full> {
         self.mark(Stage::Start, "Optimizer.step#AdamW.step".to_owned());
         let is_first = states.is_empty();
@@ -196,7 +195,7 @@ impl Training<'_> {
     /// Records an event unless the recording is full; the allocator changes only afterwards.
     fn record(&mut self, action: Action, addr: u64, size: u64, traceback: Traceback) -> Result<(), Full> {
         self.events_left = self.events_left.checked_sub(1).ok_or(Full)?;
-        // A third of the events of a fast host share their microsecond with the one before.
+        // On a fast host, a third of the events have the same microsecond as the event before.
         if !self.random.chance(37) {
             self.time_us += 1 + self.random.below(9) as i64;
         }

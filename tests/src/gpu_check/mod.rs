@@ -1,4 +1,4 @@
-//! A real GPU against the virtual one: the same configs on both, and how far their snapshots agree.
+//! Compares the snapshots of the same configs on a real GPU and on the virtual one.
 
 pub mod sequences;
 pub mod table;
@@ -14,32 +14,32 @@ use crate::corpus::decode;
 use sequences::{Agreement, Step, steps};
 use table::Comparison;
 
-/// A real GPU, as its driver describes it.
+/// Real GPU as described by its driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RealGpu {
-    /// Its product name.
     pub name: String,
-    /// Its compute capability: `9.0`.
+    /// Compute capability, such as `9.0`.
     pub capability: String,
 }
 
 impl RealGpu {
-    /// What `nvidia-smi` is asked for.
+    /// Arguments of the `nvidia-smi` query that [`Self::parse`] reads.
     pub const QUERY: [&str; 3] = ["--query-gpu=name,compute_cap", "--format=csv,noheader", "--id=0"];
 
-    /// Reads the answer to [`Self::QUERY`].
+    /// Parses the answer to [`Self::QUERY`].
     pub fn parse(answer: &str) -> Option<Self> {
         let (name, capability) = answer.lines().next()?.rsplit_once(',')?;
         Some(Self { name: name.trim().to_owned(), capability: capability.trim().to_owned() })
     }
 
-    /// The virtual card that stands for it, with the memory that PyTorch sees.
+    /// Returns the virtual card that corresponds to this GPU, with the memory that PyTorch reports.
     ///
-    /// A card of the table stands for its product; memory differs by some tenths of a percent with the driver.
+    /// A card of the table is used if product and memory match; the memory varies by some tenths of a percent with the
+    /// driver.
     ///
     /// # Errors
     ///
-    /// There is no virtual card of its capability.
+    /// Returns an error if there is no virtual card of this compute capability.
     pub fn card(&self, memory_bytes: u64) -> Result<Card, String> {
         let is_near = |card: &Card| card.memory_bytes.abs_diff(memory_bytes) <= memory_bytes / 200;
         match Card::all().find(|card| card.product == self.name && is_near(card)) {
@@ -49,12 +49,11 @@ impl RealGpu {
     }
 }
 
-/// One side of a comparison.
+/// Recording on one of the two GPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// Its figures.
     pub recording: Recording,
-    /// Its events, on the device that it ran on.
+    /// Events of the device that the job ran on.
     pub steps: Vec<Step>,
 }
 
@@ -62,7 +61,7 @@ pub struct Side {
 ///
 /// # Errors
 ///
-/// There is no recording, or its file cannot be read again: a sentence says why.
+/// Returns a sentence with the reason if the recording fails or its file cannot be read.
 pub fn record(config: &RecorderConfig, job: &Job, device: Device) -> Result<Side, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let output = folder.path().join("snapshot.pickle");
@@ -92,11 +91,11 @@ pub fn compare(real: &Side, other: &Side) -> Comparison {
     }
 }
 
-/// Runs a job on the GPU with index 0 and on the virtual card that stands for it.
+/// Runs a job on the GPU with index 0 and on the corresponding virtual card.
 ///
 /// # Errors
 ///
-/// One of the runs has no recording, or there is no such virtual card.
+/// Returns an error if one of the recordings fails or there is no such virtual card.
 pub fn compare_with_virtual(config: &RecorderConfig, job: &Job, gpu: &RealGpu) -> Result<Comparison, String> {
     let real = record(config, job, Device::Cuda(0))?;
     let started = real.recording.started.as_ref().ok_or("the real GPU did not say what it is")?;
@@ -104,7 +103,7 @@ pub fn compare_with_virtual(config: &RecorderConfig, job: &Job, gpu: &RealGpu) -
     Ok(compare(&real, &record(config, job, Device::Virtual(cards))?))
 }
 
-/// Nobody follows.
+/// Watcher that ignores all lines.
 struct Deaf;
 
 impl Watcher for Deaf {

@@ -1,22 +1,22 @@
-//! How far two sequences of events agree.
+//! Measures the agreement of two sequences of events.
 
 use shared::trace::{Action, Trace};
 
-/// What is compared of an event: addresses and times differ from run to run.
+/// Compared part of an event: action and size. Addresses and times differ from run to run.
 pub type Step = (Action, u64);
 
-/// How far two sequences agree.
+/// Agreement of two sequences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agreement {
-    /// Events of both.
+    /// Number of events of both.
     pub events: (usize, usize),
-    /// Index of the first event that differs, and what stands there in both; `None` where they are equal.
+    /// Index of the first difference and the events there; `None` if the sequences are equal.
     pub first_difference: Option<(usize, Option<Step>, Option<Step>)>,
-    /// Events of the longest common subsequence; `None` where more than [`MOST_EDITS`] separate them.
+    /// Length of the longest common subsequence; `None` if more than [`MOST_EDITS`] edits separate the sequences.
     pub equal: Option<usize>,
 }
 
-/// The most insertions and deletions that are looked for: the search takes the square of their number.
+/// Maximum number of insertions and deletions searched, because the time grows with the square of their number.
 pub const MOST_EDITS: usize = 20_000;
 
 impl Agreement {
@@ -30,7 +30,7 @@ impl Agreement {
         Self { events: (left.len(), right.len()), first_difference, equal }
     }
 
-    /// The share of events that both have, from 0 to 1; 1 for two empty sequences.
+    /// Returns the fraction of events in both sequences, from 0 to 1; 1 for two empty sequences.
     pub fn share(&self) -> Option<f64> {
         let (left, right) = self.events;
         let all = (left + right) as f64;
@@ -38,18 +38,20 @@ impl Agreement {
     }
 }
 
-/// The events of one device of a trace, as they are compared.
+/// Returns the events of one device in the form in which they are compared.
 pub fn steps(trace: &Trace, device: i64) -> Vec<Step> {
     let events = trace.devices.iter().filter(|entry| entry.index == device).flat_map(|entry| entry.events.iter());
     events.map(|event| (event.action, event.size_bytes)).collect()
 }
 
-/// The least number of insertions and deletions that make one sequence the other, if they are at most `most`.
+/// Returns the least number of insertions and deletions that turn `left` into `right`, if it is at most `most`.
 ///
-/// Myers' greedy search: `reach[d]` is how far into `left` one gets on diagonal `d` (`left` minus `right`) with so
-/// many edits; each round allows one more. With `left` = `a b c` and `right` = `a c`, round 0 gets past `a` on diagonal
-/// 0, and round 1 deletes `b`, which leads to diagonal 1 and along it past `c` to the end of both.
-/// It takes time in proportion to the length times the edits, and memory in proportion to the edits.
+/// This is Myers' greedy search. `reach[d]` is the furthest position in `left` on diagonal `d` (position in `left`
+/// minus position in `right`) that the current number of edits can reach; each round allows one more edit. With `left`
+/// = `a b c` and `right` = `a c`, round 0 gets past `a` on diagonal 0; round 1 deletes `b`, which leads to diagonal 1
+/// and along it past `c` to the end of both.
+///
+/// The time is proportional to the length times the edits, the memory to `most`.
 fn edit_distance<T: PartialEq>(left: &[T], right: &[T], most: usize) -> Option<usize> {
     let most = most.min(left.len() + right.len()) as isize;
     let (rows, columns) = (left.len() as isize, right.len() as isize);
@@ -85,7 +87,7 @@ fn edit_distance<T: PartialEq>(left: &[T], right: &[T], most: usize) -> Option<u
 mod tests {
     use super::*;
 
-    /// The table of all prefixes: what the search above spares.
+    /// Computes the edit distance from the table of all prefixes, which the search above avoids.
     fn naive(left: &[u8], right: &[u8]) -> usize {
         let mut table = vec![vec![0; right.len() + 1]; left.len() + 1];
         for i in 0..=left.len() {

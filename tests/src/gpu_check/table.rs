@@ -1,30 +1,28 @@
-//! The comparison of a real with a virtual GPU as a table.
+//! Writes the comparison of a real and a virtual GPU as a Markdown table.
 
 use shared::base::format::{bytes, count};
 
 use super::sequences::{Agreement, MOST_EDITS, Step};
 
-/// What one config came to on both.
+/// Results of one config on both GPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The name of the config.
     pub name: String,
-    /// The comparison, or why there is none.
+    /// Comparison, or the reason why there is none.
     pub outcome: Result<Comparison, String>,
 }
 
-/// The figures of both runs, the real one first.
+/// Figures of both runs, the real one first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// Peak of rounded bytes of blocks in use.
+    /// Peak of the rounded bytes of allocated blocks.
     pub allocated_bytes: (u64, u64),
-    /// Peak of bytes of segments.
+    /// Peak of the bytes of segments.
     pub reserved_bytes: (u64, u64),
-    /// How far their events agree.
     pub agreement: Agreement,
 }
 
-/// The table in Markdown, with a headline that says what was compared.
+/// Writes the table in Markdown, with a headline that names both GPUs.
 pub fn markdown(real: &str, virtual_card: &str, rows: &[Row]) -> String {
     let mut page = format!("# {real} and the virtual GPU {virtual_card}\n\n");
     page += "| config | peak allocated, real | virtual | peak reserved, real | virtual | events, real | virtual \
@@ -33,7 +31,7 @@ pub fn markdown(real: &str, virtual_card: &str, rows: &[Row]) -> String {
     for row in rows {
         let cells = match &row.outcome {
             Ok(comparison) => cells(comparison),
-            // A cell is one line, and a bar would end it.
+            // A cell is one line, and an unescaped bar would end it.
             Err(why) => format!("{} | | | | | | |", why.replace('\n', " ").replace('|', "\\|")),
         };
         page += &format!("| {} | {cells} |\n", row.name);
@@ -55,7 +53,7 @@ fn cells(comparison: &Comparison) -> String {
     .join(" | ")
 }
 
-/// `+1.25 %`, from the first to the second.
+/// Formats the relative change from the first to the second, such as `+1.25 %`.
 fn change(real: u64, other: u64) -> String {
     match (real, other) {
         (real, other) if real == other => "equal".to_owned(),
@@ -66,7 +64,7 @@ fn change(real: u64, other: u64) -> String {
 
 fn share(agreement: &Agreement) -> String {
     match agreement.share() {
-        // Rounding up to 100 would hide what differs.
+        // Rounding up to 100 % would hide a difference.
         Some(share) if agreement.first_difference.is_some() => format!("{:.2} %", (share * 1e4).floor() / 1e2),
         Some(_) => "all".to_owned(),
         None => format!("more than {} edits apart", count(MOST_EDITS as u64)),

@@ -1,4 +1,4 @@
-//! What has to be so once everything has come to rest, whatever happened before.
+//! Checks what must hold once all processes have stopped, whatever happened before.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,25 +11,24 @@ use server::store::Store;
 
 use super::fleet::Fleet;
 
-/// How long recorders may outlive a keeper that was killed.
+/// Time that recorders may outlive a worker that was killed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is left once everything has been stopped.
+/// Contents of database and store after all processes have stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rest {
-    /// Objects in the store.
     pub objects: usize,
-    /// Objects without a row, which went to the trash.
+    /// Objects without a row, which housekeeping moved to the trash.
     pub discarded: u64,
-    /// Rows of the store that nothing refers to.
+    /// Snapshot rows that nothing refers to.
     pub unreferenced: usize,
 }
 
-/// Checks processes that were stopped, and then what they left: database and store agree once the house is kept.
+/// Checks the stopped processes and that database and store agree after housekeeping.
 ///
 /// # Errors
 ///
-/// Something is left over, or something is missing: what.
+/// Returns a message if something is left over or missing.
 pub fn check(fleet: &Fleet) -> Result<Rest, String> {
     no_recorder_is_left(fleet)?;
     nothing_is_under_way(fleet)?;
@@ -56,7 +55,7 @@ fn no_recorder_is_left(fleet: &Fleet) -> Result<(), String> {
     Ok(())
 }
 
-/// A worker that was killed and has not come back on its machine leaves what it was at, and nobody else does.
+/// Scratch files may remain only from a worker that was killed and not restarted on its machine.
 fn nothing_is_under_way(fleet: &Fleet) -> Result<(), String> {
     let is_of_the_dead = |file: &Path| fleet.killed().iter().any(|folder| file.starts_with(folder));
     let is_under_way =
@@ -66,7 +65,7 @@ fn nothing_is_under_way(fleet: &Fleet) -> Result<(), String> {
     if left.is_empty() { Ok(()) } else { Err(format!("left over of what was under way: {left:?}")) }
 }
 
-/// Removes what nothing refers to, whatever its age.
+/// Removes everything without a reference, whatever its age.
 async fn keep_house(fleet: &Fleet) -> Result<Rest, SnapshotError> {
     let (database, store) = (Database::open(&fleet.database).await?, Store::open(&fleet.store())?);
     let keep_jobs = Duration::from_secs(30 * 24 * 3600);
@@ -79,7 +78,6 @@ async fn keep_house(fleet: &Fleet) -> Result<Rest, SnapshotError> {
     Ok(Rest { objects, discarded, unreferenced })
 }
 
-/// All files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()

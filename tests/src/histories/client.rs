@@ -1,4 +1,4 @@
-//! A client that takes a server for what it is: there, gone, or gone in the middle of an answer.
+//! Sends requests to a server that may be down or may die in the middle of an answer.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -7,54 +7,52 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// How long an answer may take before the client gives up on it and asks again.
+/// Time after which the client gives up on an answer and asks again.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the servers under test want to see before they change something.
+/// Token that the servers under test demand for changes.
 pub(super) const TOKEN: &str = "the-token-of-the-tests";
 
-/// Where the server listens at this moment: a server that comes back has another port.
+/// HTTP client with the current address of the server, whose port changes with every restart.
 #[derive(Debug, Clone)]
 pub struct Client(Arc<Mutex<SocketAddr>>);
 
-/// An answer that came whole.
+/// Complete answer.
 #[derive(Debug)]
 pub struct Answer {
-    /// The status code.
     pub status: u16,
-    /// The body as it was sent.
+    /// Body as it was sent.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// The body as JSON; null where it is none.
+    /// Parses the body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 }
 
 impl Client {
-    /// A client of a server.
     pub fn new(address: SocketAddr) -> Self {
         Self(Arc::new(Mutex::new(address)))
     }
 
-    /// The server has moved.
+    /// Sets a new server address.
     pub fn go_to(&self, address: SocketAddr) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = address;
     }
 
-    /// Asks for a path; `None` where no whole answer comes.
+    /// Sends a GET request; `None` without a complete answer.
     pub fn get(&self, path: &str) -> Option<Answer> {
         self.ask("GET", path, &[], &[])
     }
 
-    /// Sends a body; `None` where no whole answer comes: it may have arrived all the same.
+    /// Sends a POST request; `None` without a complete answer, although the request may have been processed.
     pub fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Option<Answer> {
         self.ask("POST", path, headers, body)
     }
 
-    /// Asks with any method, as whoever has the server's token unless a header says otherwise.
+    /// Sends a request with any method and with the server's token, unless a header overrides it.
     pub(super) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Option<Answer> {
         let mut stream = self.send(method, path, headers, body)?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
@@ -63,7 +61,7 @@ impl Client {
         whole(&answer)
     }
 
-    /// Reads a stream for a time, or until it ends; returns its status and what came until then.
+    /// Reads a stream for `time` or until it ends; returns its status and the text received.
     pub(super) fn listen(&self, path: &str, headers: &[(&str, &str)], time: Duration) -> Option<(u16, String)> {
         const MOMENT: Duration = Duration::from_millis(100);
         let mut stream = self.send("GET", path, headers, &[])?;
@@ -73,7 +71,7 @@ impl Client {
             match stream.read(&mut piece) {
                 Ok(0) => break,
                 Ok(bytes) => heard.extend_from_slice(&piece[..bytes]),
-                // Nothing was said for a moment, or the server has gone.
+                // Nothing arrived within the read timeout.
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                 Err(_) => break,
             }
@@ -95,19 +93,19 @@ impl Client {
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n"
         );
         stream.write_all(head.as_bytes()).ok()?;
-        // A server that refuses may answer before it has read all.
+        // A server that refuses may answer before it has read the whole body.
         let _ = stream.write_all(body);
         Some(stream)
     }
 }
 
-/// An answer with all of the bytes that it announces.
+/// Parses an answer if it has all the bytes that it announces.
 fn whole(answer: &[u8]) -> Option<Answer> {
     let end = answer.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&answer[..end]).ok()?.to_ascii_lowercase();
     let status = status_of(&head)?;
     let body = &answer[end + 4..];
-    // An answer without content announces none.
+    // An answer with status 204 announces no length.
     let announced = head.lines().find_map(|line| line.strip_prefix("content-length: "));
     let length = announced.or((status == 204).then_some("0"))?;
     (body.len() == length.parse::<usize>().ok()?).then(|| Answer { status, body: body.to_vec() })

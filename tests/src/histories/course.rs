@@ -1,13 +1,12 @@
-//! The events of a job as a course: which state may come after which, and what may come in which state.
+//! Checks the order of a job's events: state transitions, and the events allowed in each state.
 
 use shared::api::{JobEvent, JobState};
 
-/// What the events of a job tell.
+/// Summary of a job's events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Course {
-    /// How often it was begun.
+    /// Number of times the job was started.
     pub(super) runs: usize,
-    /// Its last state.
     pub(super) state: Option<JobState>,
 }
 
@@ -16,14 +15,14 @@ impl Course {
     ///
     /// # Errors
     ///
-    /// One of them cannot come where it is: why, with its number.
+    /// Returns the reason and the number of the first event that is not allowed there.
     pub(super) fn of(bodies: &[String]) -> Result<Self, String> {
         bodies.iter().enumerate().try_fold(Self::default(), |course, (index, body)| {
             course.after(body).map_err(|error| format!("event {}: {error}", index + 1))
         })
     }
 
-    /// Whether nothing may come after it.
+    /// Returns true if no further event may follow.
     pub(super) fn is_over(self) -> bool {
         self.state.is_some_and(JobState::is_over)
     }
@@ -54,7 +53,7 @@ fn follows(before: Option<JobState>, state: JobState) -> bool {
 mod tests {
     use super::*;
 
-    /// Words of states, and `-` for something that a recorder says.
+    /// Builds a course from words: names of states, and any other word for a message of the recorder.
     fn course(words: &str) -> Result<Course, String> {
         let body = |word: &str| match JobState::of(word) {
             Some(state) => serde_json::to_string(&JobEvent::State { state }).unwrap(),

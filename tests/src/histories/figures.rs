@@ -1,4 +1,4 @@
-//! What happened in a history, in numbers.
+//! Counts what happened in a history.
 
 use std::fmt;
 
@@ -8,33 +8,33 @@ use super::ledger::Ledger;
 use super::model::Job;
 use super::plan::Step;
 
-/// What happened in a history.
+/// Counts of one or more histories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Processes that were killed.
     pub kills: usize,
-    /// Everything else that went wrong.
+    /// Faults that kill no process.
     pub other_faults: usize,
     /// Jobs that were acknowledged.
     pub jobs: usize,
-    /// Jobs that finished, failed and were cancelled, as far as they were not deleted.
+    /// Jobs that finished, failed and were cancelled, without those that were deleted.
     pub ends: [usize; 3],
-    /// Jobs that were begun more than once.
+    /// Jobs that were started more than once.
     pub begun_again: usize,
     /// Jobs and links that were deleted.
     pub deleted: usize,
     /// Links that were acknowledged.
     pub links: usize,
-    /// Events that were followed while they happened.
+    /// Events that were received while they happened.
     pub events: usize,
-    /// Objects in the store in the end.
+    /// Objects in the store at the end.
     pub objects: usize,
-    /// Objects without a row, which went to the trash.
+    /// Objects without a row, which housekeeping moved to the trash.
     pub discarded: usize,
 }
 
 impl Figures {
-    /// The figures of what went wrong, and of what the clients were promised.
+    /// Counts the faults and what the clients were promised.
     pub(super) fn of(steps: &[Step], ledger: &Ledger<'_>) -> Self {
         let ended = |state| ledger.jobs.iter().filter(|job| !job.is_deleted && job.end_state() == Some(state)).count();
         let runs = |job: &&Job| job.end.as_ref().and_then(|end| end["attempts"].as_u64()) > Some(1);
@@ -51,7 +51,7 @@ impl Figures {
         }
     }
 
-    /// Both together.
+    /// Adds two sets of counts.
     pub(super) fn and(&self, other: &Self) -> Self {
         Self {
             kills: self.kills + other.kills,

@@ -1,4 +1,4 @@
-//! A server, its workers, a database and a store: processes of a test's own, that can be killed and started again.
+//! Runs a server, its worker processes, a database and a store for one test, which can be killed and restarted.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -17,35 +17,35 @@ use crate::s3::{Mood, S3};
 use crate::serving::{Launch, ServeProcess, log_to};
 use crate::storage::Backend;
 
-/// How long nothing may be heard of a worker, unless a test says otherwise: longer than a busy machine keeps one silent.
+/// Default lease of a worker, longer than a loaded machine keeps one silent.
 const LEASE: Duration = Duration::from_secs(10);
 
-/// The programs that run recordings.
+/// Names of the programs that run recordings.
 const RECORDERS: [&str; 2] = ["snapscope-recorder", "play"];
 
-/// What a fleet begins with.
+/// Configuration of a fleet.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// What it keeps things in.
     pub backend: Backend,
-    /// Whether the store is a folder, beside PostgreSQL too: buckets refuse whoever has another time than they have.
+    /// True for a store in a folder, also with PostgreSQL, because a bucket refuses clients whose clock differs from
+    /// its own.
     pub has_folder: bool,
-    /// Jobs at once in the server's own process.
+    /// Concurrent jobs in the server process itself.
     pub jobs_in_server: usize,
-    /// Processes beside it that take one job at a time.
+    /// Number of worker processes beside it, which run one job at a time.
     pub workers: usize,
-    /// How long nothing may be heard of a worker.
+    /// Time without a sign of life after which a worker counts as dead.
     pub lease: Duration,
-    /// The program `snapscope`, with the recorder beside it.
+    /// Path of the program `snapscope`, with the recorder beside it.
     pub program: PathBuf,
-    /// Further variables of all processes.
+    /// Additional environment variables of all processes.
     pub environment: Vec<(String, OsString)>,
-    /// The file that takes what the processes log, if it is not to be seen.
+    /// File for the logs of the processes; `None` leaves them on standard error.
     pub log: Option<PathBuf>,
 }
 
 impl Setup {
-    /// A server of this program that records nothing, and no worker.
+    /// Configures a server from this program that records nothing, without workers.
     pub fn new(backend: Backend, program: &Path) -> Self {
         let program = program.to_owned();
         Self {
@@ -85,16 +85,16 @@ impl Setup {
     }
 }
 
-/// Processes, and what they keep things in.
+/// Running processes with their database and store.
 pub struct Fleet {
-    /// Who asks the server, wherever it is.
+    /// HTTP client of the server, which follows it to a new port.
     pub client: Client,
-    /// The address of the database.
+    /// URL of the database.
     pub database: String,
     launch: Launch,
     server: Option<ServeProcess>,
     workers: Vec<Worker>,
-    // After the processes that use them.
+    // Dropped after the processes that use them.
     postgres: Option<Postgres>,
     bucket: Option<S3>,
     folder: TempDir,
@@ -105,7 +105,7 @@ impl Fleet {
     ///
     /// # Panics
     ///
-    /// One of them does not start.
+    /// Panics if one of them does not start.
     #[track_caller]
     pub fn start(setup: &Setup) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
@@ -123,37 +123,37 @@ impl Fleet {
         fleet
     }
 
-    /// Where the store is.
+    /// Returns the address of the store.
     pub fn store(&self) -> StoreAddress {
         self.bucket.as_ref().map_or_else(|| StoreAddress::Folder(self.store_folder()), S3::address)
     }
 
-    /// The folder of all that the processes keep on this machine.
+    /// Returns the folder of everything that the processes keep on this machine.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The folder of the store, where it is none in a bucket.
+    /// Returns the folder of the store; it is unused with a bucket.
     pub fn store_folder(&self) -> PathBuf {
         self.folder.path().join("server/store")
     }
 
-    /// Whether the store is a folder.
+    /// Returns true if the store is a folder.
     pub(super) fn has_folder(&self) -> bool {
         self.bucket.is_none()
     }
 
-    /// How many workers were started beside the server.
+    /// Returns the number of workers that were started beside the server.
     pub(super) fn workers(&self) -> usize {
         self.workers.len()
     }
 
-    /// The folders of workers that were killed: nobody comes back there.
+    /// Returns the data folders of workers that were killed and not restarted.
     pub fn killed(&self) -> Vec<&Path> {
         self.workers.iter().filter(|worker| worker.was_killed).map(|worker| worker.data.as_path()).collect()
     }
 
-    /// Kills the server, as a machine does that runs out of memory.
+    /// Kills the server with SIGKILL, as the kernel does when memory runs out.
     pub fn kill_server(&mut self) {
         self.server.take().expect("it runs").stop("KILL");
     }
@@ -162,17 +162,17 @@ impl Fleet {
     ///
     /// # Panics
     ///
-    /// It does not start.
+    /// Panics if it does not start.
     #[track_caller]
     pub fn start_server(&mut self) {
         self.try_start_server().unwrap_or_else(|wrong| panic!("{wrong}"));
     }
 
-    /// As [`Self::start_server`].
+    /// Starts the server again, like [`Self::start_server`].
     ///
     /// # Errors
     ///
-    /// It does not start: what it printed.
+    /// Returns what the server printed if it does not start.
     pub(super) fn try_start_server(&mut self) -> Result<(), String> {
         let server = ServeProcess::try_launch(&self.launch);
         let server = server.map_err(|line| format!("the server does not start, and prints {line:?}; see its log"))?;
@@ -181,7 +181,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Starts a server beside none, and kills it before it may have come far.
+    /// Starts a server while none is running and kills it after `time`, possibly during its start.
     pub(super) fn start_in_vain(&self, time: Duration) {
         let mut child = self.launch.spawn(&self.folder.path().join("server"));
         std::thread::sleep(time);
@@ -190,37 +190,34 @@ impl Fleet {
         let _ = child.wait();
     }
 
-    /// Starts one more worker on a machine of its own.
+    /// Starts another worker with its own data folder, as on another machine.
     pub fn start_worker(&mut self) {
         let data = self.folder.path().join(format!("worker-{}", self.workers.len()));
         self.workers.push(Worker::start(&self.launch, &data));
     }
 
-    /// Starts a worker that was stopped or killed on its machine again.
+    /// Starts a worker that was stopped or killed again on its data folder.
     pub(super) fn restart_worker(&mut self, worker: usize) {
         self.workers[worker] = Worker::start(&self.launch, &self.workers[worker].data);
     }
 
-    /// Kills one of the workers.
     pub fn kill_worker(&mut self, worker: usize) {
         self.workers[worker].stop("KILL");
     }
 
-    /// Kills the database.
     pub fn kill_postgres(&mut self) {
         self.postgres.as_mut().expect("it runs on PostgreSQL").kill();
     }
 
-    /// Starts the database again.
     pub fn start_postgres(&mut self) {
         self.postgres.as_mut().expect("it runs on PostgreSQL").restart();
     }
 
-    /// Stops the server as an operator does.
+    /// Stops the server with SIGTERM, as an operator does.
     ///
     /// # Errors
     ///
-    /// It does not stop in good order.
+    /// Returns an error if the exit status is not 0.
     pub(super) fn stop_server(&mut self) -> Result<(), String> {
         match self.server.take().expect("it runs").stop("TERM") {
             Some(0) => Ok(()),
@@ -228,11 +225,11 @@ impl Fleet {
         }
     }
 
-    /// Stops a worker as an operator does; one that has been stopped already is let be.
+    /// Stops a worker with SIGTERM, as an operator does, unless it was stopped already.
     ///
     /// # Errors
     ///
-    /// It does not stop in good order.
+    /// Returns an error if the exit status is not 0.
     pub(super) fn stop_worker(&mut self, worker: usize) -> Result<(), String> {
         match self.workers[worker].stop("TERM") {
             Some(status) if !status.success() => Err(format!("worker {worker} stops with {status}")),
@@ -240,22 +237,22 @@ impl Fleet {
         }
     }
 
-    /// Sends a signal to the server, by which it goes on to be there.
+    /// Sends a signal to the server that does not end it.
     pub(super) fn signal_server(&self, signal: &str) {
         send(signal, &self.server.as_ref().expect("it runs").pid().to_string());
     }
 
-    /// Sends a signal to a worker, by which it goes on to be there.
+    /// Sends a signal to a worker that does not end it.
     pub(super) fn signal_worker(&self, worker: usize, signal: &str) {
         send(signal, &self.workers[worker].child.as_ref().expect("it runs").id().to_string());
     }
 
-    /// Has nothing written to the file of the database for a time, as a backup that is slow may.
+    /// Locks the SQLite file against writes for a time, as a slow backup may.
     pub(super) fn lock_database(&self, time: Duration) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let Ok(Database::Sqlite(pool)) = Database::open(&self.database).await else { return };
-            // Who writes without a pause may keep it out: then nothing was locked.
+            // A process that writes continuously may keep the lock away; then nothing was locked.
             if let Ok(transaction) = pool.begin_with("BEGIN EXCLUSIVE").await {
                 tokio::time::sleep(time).await;
                 let _ = transaction.rollback().await;
@@ -264,7 +261,7 @@ impl Fleet {
         });
     }
 
-    /// Takes the store away, and brings it back; how a bucket is away says its mood.
+    /// Makes the store unavailable for a time; `mood` decides how a bucket fails.
     pub(super) fn without_store(&self, mood: Mood, time: Duration) {
         match &self.bucket {
             Some(bucket) => {
@@ -276,7 +273,7 @@ impl Fleet {
         }
     }
 
-    /// The workers that recorded the jobs.
+    /// Returns the names of the workers that recorded the jobs.
     pub fn workers_of_jobs(&self) -> BTreeSet<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
@@ -291,14 +288,14 @@ impl Fleet {
         })
     }
 
-    /// Sends a signal to one recorder, if any runs at this moment; returns its number.
+    /// Sends a signal to one running recorder, if there is any, and returns its process id.
     pub fn signal_recorder(&self, signal: &str) -> Option<String> {
         let recorder = self.recorders().into_iter().rev().find(|number| leads_a_group(number))?;
         // It may have ended by itself in between.
         send(signal, &recorder).then_some(recorder)
     }
 
-    /// The numbers of the recorders that write below the folder.
+    /// Returns the process ids of the recorders that write below the folder.
     pub fn recorders(&self) -> Vec<String> {
         let processes = fs::read_dir("/proc").expect("a list of processes").flatten();
         let number = |entry: fs::DirEntry| entry.file_name().into_string().ok();
@@ -310,17 +307,17 @@ impl Fleet {
     ///
     /// # Errors
     ///
-    /// One of them does not stop in good order.
+    /// Returns an error if an exit status is not 0.
     pub fn stop(&mut self) -> Result<(), String> {
         (0..self.workers.len()).try_for_each(|worker| self.stop_worker(worker))?;
         self.stop_server()
     }
 
-    /// What `snapscope data check` finds, read object by object.
+    /// Runs `snapscope data check`, which reads every object.
     ///
     /// # Errors
     ///
-    /// What it prints, where something is not as it should be.
+    /// Returns its output if it finds a problem.
     pub fn check_data(&self) -> Result<(), String> {
         let mut command = Command::new(self.launch.program.as_ref().expect("it was named"));
         command.args(["data", "check", "--contents", "--data"]).arg(self.folder.path().join("server"));
@@ -334,7 +331,7 @@ impl Fleet {
     }
 }
 
-/// Sends a signal by name; returns whether somebody was there to get it.
+/// Sends a signal by name; returns false if there is no such process.
 pub(super) fn send(signal: &str, process: &str) -> bool {
     let sent = Command::new("kill").args([&format!("-{signal}"), process]).stderr(Stdio::null()).status();
     sent.is_ok_and(|status| status.success())
@@ -344,13 +341,13 @@ pub(super) fn send(signal: &str, process: &str) -> bool {
 ///
 /// # Panics
 ///
-/// It cannot be put there.
+/// Panics if the file cannot be removed again.
 pub fn without_folder(folder: &Path, time: Duration) {
     let away = folder.with_extension("away");
     if fs::rename(folder, &away).is_err() {
         return; // Nothing was ever stored.
     }
-    // Somebody may have made the folder anew in between; then it is away no longer than this takes.
+    // The server may have recreated the folder in between; then the folder is missing only for that moment.
     let is_blocked = fs::File::create_new(folder).is_ok();
     if is_blocked {
         std::thread::sleep(time);
@@ -359,7 +356,7 @@ pub fn without_folder(folder: &Path, time: Duration) {
     bring_back(&away, folder);
 }
 
-/// Moves what was away back, beside what has come since.
+/// Moves the folder's content back, beside files that were created meanwhile.
 fn bring_back(away: &Path, folder: &Path) {
     if fs::rename(away, folder).is_ok() {
         return;
@@ -374,20 +371,20 @@ fn bring_back(away: &Path, folder: &Path) {
 fn is_recorder(number: &str, folder: &Path) -> bool {
     let command = fs::read(Path::new("/proc").join(number).join("cmdline")).unwrap_or_default();
     let words: Vec<_> = command.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
-    // A script has its shell before it.
+    // A script is preceded by its shell.
     let names = words.iter().take(2).filter_map(|word| Path::new(&**word).file_name()?.to_str());
     let is_program = names.into_iter().any(|name| RECORDERS.contains(&name));
     is_program && words.iter().any(|word| Path::new(&**word).starts_with(folder))
 }
 
-/// Whether a process is what a keeper started, and not what that started in turn.
+/// Returns true for a process that leads its process group, as recorders do and their child processes do not.
 fn leads_a_group(number: &str) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(number).join("stat")).unwrap_or_default();
-    // The name of the program, in brackets, may have spaces; state, parent and group come after it.
+    // The program name in parentheses may contain spaces; state, parent and process group follow it.
     stat.rsplit(')').next().and_then(|fields| fields.split_whitespace().nth(2)) == Some(number)
 }
 
-/// The binary `snapscope worker` in a process of its own.
+/// Process of `snapscope worker`.
 struct Worker {
     child: Option<Child>,
     was_killed: bool,
@@ -407,7 +404,7 @@ impl Worker {
         Self { child: Some(child), was_killed: false, data: data.to_owned() }
     }
 
-    /// Sends a signal by name, and waits for the end; `None` for one that has been stopped already.
+    /// Sends a signal by name and waits for the process to end; `None` if it was stopped already.
     fn stop(&mut self, signal: &str) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
         send(signal, &child.id().to_string());

@@ -1,26 +1,26 @@
-//! What the clock of the processes showed, and when.
+//! Records the jumps of the processes' clock.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use server::database::now_ms;
 
-/// How long a change may take until each process has it.
+/// Time until every process has seen a change of the clock.
 const SLACK: Duration = Duration::from_secs(1);
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// When the clock jumped, and to how many hours from the real time.
+/// Times of the jumps, and the hours from the real time that the clock was set to.
 #[derive(Debug, Default)]
 pub(super) struct Jumps(Mutex<Vec<(Instant, i64)>>);
 
 impl Jumps {
-    /// The clock jumps now.
+    /// Notes a jump at this moment.
     pub(super) fn jumped_to(&self, hours: i64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((Instant::now(), hours));
     }
 
-    /// The earliest and the latest time that a process may have seen as now since a moment, in milliseconds since 1970.
+    /// Returns the earliest and the latest time that a process may have read since `since`, in milliseconds since 1970.
     pub(super) fn times_since(&self, since: Instant) -> (i64, i64) {
         let since = since.checked_sub(SLACK).unwrap_or(since);
         let jumps = self.0.lock().unwrap_or_else(PoisonError::into_inner);

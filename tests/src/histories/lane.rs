@@ -1,6 +1,6 @@
-//! One client: it asks for one thing after the other, and knows what each of its jobs and links must be like.
+//! Simulates one client, which sends one request after another and checks its jobs and links.
 //!
-//! What got no answer is asked again until it is acknowledged, as the interface promises that it can be.
+//! A request without an answer is repeated until it is acknowledged, which the interface promises to be safe.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -17,42 +17,42 @@ use super::plan::{Ask, Kind, Recipe, What};
 use super::recorder::{Recorder, unpacked};
 use crate::form::Form;
 
-/// How long anything may take until it is acknowledged, on a busy machine.
+/// Timeout of an acknowledgement on a loaded machine.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long a client waits before it tries again.
+/// Delay before a request is repeated.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How long the events of a job are listened to.
+/// Time for which the events of a job are read.
 const LISTEN: Duration = Duration::from_millis(1500);
 
-/// The days that links live for: some end when the clock jumps by a day.
+/// Lifetimes of links in days: some links expire when the clock jumps by a day.
 const DAYS: [u32; 2] = [1, 7];
 
-/// What all clients of a history share.
+/// State that all clients of a history share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scene<'a> {
     pub(super) client: &'a Client,
     pub(super) recorder: &'a Recorder,
     pub(super) jumps: &'a Jumps,
     pub(super) log: &'a Log,
-    /// Whether the history is over.
+    /// True once the history is over.
     pub(super) is_over: &'a AtomicBool,
-    /// Whether something was not as it must be, so that nobody needs to go on.
+    /// True after a violation, which ends all clients.
     pub(super) is_broken: &'a AtomicBool,
 }
 
-/// A client, and what it was promised.
+/// Client, and what the server promised to it.
 #[derive(Debug)]
 pub(super) struct Lane<'a> {
     scene: Scene<'a>,
     pub(super) jobs: Vec<Job>,
     pub(super) links: Vec<Link>,
-    /// Links that may have been made without anybody having been told.
+    /// Links that may exist although no client received them.
     pub(super) untold_links: usize,
 }
 
-/// An acknowledged answer, and whether it was the first that was asked for.
+/// Accepted answer, and whether it came to the first try.
 struct Acknowledged {
     answer: Answer,
     is_first: bool,
@@ -63,11 +63,11 @@ impl<'a> Lane<'a> {
         Self { scene, jobs: Vec::new(), links: Vec::new(), untold_links: 0 }
     }
 
-    /// Asks for one thing after the other until the history is over.
+    /// Sends one request after another until the history is over.
     ///
     /// # Errors
     ///
-    /// An answer is not as it must be.
+    /// Returns a violation if an answer contradicts the model.
     pub(super) fn run(mut self, asks: impl Iterator<Item = Ask>) -> Result<Self, Violation> {
         for ask in asks {
             if self.scene.is_over.load(Ordering::Relaxed) {
@@ -112,7 +112,8 @@ impl<'a> Lane<'a> {
         done
     }
 
-    /// The job that is asked about; one of the latest where it is to be one that is not over.
+    /// Returns the index of the job to ask about; cancelling and following choose among the latest, which may be
+    /// active.
     fn job_for(&self, ask: &Ask) -> Option<usize> {
         const LATEST: usize = 3;
         let last = self.jobs.len().checked_sub(1)?;
@@ -133,14 +134,14 @@ impl<'a> Lane<'a> {
 
     fn submit_again(&self, job: &Job) -> Result<(), Violation> {
         if job.is_deleted {
-            return Ok(()); // It would be a new one.
+            return Ok(()); // The key would make a new job.
         }
         let subject = job.recipe.name();
         let id = self.post_job(&subject, &job.recipe, &[202])?.answer.json()["id"].clone();
         check(id == *job.id, || format!("the same request became another job, {id}")).map_err(of(&subject))
     }
 
-    /// Another request under the same key.
+    /// Submits a different config under the same idempotency key.
     fn submit_other(&self, job: &Job, recipe: &Recipe) -> Result<(), Violation> {
         if job.is_deleted {
             return Ok(());
@@ -195,7 +196,7 @@ impl<'a> Lane<'a> {
         let Acknowledged { answer, is_first } =
             self.acknowledged(&subject, "delete", &[204, 404, 409], &|client| client.ask("DELETE", &path, &[], &[]))?;
         let status = answer.status;
-        // An earlier try may have been carried out without an answer.
+        // An earlier try may have succeeded without an answer.
         let is_allowed = match status {
             204 => !job.is_deleted,
             404 => job.is_deleted || !is_first,
@@ -205,7 +206,7 @@ impl<'a> Lane<'a> {
         check(is_allowed, || format!("its deletion is answered with {status}")).map_err(of(&subject))
     }
 
-    /// Looks at a job, and at its snapshot if there is one.
+    /// Checks a job, and its snapshot if there is one.
     pub(super) fn look_at_job(&self, job: &mut Job) -> Result<(), Violation> {
         let subject = job.recipe.name();
         let path = format!("/api/v1/jobs/{}", job.id);
@@ -240,7 +241,7 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Listens to what happens to a job, from where it was listened to before.
+    /// Reads the events of a job, starting after the last known one.
     fn follow(&self, job: &mut Job) -> Result<(), Violation> {
         if job.is_deleted {
             return Ok(());
@@ -259,7 +260,7 @@ impl<'a> Lane<'a> {
         job.heard(events_of(&text)).map_err(of(&subject))
     }
 
-    /// Looks whether the list has each job that there is, once, and none that was deleted.
+    /// Checks that the list has each existing job once and none that was deleted.
     pub(super) fn list(&self) -> Result<(), Violation> {
         let mut ids: Vec<String> = Vec::new();
         let mut next = String::new();
@@ -282,7 +283,7 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Uploads a snapshot; it is no promise until it is answered, and each try may have made a link.
+    /// Uploads a snapshot. Each try may create a link, but only an answer is a promise.
     fn share(&mut self, content: Vec<u8>, pick: usize) -> Result<(), Violation> {
         let made = Instant::now();
         let view = json!({ "title": "a run", "view_state": "", "days": DAYS[pick % DAYS.len()] }).to_string();
@@ -304,7 +305,7 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Makes a link of the very bytes that a job has in the store.
+    /// Creates a link from the same bytes that a job has in the store.
     fn share_job(&mut self, pick: usize) -> Result<(), Violation> {
         let Some(mut job) = picked(&self.jobs, pick) else { return Ok(()) };
         self.look_at_job(&mut job)?;
@@ -315,7 +316,7 @@ impl<'a> Lane<'a> {
         self.share(snapshot, pick)
     }
 
-    /// Looks whether a link answers, and with what.
+    /// Checks whether a link answers, and with which content.
     pub(super) fn look_at_link(&self, link: &Link) -> Result<(), Violation> {
         for part in ["", "/snapshot"] {
             let path = format!("/api/v1/shares/{}{part}", link.token);
@@ -361,7 +362,8 @@ impl<'a> Lane<'a> {
         self.repeated(subject, what, statuses, &mut |client| ask(client))
     }
 
-    /// Asks until the answer has one of these statuses; only what a client is told to wait for is asked again.
+    /// Repeats a request until the answer has one of `statuses`; only temporary refusals and missing answers are
+    /// retried.
     fn repeated(
         &self,
         subject: &str,
@@ -393,22 +395,22 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// The state of the job that is in an answer, for the log.
+/// Returns the state of the job in an answer, for the log.
 fn state_in(answer: &Answer) -> String {
     answer.json()["state"].as_str().map(|state| format!(", {state}")).unwrap_or_default()
 }
 
-/// Whether a refusal says that it will be otherwise in a moment.
+/// Returns true for a refusal that says it is temporary.
 fn is_for_a_moment(answer: &Answer) -> bool {
     let message = || answer.json()["message"].as_str().unwrap_or_default().to_owned();
     answer.status == 503 || (answer.status == 422 && message().starts_with("No worker takes jobs"))
 }
 
-/// The events in a stream that came whole, with their numbers.
+/// Returns the complete events of a stream with their numbers.
 fn events_of(text: &str) -> Vec<(usize, String)> {
     let mut events = Vec::new();
     let mut number = None;
-    // The sizes of pieces, and lines that only say that the stream lives, are in between.
+    // Chunk sizes and keep-alive lines come in between.
     for line in text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
         if let Some(id) = line.strip_prefix("id: ") {
             number = id.parse().ok();
@@ -427,7 +429,7 @@ fn check(is_so: bool, message: impl FnOnce() -> String) -> Check {
     if is_so { Ok(()) } else { Err(message()) }
 }
 
-/// Makes a violation of what is wrong with a job or a link.
+/// Returns a function that makes a violation about a job or a link from a message.
 pub(super) fn of(subject: &str) -> impl Fn(String) -> Violation + use<> {
     let subject = subject.to_owned();
     move |what| Violation { subject: subject.clone(), what }

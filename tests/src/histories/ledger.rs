@@ -1,4 +1,4 @@
-//! What the database must hold in the end, from what the clients were promised.
+//! Derives from the clients' promises what the database must hold at the end, and compares it.
 
 use std::collections::BTreeSet;
 
@@ -11,23 +11,23 @@ use super::log::Violation;
 use super::model::{Answers, Check, Job, Link, must};
 use super::recorder::Recorder;
 
-/// What all clients were promised.
+/// Promises to all clients.
 pub(super) struct Ledger<'a> {
     pub(super) jobs: Vec<Job>,
     pub(super) links: Vec<(Link, Answers)>,
-    /// Links that may have been made without anybody having been told.
+    /// Links that may exist although no client received them.
     pub(super) untold_links: usize,
     pub(super) recorder: &'a Recorder,
-    /// Whether workers were stopped in good order, which gives a job back without counting the attempt.
+    /// True if workers were stopped gracefully, which returns a job to the queue without counting the attempt.
     pub(super) was_given_back: bool,
 }
 
 impl Ledger<'_> {
-    /// Compares rows with promises.
+    /// Compares the database rows with the promises.
     ///
     /// # Errors
     ///
-    /// A row is missing, or is there that must not be, or tells another course than the job had.
+    /// Returns a violation if a row is missing, is unexpected, or contradicts the events of its job.
     pub(super) async fn check(&self, database: &Database) -> Result<(), Violation> {
         let failed = |error: DatabaseError| Violation::of_all(error.to_string());
         let rows = database.jobs(&Page { limit: u32::MAX, ..Page::default() }).await.map_err(failed)?;
@@ -71,7 +71,7 @@ impl Ledger<'_> {
     fn check_links(&self, found: usize) -> Check {
         let count = |answers| self.links.iter().filter(|(_, link)| *link == answers).count();
         let (least, perhaps) = (count(Answers::Yes), count(Answers::Perhaps));
-        // Links that have ended stay until the house is kept.
+        // Expired links stay until the next housekeeping.
         let ended = self.links.iter().filter(|(link, answers)| !link.is_deleted && *answers == Answers::No).count();
         let most = least + perhaps + ended + self.untold_links;
         must!((least..=most).contains(&found), "{found} links, and not between {least} and {most}");

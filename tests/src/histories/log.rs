@@ -1,29 +1,29 @@
-//! What happened in a history: a line an action, with its time, so that a violation can be understood.
+//! Logs the actions of a history with their times, one per line, to make violations understandable.
 
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lines that are printed of all that happened before a violation.
+/// Maximum number of lines printed after a violation.
 const LAST: usize = 60;
 
-/// Something that is not as it must be.
+/// Contradiction between the server and the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// The job or the link, as lines of the history name it; empty where it is about all of them.
+    /// Job or link as named in the log; empty if the violation concerns all of them.
     pub subject: String,
-    /// What is wrong, in words.
+    /// Description of the contradiction.
     pub what: String,
 }
 
 impl Violation {
-    /// Something that is about no single job or link.
+    /// Creates a violation that concerns no single job or link.
     pub(super) fn of_all(what: impl Into<String>) -> Self {
         Self { subject: String::new(), what: what.into() }
     }
 }
 
-/// Everything that was done and answered.
+/// All actions and answers with their times.
 #[derive(Debug)]
 pub struct Log {
     start: Instant,
@@ -37,23 +37,22 @@ impl Default for Log {
 }
 
 impl Log {
-    /// An empty log, whose time begins now.
+    /// Creates an empty log whose time starts now.
     pub fn new() -> Self {
         Self { start: Instant::now(), lines: Mutex::default() }
     }
 
-    /// Adds a line.
     pub(super) fn note(&self, line: String) {
         let at = self.start.elapsed();
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).push((at, line));
     }
 
-    /// All lines, each with the seconds since the start.
+    /// Returns all lines, each with the seconds since the start.
     pub fn text(&self) -> String {
         self.of(|_| true, usize::MAX)
     }
 
-    /// The faults, and what was done with one job or link: all of it, and the last of the faults.
+    /// Returns the last lines that are faults or concern one job or link.
     pub fn about(&self, subject: &str) -> String {
         let is_fault = |line: &str| line.starts_with("fault: ");
         let is_about = |line: &str| !subject.is_empty() && line.contains(subject);

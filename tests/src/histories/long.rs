@@ -1,4 +1,4 @@
-//! `./dev faults`: one history after the other, over both backends in turn, until enough has been killed.
+//! Runs `./dev faults`: random histories on both backends in turn, up to a number of kills.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,30 +6,30 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Figures, Log, Plan, Programs, Violation, run as run_one};
 
-/// The variable with the seed of the first history.
+/// Environment variable with the seed of the first history.
 const SEED: &str = "SNAPSCOPE_FAULTS_SEED";
 
-/// How many processes one history kills: few enough to read its list, and as many as meet the same jobs.
+/// Kills per history: few enough for a readable log, and enough to hit the same jobs repeatedly.
 const KILLS_EACH: usize = 25;
 
-/// What is to be done.
+/// Options of [`run`].
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How many processes are killed in all.
+    /// Total number of processes to kill.
     pub kills: usize,
-    /// The folder of what processes log, and of the history of a violation.
+    /// Folder for the logs of the processes and for the history of a violation.
     pub folder: PathBuf,
-    /// What is run.
+    /// Programs under test.
     pub programs: Programs,
 }
 
-/// The seed that the environment names, or else one of this moment.
+/// Returns the seed from the environment, or else one from the current time.
 pub fn seed() -> u64 {
     let named = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok());
     named.unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
 }
 
-/// Runs the histories and prints what comes of them; returns whether each was as it must be.
+/// Runs the histories and prints their results; returns true if there was no violation.
 pub fn run(options: &Options) -> bool {
     let (first, start) = (seed(), Instant::now());
     let mut all = Figures::default();
@@ -55,15 +55,15 @@ pub fn run(options: &Options) -> bool {
     true
 }
 
-/// Lets one history happen; of one that is as it must be nothing is kept in the folder.
+/// Runs one history; its folder is kept only after a violation.
 ///
 /// # Errors
 ///
-/// A violation: what led to it, where more is, and how to have it again.
+/// Returns a violation with its log, the folder of further logs, and the command that repeats it.
 ///
 /// # Panics
 ///
-/// The folder cannot be written.
+/// Panics if the folder cannot be written.
 pub fn check(plan: &Plan, programs: &Programs, folder: &Path) -> Result<Figures, String> {
     let folder = folder.join(plan.seed.to_string());
     fs::create_dir_all(&folder).expect("room");

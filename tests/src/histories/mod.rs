@@ -1,11 +1,13 @@
-//! Random histories of a server: clients ask while processes are killed and paused, the database and the store go away
-//! and the clock jumps; whatever was acknowledged is compared with a model of what must be true.
+//! Runs random histories of a server under faults, and compares what was acknowledged with a model.
+//!
+//! Clients send requests while processes are killed and paused, the database and the store go away and the clock jumps.
+//! The model requires:
 //!
 //! - Nothing that was acknowledged is lost: jobs, names, cancellations, deletions, links and their bytes.
-//! - Nothing happens twice: one job a key, one end a job, events without a gap, a recording for each time it was begun.
-//! - Links answer until they are deleted or have ended; what is deleted stays deleted.
-//! - Jobs end as their recorder does, are cancelled only if somebody asked, and fail otherwise after the last attempt.
-//! - In the end the store holds what the rows name and nothing else, and `snapscope data check` finds nothing.
+//! - Nothing happens twice: one job per key, one end per job, events without a gap, at most one recording per start.
+//! - Links answer until they are deleted or expire; what is deleted stays deleted.
+//! - Jobs end as their recorder does, are cancelled only on request, and otherwise fail after the last attempt.
+//! - At the end the store holds what the rows name and nothing else, and `snapscope data check` finds nothing.
 
 pub mod aftermath;
 mod client;
@@ -42,28 +44,26 @@ use plan::{Fault, Step};
 use recorder::Recorder;
 use world::World;
 
-/// How long nothing may be heard of a worker in a history: pauses may be longer.
+/// Lease of a worker in a history; pauses may be longer.
 const LEASE: Duration = Duration::from_secs(4);
 
-/// How many clients ask at the same time.
+/// Number of concurrent clients.
 const LANES: usize = 4;
 
-/// The programs that a history runs.
+/// Paths of the programs that a history runs.
 #[derive(Debug, Clone)]
 pub struct Programs {
-    /// `snapscope`.
     pub snapscope: PathBuf,
-    /// `snapscope-recorder`.
     pub recorder: PathBuf,
 }
 
-/// Lets a history happen, and checks it.
+/// Runs a history and checks it.
 ///
-/// `folder` takes the log of the processes.
+/// `folder` receives the log of the processes.
 ///
 /// # Errors
 ///
-/// Something was not as it must be; `log` has what happened until then.
+/// Returns the first violation; `log` has what happened before it.
 pub fn run(plan: &Plan, programs: &Programs, folder: Option<&Path>, log: &Log) -> Result<Figures, Violation> {
     let recorder = Recorder::new(&programs.recorder);
     let mut world = World::new(plan, programs, &recorder, folder.map(|folder| folder.join("processes.log")));
@@ -84,7 +84,7 @@ pub fn run(plan: &Plan, programs: &Programs, folder: Option<&Path>, log: &Log) -
     Ok(Figures { kills, objects: rest.objects, discarded: rest.discarded as usize, ..figures })
 }
 
-/// Lets clients ask while the faults happen; returns how many processes were killed, and the clients.
+/// Runs the clients during the faults; returns the number of kills and the clients.
 ///
 /// The first violation ends it for all of them.
 fn live<'a>(plan: &Plan, world: &mut World, scene: Scene<'a>) -> Result<(usize, Vec<Lane<'a>>), Violation> {
@@ -104,7 +104,7 @@ fn live<'a>(plan: &Plan, world: &mut World, scene: Scene<'a>) -> Result<(usize, 
     first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(lived), Err)
 }
 
-/// Lets the faults happen, one after the other, until a client finds a violation; returns how many were killed.
+/// Runs the faults in order until a client finds a violation; returns the number of kills.
 fn happen(steps: &[Step], world: &mut World, scene: &Scene<'_>) -> Result<usize, Violation> {
     let mut kills = 0;
     for step in steps {
@@ -119,14 +119,14 @@ fn happen(steps: &[Step], world: &mut World, scene: &Scene<'_>) -> Result<usize,
     Ok(kills)
 }
 
-/// Waits until no job waits or runs.
+/// Waits until no job is queued or running.
 fn wait_for_the_end(scene: &Scene<'_>) -> Result<(), Violation> {
     let start = Instant::now();
     let is_none_in = |state: &str| {
         let list = scene.client.get(&format!("/api/v1/jobs?limit=1&state={state}"))?.json();
         Some(list["jobs"].as_array()?.is_empty())
     };
-    // A job that goes from one to the other in between is seen the second time.
+    // A job that moves from one state to the other in between is seen by the second look at running jobs.
     let is_quiet = || ["running", "queued", "running"].iter().all(|state| is_none_in(state) == Some(true));
     while !is_quiet() {
         if start.elapsed() > PATIENCE {
@@ -139,7 +139,7 @@ fn wait_for_the_end(scene: &Scene<'_>) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Looks at everything once more, now that nothing changes.
+/// Checks all jobs, links and lists once more, now that nothing changes.
 fn look_at_all(lanes: &mut [Lane<'_>]) -> Result<(), Violation> {
     for lane in lanes {
         let mut jobs = std::mem::take(&mut lane.jobs);

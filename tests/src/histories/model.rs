@@ -1,4 +1,4 @@
-//! What a job and a link must be like, from what was asked for and what was answered.
+//! Models jobs and links: what must be true after the requests and answers of a client.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use super::course::Course;
 use super::jumps::Jumps;
 use super::plan::{Kind, Recipe};
 
-/// What is wrong with what was seen, in words.
+/// Result of a comparison, with a message about the contradiction.
 pub(super) type Check = Result<(), String>;
 
-/// An error with a message, unless something is so.
+/// Returns an error with a message unless a condition holds.
 macro_rules! must {
     ($is_so:expr, $($message:tt)+) => {
         if !$is_so {
@@ -23,21 +23,21 @@ macro_rules! must {
 }
 pub(super) use must;
 
-/// A job that was acknowledged.
+/// Job that was acknowledged.
 #[derive(Debug, Clone)]
 pub(super) struct Job {
     pub(super) recipe: Recipe,
     pub(super) id: String,
-    /// The name that it was given last.
+    /// Name that was set last.
     pub(super) name: String,
-    /// Whether somebody asked for its end.
+    /// True once a cancellation was requested.
     pub(super) may_be_cancelled: bool,
-    /// How often it had been begun when that was acknowledged.
+    /// Number of starts when the cancellation was acknowledged.
     pub(super) runs_until_cancelled: Option<u64>,
     pub(super) is_deleted: bool,
-    /// As it was seen when it was over, but for its name.
+    /// Job as it was seen after its end, without its name and the fields that only some answers have.
     pub(super) end: Option<Value>,
-    /// The bodies of the events that were seen.
+    /// Bodies of the events received so far.
     pub(super) events: Vec<String>,
 }
 
@@ -56,16 +56,16 @@ impl Job {
         }
     }
 
-    /// The state that it was seen in when it was over.
+    /// Returns the final state, if the job was seen in one.
     pub(super) fn end_state(&self) -> Option<JobState> {
         JobState::of(self.end.as_ref()?["state"].as_str()?)
     }
 
-    /// Takes note of the job as an answer has it.
+    /// Updates the model from an answer about the job.
     ///
     /// # Errors
     ///
-    /// It cannot be like that.
+    /// Returns an error if the answer contradicts the model.
     pub(super) fn saw(&mut self, answer: &Value) -> Check {
         must!(answer["id"] == *self.id, "it is another job, {}", answer["id"]);
         must!(answer["name"] == *self.name, "it is called {}, not {:?}", answer["name"], self.name);
@@ -86,7 +86,7 @@ impl Job {
         Ok(())
     }
 
-    /// Whether it may end like that.
+    /// Checks that the job may end in this state.
     fn check_end(&self, state: JobState, runs: u64, answer: &Value) -> Check {
         let code = answer["error"]["code"].as_str().unwrap_or_default();
         let is_tried_enough = runs == MOST_ATTEMPTS.unsigned_abs();
@@ -106,11 +106,11 @@ impl Job {
         Ok(())
     }
 
-    /// Takes note of events that were told after those that are known.
+    /// Appends events that follow the known ones.
     ///
     /// # Errors
     ///
-    /// Their numbers have gaps, or the job cannot take such a course.
+    /// Returns an error if their numbers have gaps or their order is not allowed.
     pub(super) fn heard(&mut self, events: Vec<(usize, String)>) -> Check {
         for (number, body) in events {
             let next = self.events.len() + 1;
@@ -123,7 +123,7 @@ impl Job {
 
 fn without_name(answer: &Value) -> Value {
     let mut answer = answer.clone();
-    // Lists and pages of a job differ in these.
+    // Lists and single jobs differ in these fields.
     for key in ["name", "source", "notes", "log", "curve", "capacity_bytes"] {
         answer.as_object_mut().map(|fields| fields.remove(key));
     }
@@ -136,31 +136,31 @@ fn are_in_order(answer: &Value) -> bool {
     times.is_sorted()
 }
 
-/// A link that was acknowledged.
+/// Link that was acknowledged.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     pub(super) token: String,
     pub(super) delete_token: String,
     pub(super) content: Vec<u8>,
     pub(super) made: Instant,
-    /// When it ends by the server's clock, in milliseconds since 1970.
+    /// Expiry by the server's clock, in milliseconds since 1970.
     pub(super) expires_ms: i64,
     pub(super) is_deleted: bool,
 }
 
-/// Whether a link answers.
+/// Expected answer of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answers {
     Yes,
     No,
-    /// Its time comes in this moment, or it came before the clock was put back.
+    /// The link expires about now, or expired before the clock was set back.
     Perhaps,
 }
 
 impl Link {
-    /// Whether it answers to a request that was sent at one time and answered at another.
+    /// Returns whether the link must answer a request that was sent at `sent` and answered now.
     pub(super) fn answers(&self, sent: Instant, jumps: &Jumps) -> Answers {
-        /// How long a process may go on with a time that it has read.
+        /// Time for which a process may use a time that it has read.
         const SLACK_MS: i64 = 5000;
         let now = jumps.times_since(sent);
         let until_now = jumps.times_since(self.made);

@@ -1,4 +1,4 @@
-//! What a history is made of, drawn from its seed: faults one after the other, and clients beside them.
+//! Draws the faults and the clients' requests of a history from its seed.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,29 +8,29 @@ use crate::generator::Random;
 use crate::s3::Mood;
 use crate::storage::Backend;
 
-/// A history before it happens: the same seed makes the same one.
+/// Plan of a history, which depends only on its seed.
 ///
-/// When exactly a fault meets a request is up to the machine, so that a violation may take several tries to come back.
+/// When exactly a fault meets a request depends on the machine, so a violation may take several tries to reproduce.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// What everything is drawn from.
     pub seed: u64,
-    /// What the server keeps things in.
     pub backend: Backend,
-    /// How many processes are killed, recorders that had ended already among them.
+    /// Number of processes to kill, including recorders that have already ended.
     pub kills: usize,
-    /// Whether the clock of all processes can jump.
+    /// True if the clock of all processes can jump.
     pub has_clock: bool,
 }
 
 impl Plan {
-    /// The history of a seed: an even one is of SQLite and a folder, an odd one of PostgreSQL and a bucket.
+    /// Plans the history of a seed: an even one uses SQLite and a folder, an odd one PostgreSQL.
+    ///
+    /// PostgreSQL comes with a bucket, or with a folder if the clock can jump.
     pub fn new(seed: u64, kills: usize) -> Self {
         let backend = if seed.is_multiple_of(2) { Backend::Sqlite } else { Backend::Postgres };
         Self { seed, backend, kills, has_clock: Random::new(!seed).chance(50) }
     }
 
-    /// The faults, the last of which is the last kill.
+    /// Returns the faults; the last one is the last kill.
     pub(super) fn faults(&self) -> Vec<Step> {
         let mut random = Random::new(self.seed);
         let (mut steps, mut kills) = (Vec::new(), 0);
@@ -65,7 +65,7 @@ impl Plan {
         }
     }
 
-    /// What one of the clients asks for, without end.
+    /// Returns the endless requests of one client.
     pub(super) fn asks(&self, lane: usize) -> impl Iterator<Item = Ask> + use<> {
         let mut random = Random::new(self.seed ^ (lane as u64 + 1).wrapping_mul(0x517c_c1b7_2722_0a95));
         (0..).map(move |number| Ask::draw(&mut random, lane, number))
@@ -79,7 +79,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Workers beside the server, where the database can be shared.
+/// Number of workers beside the server, if the database can be shared.
 pub(super) const WORKERS: usize = 2;
 
 const WHO: [Who; 4] = [Who::Server, Who::Worker(0), Who::Worker(1), Who::Recorder];
@@ -88,35 +88,35 @@ fn up_to_ms(random: &mut Random, most: usize) -> Duration {
     Duration::from_millis(random.below(most) as u64)
 }
 
-/// A fault, and how long it is waited before.
+/// Fault, and the pause before it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) pause: Duration,
     pub(super) fault: Fault,
 }
 
-/// What goes wrong; a time is how long until it is right again.
+/// Kind of fault; a duration is the time until it is repaired.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fault {
     KillServer(Duration),
-    /// As the server, and the next one while it starts.
+    /// Kills the server, and the next one during its start.
     KillServerAtStart(Duration),
     KillWorker(usize, Duration),
     KillRecorder,
     KillDatabase(Duration),
-    /// A machine without power: server, workers and database.
+    /// Power failure of a machine: kills server, workers and database.
     KillAll(Duration),
     LockDatabase(Duration),
     StoreAway(Mood, Duration),
     Pause(Who, Duration),
     StopServer,
     StopWorker(usize),
-    /// To so many hours from the real time.
+    /// Hours from the real time.
     Jump(i64),
 }
 
 impl Fault {
-    /// How many processes it kills, where they are there.
+    /// Returns the number of processes that the fault kills if they are running.
     pub(super) fn kills(self) -> usize {
         match self {
             Self::KillServer(_) | Self::KillWorker(..) | Self::KillRecorder | Self::KillDatabase(_) => 1,
@@ -127,7 +127,7 @@ impl Fault {
     }
 }
 
-/// A process that can be paused.
+/// Process that can be paused.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Who {
     Server,
@@ -135,7 +135,7 @@ pub(super) enum Who {
     Recorder,
 }
 
-/// What a client asks for; `pick` chooses among what this client made, or for what is under way among the latest.
+/// Request of a client; `pick` chooses among its own jobs or links, or among the latest for those still active.
 #[derive(Debug, Clone)]
 pub(super) struct Ask {
     pub(super) what: What,
@@ -162,7 +162,7 @@ pub(super) enum What {
 }
 
 impl Ask {
-    /// Draws as much for each, so that what comes later is the same whatever became of this one.
+    /// Draws the same amount of random numbers for each request, so that later ones do not depend on this one.
     fn draw(random: &mut Random, lane: usize, number: usize) -> Self {
         let what = match random.below(100) {
             0..28 => What::Submit,
@@ -190,30 +190,30 @@ impl Ask {
     }
 }
 
-/// What a recording is to be; its job's name says so to the recorder.
+/// Parameters of a recording, which the name of its job passes to the recorder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Recipe {
     pub(super) kind: Kind,
     pub(super) content: usize,
-    /// How long it takes, in tenths of a second.
+    /// Duration of the recording in tenths of a second.
     pub(super) tenths: usize,
     lane: usize,
     number: usize,
 }
 
-/// How a recording ends by itself.
+/// Outcome of an undisturbed recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// With a snapshot that is known before.
+    /// A snapshot with known bytes.
     Good,
-    /// With an error of the recorder.
+    /// An error of the recorder.
     Bad,
-    /// With a snapshot of PyTorch's.
+    /// A snapshot recorded by PyTorch.
     Real,
 }
 
 impl Recipe {
-    /// A name for its job that no other has.
+    /// Returns a unique name for the job.
     pub(super) fn name(&self) -> String {
         let Self { kind, content, tenths, lane, number } = self;
         let kind = match kind {
@@ -224,7 +224,7 @@ impl Recipe {
         format!("h-{kind}-{content}-{tenths}-{lane}x{number}")
     }
 
-    /// The config of its job; a real recorder takes less than a second for it.
+    /// Returns the config of the job; a real recorder takes less than a second for it.
     pub(super) fn config(&self) -> String {
         let name = self.name();
         format!("name = \"{name}\"\nsteps = 1\n[model]\nfamily = \"mlp\"\ninput = 8\nhidden = [8]\nclasses = 2\n")

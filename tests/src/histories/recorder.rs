@@ -1,5 +1,6 @@
-//! A recorder that takes a part of a second: it plays what the name of its job says, and is like the real one where
-//! its keeper can tell.
+//! Simulates a recorder that takes a fraction of a second and follows the name of its job.
+//!
+//! The job's keeper cannot tell it from the real one.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,16 +14,16 @@ use super::plan::Recipe;
 use crate::padded::padded;
 use crate::server::root;
 
-/// How many snapshots there are: fewer than jobs and links, so that several have the same one.
+/// Number of snapshots: fewer than jobs and links, so that several share one.
 pub(super) const CONTENTS: usize = 12;
 
-/// Bytes of the smallest; each is larger than the one before by as much again.
+/// Bytes of the smallest snapshot, by which each further one is larger.
 const CONTENT_BYTES: u32 = 20 << 10;
 
-/// Bytes of the last, which is stored in parts.
+/// Bytes of the last snapshot, which is stored in parts.
 const LARGE_BYTES: u32 = 9 << 20;
 
-/// Reads `h-KIND-CONTENT-TENTHS-NUMBER`, and does so; where its keeper has died, it ends.
+/// Parses the name `h-KIND-CONTENT-TENTHS-LANExNUMBER` and acts accordingly; ends if its keeper has died.
 const SCRIPT: &str = r#"
 name=$(printf '%s' "$job" | sed -n 's/.*"name": *"\(h-[a-z0-9-]*\)".*/\1/p' | head -n 1)
 echo "$name" >> "$HOME/starts"
@@ -47,7 +48,7 @@ echo '{"type":"snapshot","steps":2,"partial":false}'
 echo '{"type":"finished","steps":2,"peak_allocated_bytes":30,"peak_reserved_bytes":40,"oom":null}'
 "#;
 
-/// The folder of the recorder, with the snapshots that it hands out.
+/// Folder of the recorder, with the snapshots that it writes.
 #[derive(Debug)]
 pub(super) struct Recorder {
     folder: TempDir,
@@ -55,7 +56,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder that hands jobs of the kind `real` to another one.
+    /// Creates a recorder that passes jobs of the kind `real` to another one.
     pub(super) fn new(real: &Path) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let small = (1..CONTENTS as u32).map(|n| padded(n * CONTENT_BYTES, n.into()));
@@ -69,29 +70,29 @@ impl Recorder {
         Self { folder, contents }
     }
 
-    /// What processes need in their environment so that this is their recorder.
+    /// Returns the environment variables that make processes use this recorder.
     pub(super) fn variables(&self) -> [(String, OsString); 2] {
         let program = root().join("tests/data/recorder/play");
         let variable = |name: &str, path: PathBuf| (name.to_owned(), path.into());
         [variable("HOME", self.folder.path().to_owned()), variable("SNAPSCOPE_RECORDER", program)]
     }
 
-    /// A snapshot that it hands out, compressed.
+    /// Returns a snapshot that it writes, compressed.
     pub(super) fn content(&self, number: usize) -> &[u8] {
         &self.contents[number]
     }
 
-    /// How often the recording of a job was begun.
+    /// Returns the number of times that the recording of a job was started.
     pub(super) fn starts(&self, recipe: &Recipe) -> usize {
         let starts = fs::read_to_string(self.folder.path().join("starts")).unwrap_or_default();
         starts.lines().filter(|line| *line == recipe.name()).count()
     }
 }
 
-/// The bytes that a compressed file holds; none where it is not compressed.
+/// Decompresses gzip bytes; other bytes give an empty vector.
 pub(super) fn unpacked(packed: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // Whatever came until then differs from what is expected.
+    // A truncated result differs from what is expected, so errors need no handling.
     let _ = GzDecoder::new(packed).read_to_end(&mut bytes);
     bytes
 }

@@ -1,4 +1,4 @@
-//! The processes of a history, and what goes wrong with them.
+//! Applies the faults of a history to its processes.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,7 +22,7 @@ impl World {
         let clock = plan.has_clock.then(Clock::new);
         let is_large = plan.backend == Backend::Postgres;
         let mut setup = Setup {
-            // Work is the server's own, or that of workers beside it too.
+            // With SQLite the server runs all jobs; with PostgreSQL the workers beside it run some.
             jobs_in_server: if is_large { 1 } else { 2 },
             workers: if is_large { WORKERS } else { 0 },
             has_folder: clock.is_some() || !is_large,
@@ -35,11 +35,11 @@ impl World {
         Self { fleet: Fleet::start(&setup), clock }
     }
 
-    /// Lets something go wrong, and sets it right again; returns how many processes were killed.
+    /// Applies a fault and repairs it; returns the number of processes killed.
     ///
     /// # Errors
     ///
-    /// A process does not come back, or does not stop as it should.
+    /// Returns an error if a process does not restart or does not stop gracefully.
     pub(super) fn suffer(&mut self, fault: Fault, jumps: &Jumps) -> Result<usize, String> {
         let fleet = &mut self.fleet;
         match fault {
@@ -58,7 +58,7 @@ impl World {
                 std::thread::sleep(down);
                 fleet.restart_worker(worker);
             }
-            // There may be none at this moment.
+            // There may be no recorder at this moment.
             Fault::KillRecorder => return Ok(fleet.signal_recorder("KILL").iter().count()),
             Fault::KillDatabase(down) => {
                 fleet.kill_postgres();
@@ -78,7 +78,7 @@ impl World {
                 fleet.restart_worker(worker);
             }
             Fault::Jump(hours) => {
-                // Whoever looks in between knows of it.
+                // Noted first, so that checks in between allow for it.
                 jumps.jumped_to(hours);
                 self.clock.iter().for_each(|clock| clock.jump_to(hours));
             }
@@ -108,7 +108,7 @@ impl World {
     }
 }
 
-/// A machine without power, and then with it again.
+/// Simulates a power failure of the machine and its restart.
 fn kill_all(fleet: &mut Fleet, down: Duration) -> Result<(), String> {
     fleet.kill_server();
     (0..fleet.workers()).for_each(|worker| fleet.kill_worker(worker));

@@ -1,4 +1,4 @@
-//! A client that asks over one connection, as browsers do.
+//! Sends requests over one persistent connection, as browsers do.
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::{AUTHORIZED, proxy};
 
-/// A connection that is kept from one request to the next.
+/// Client with a connection that is reused for all requests.
 pub(super) struct Client {
     stream: TcpStream,
     host: SocketAddr,
@@ -16,15 +16,15 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Connects as one of many.
+    /// Connects with the source address of client `number`.
     pub(super) async fn connect(number: u32, host: SocketAddr) -> Result<Self> {
         let stream = proxy::connect(number, host).await?;
-        // As browsers do: small requests would wait for answers to the ones before.
+        // As browsers do; otherwise small requests would wait for earlier ones to be acknowledged.
         stream.set_nodelay(true)?;
         Ok(Self { stream, host, received: Vec::new() })
     }
 
-    /// Asks for a path and takes in the whole answer; returns its status.
+    /// Requests a path, reads the whole answer and returns its status.
     pub(super) async fn get(&mut self, path: &str) -> Result<u16> {
         let (name, value) = AUTHORIZED;
         let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{name}: {value}\r\n\r\n", self.host);
@@ -51,7 +51,7 @@ impl Client {
     }
 }
 
-/// The status and the length of the body.
+/// Returns the status and the length of the body.
 fn parse(head: &[u8]) -> Result<(u16, usize)> {
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());

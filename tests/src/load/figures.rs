@@ -1,8 +1,8 @@
-//! Times of requests as the figures that a table shows.
+//! Summarizes the times of requests for a table.
 
 use std::time::Duration;
 
-/// Times of one kind of request, and how many of them failed.
+/// Times of one kind of request, and the number of failed ones.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     answered: Vec<Duration>,
@@ -10,7 +10,6 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Notes a request.
     pub(super) fn note(&mut self, time: Duration, is_fine: bool) {
         if is_fine {
             self.answered.push(time);
@@ -19,13 +18,13 @@ impl Times {
         }
     }
 
-    /// Adds those of another client.
+    /// Adds the times of another client.
     pub(super) fn add(&mut self, other: Self) {
         self.answered.extend(other.answered);
         self.errors += other.errors;
     }
 
-    /// Requests a second, the median, p95, p99, the longest, and errors.
+    /// Returns requests per second, median, p95, p99, maximum and errors.
     pub(super) fn cells(mut self, during: Duration) -> Vec<String> {
         self.answered.sort_unstable();
         let at = |share: f64| {
@@ -37,7 +36,7 @@ impl Times {
     }
 }
 
-/// A time as a table shows it.
+/// Formats a time for a table.
 pub(super) fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }

@@ -1,4 +1,4 @@
-//! What the server takes when nobody asks.
+//! Measures CPU and memory use of an idle server.
 
 use std::time::Duration;
 
@@ -9,13 +9,12 @@ use crate::bench::{Table, cpu_seconds, peak_memory_bytes};
 
 const DURING: Duration = Duration::from_secs(30);
 
-/// Prints a table.
 pub(super) fn print() {
     let mut table = Table::new("The server when nobody asks", &["jobs at once", "of a processor", "memory"]);
     for jobs in [0, 2] {
         let loaded = Loaded::start(jobs);
         let pid = loaded.server.pid();
-        // What a start takes is over by then.
+        // The start is over by then.
         std::thread::sleep(Duration::from_secs(3));
         let before_s = cpu_seconds(pid).expect("Linux");
         std::thread::sleep(DURING);

@@ -1,5 +1,7 @@
-//! What `./dev load` measures: a private server behind a proxy, each in a process of its own on this machine, with the
-//! limits that a server has by default; its clients in this one, each with an address of its own.
+//! Measures a server behind a proxy under load, for `./dev load`.
+//!
+//! Server and proxy run in separate processes on this machine, with the server's default limits. The clients run in
+//! this process, each with its own address.
 
 mod client;
 mod figures;
@@ -19,24 +21,24 @@ use crate::http::Reply;
 use crate::serving::{Launch, ServeProcess};
 use proxy::Proxy;
 
-/// How long anything may take before the measurement is given up.
+/// Timeout of any wait.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Measures everything, and prints a table each.
+/// Measures everything and prints the tables.
 ///
 /// # Panics
 ///
-/// The server is not built, or does not do what it is asked to.
+/// Panics if the server is not built or does not answer as expected.
 pub fn run() {
     idle::print();
     reads::print();
     uploads::print();
 }
 
-/// What the server asks for.
+/// Token of the server.
 const TOKEN: &str = "a-token-that-is-not-short";
 
-/// A server as `./dev build` leaves it, behind a proxy, and with a page that is none.
+/// Server as `./dev build` leaves it, behind a proxy, with an empty page.
 struct Loaded {
     proxy: Proxy,
     server: ServeProcess,
@@ -57,12 +59,12 @@ impl Loaded {
         Self { proxy: Proxy::start(address, server.address), server, _page: page }
     }
 
-    /// Sends a body as one of many clients.
+    /// Sends a body with the source address of client `client`.
     fn post(&self, client: u32, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         post(self.proxy.address, client, path, headers, body)
     }
 
-    /// Submits a config, and returns where its job is.
+    /// Submits a config and returns the path of its job.
     fn submit(&self, config: &str) -> String {
         let reply = self.post(0, "/api/v1/jobs", &[], config.as_bytes());
         assert_eq!(reply.status, 202, "{}", reply.text());
@@ -82,7 +84,7 @@ impl Loaded {
     }
 }
 
-/// The header that lets a request in.
+/// Header with the server's token.
 const AUTHORIZED: (&str, &str) = ("Authorization", "Bearer a-token-that-is-not-short");
 
 fn post(proxy: SocketAddr, client: u32, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
@@ -92,7 +94,7 @@ fn post(proxy: SocketAddr, client: u32, path: &str, headers: &[(&str, &str)], bo
     crate::http::send_body_over(stream, proxy, "POST", path, &[headers, &[AUTHORIZED]].concat(), body)
 }
 
-/// `snapscope`, beside this program.
+/// Returns the path of `snapscope`, beside this program.
 fn program() -> PathBuf {
     let program = std::env::current_exe().expect("the path of this program").with_file_name("snapscope");
     assert!(program.is_file(), "{} is not built: run ./dev load", program.display());

@@ -1,4 +1,4 @@
-//! HAProxy on this machine before the server, as one with TLS stands before it elsewhere.
+//! Runs HAProxy in front of the server, as a TLS proxy is in production.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::net::{TcpSocket, TcpStream};
 
-/// How long it may take to listen.
+/// Timeout of the start.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A proxy that is ended when dropped.
+/// HAProxy process, killed when dropped.
 pub(super) struct Proxy {
     child: Child,
     _folder: TempDir,
@@ -18,11 +18,11 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    /// Starts one that passes all on to a server, and names who asked.
+    /// Starts a proxy that forwards everything to a server and names the client.
     ///
     /// # Panics
     ///
-    /// There is none, or it does not listen.
+    /// Panics if HAProxy is missing or does not listen.
     pub(super) fn start(address: SocketAddr, server: SocketAddr) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let config = folder.path().join("haproxy.cfg");
@@ -54,12 +54,12 @@ fn text(address: SocketAddr, server: SocketAddr) -> String {
     )
 }
 
-/// A port of this machine that nobody listens on.
+/// Returns a local address with a free port.
 pub(super) fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port")
 }
 
-/// Connects as one of many clients, each with an address of its own: all of 127.0.0.0/8 is this machine.
+/// Connects with an address per client: all of 127.0.0.0/8 is the local machine.
 pub(super) async fn connect(client: u32, address: SocketAddr) -> std::io::Result<TcpStream> {
     let source = Ipv4Addr::from_bits(Ipv4Addr::new(127, 0, 1, 1).to_bits() + client);
     let socket = TcpSocket::new_v4()?;

@@ -1,4 +1,4 @@
-//! Reads of two hundred clients while two jobs run.
+//! Measures reads of two hundred clients while two jobs run.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,22 +14,22 @@ use crate::server::root;
 
 const CLIENTS: u32 = 200;
 
-/// How long clients ask.
+/// Duration of the measurement.
 const DURING: Duration = Duration::from_secs(20);
 
-/// How often each client asks, where it does not ask again at once.
+/// Interval between the requests of a client with a fixed pace.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// A model whose recording takes some seconds, and so many of them that two run at any time.
+/// Model whose recording takes some seconds, and enough jobs that two run at any time.
 const CONFIG: &str = "steps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2";
 const JOBS: usize = 60;
 
-/// When a client asks again.
+/// Time of a client's next request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pace {
-    /// At times that were fixed before: whoever waits long for one answer asks late for the next, which counts.
+    /// At fixed times, so that the delay of a request after a slow answer counts as well.
     Fixed,
-    /// As soon as it has its answer.
+    /// As soon as the previous answer has arrived.
     AtOnce,
 }
 
@@ -68,15 +68,15 @@ fn share(loaded: &Loaded) -> String {
     format!("/api/v1/shares/{}", reply.json()["token"].as_str().expect("a token"))
 }
 
-/// The times of each path, asked for in turn by every client; one thread is enough for all of them.
+/// Returns the times of each path. Every client requests the paths in turn; one thread is enough for all clients.
 fn measure<const N: usize>(server: SocketAddr, paths: &[String; N], pace: Pace) -> [Times; N] {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        // All are connected before the first asks.
+        // All clients are connected before the first request.
         let start = Instant::now() + Duration::from_secs(2);
         let clients = (0..CLIENTS).map(|number| {
             let paths = paths.clone();
-            // Spread over the time that lies between two requests of one client.
+            // Clients are spread over the interval between two requests of one client.
             tokio::spawn(client(server, paths, number, start + EVERY * number / CLIENTS, pace))
         });
         let mut all = [(); N].map(|()| Times::default());

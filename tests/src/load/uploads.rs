@@ -1,4 +1,4 @@
-//! A hundred uploads of 5 MB at once.
+//! Measures a hundred concurrent uploads of 5 MB.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -18,10 +18,9 @@ use crate::form::Form;
 
 const UPLOADS: u32 = 100;
 
-/// Events of a snapshot that has 5 MB compressed.
+/// Number of events of a snapshot that compresses to 5 MB.
 const EVENTS: usize = 630_000;
 
-/// Prints a table.
 pub(super) fn print() {
     let loaded = Loaded::start(0);
     let snapshot = compressed();
@@ -44,7 +43,7 @@ pub(super) fn print() {
     table.print();
 }
 
-/// A realistic snapshot, compressed as the page does.
+/// Returns a realistic snapshot, compressed as the page does.
 fn compressed() -> Vec<u8> {
     let plain = std::fs::read(snapshot(EVENTS, Style::Python)).expect("the snapshot");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -52,7 +51,7 @@ fn compressed() -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// Uploads; returns the times, the time of all of them, and the peak memory of the processes that read uploads.
+/// Runs the uploads; returns their times, the total time and the peak memory of the processes that read uploads.
 fn upload(loaded: &Loaded, snapshot: &[u8]) -> (Times, Duration, u64) {
     let (times, reader_bytes, is_over) = (Mutex::new(Times::default()), AtomicU64::new(0), AtomicBool::new(false));
     let (address, server) = (loaded.proxy.address, loaded.server.pid());
@@ -75,7 +74,7 @@ fn upload(loaded: &Loaded, snapshot: &[u8]) -> (Times, Duration, u64) {
 
 fn one(address: SocketAddr, snapshot: &[u8], number: u32, times: &Mutex<Times>) {
     let mut snapshot = snapshot.to_vec();
-    // The time in gzip's header makes each of them other bytes, as those of other people are.
+    // The time in the gzip header makes each upload distinct, as uploads of different users are.
     snapshot[4..8].copy_from_slice(&number.to_le_bytes());
     let body = Form::share(&snapshot).finish();
     let start = Instant::now();
@@ -83,7 +82,7 @@ fn one(address: SocketAddr, snapshot: &[u8], number: u32, times: &Mutex<Times>) 
     times.lock().expect("no panic").note(start.elapsed(), reply.status == 201);
 }
 
-/// Notes the highest memory of the processes that look into uploads.
+/// Tracks the peak memory of the processes that read uploads.
 fn watch_readers(server: u32, most_bytes: &AtomicU64, is_over: &AtomicBool) {
     const EVERY: Duration = Duration::from_millis(20);
     while !is_over.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Who may ask, and how often.
+//! Tests tokens, rate limits and private mode of the API.
 
 use server::config::SettingsArgs;
 use testkit::both;
@@ -19,7 +19,7 @@ fn a_token_is_needed_where_one_is_set(backend: Backend) {
     let post = |headers: &[(&str, &str)]| server.send_body("POST", "/api/v1/jobs", headers, b"model = \"gpt2\"");
     check_refusal(&post(&[]), 401, "unauthorized", "token");
     check_refusal(&post(&[("Authorization", "Bearer wrong")]), 401, "unauthorized", "token");
-    // With it the request comes as far as the queue, which nobody works on.
+    // With the token, the request reaches the queue, which no worker serves.
     check_refusal(&post(&[("Authorization", "Bearer secret")]), 422, "invalid_config", "No worker");
     assert_eq!(server.get("/api/v1/jobs", &[]).status, 200);
 }
@@ -43,7 +43,7 @@ fn whoever_asks_too_often_waits(backend: Backend) {
     assert!(replies[7].header("retry-after").and_then(|wait| wait.parse::<u64>().ok()) > Some(0));
 }
 
-/// A path with one letter of each part written as its code.
+/// Returns a path with the first letter of each part percent-encoded.
 fn encoded(path: &str) -> String {
     let part = |part: &str| match part.chars().next() {
         Some(first) if first.is_ascii_alphabetic() => format!("%{:02X}{}", u32::from(first), &part[1..]),
@@ -69,17 +69,17 @@ fn no_spelling_of_a_path_gets_around_a_token(backend: Backend) {
             check_refusal(&reply, 401, "unauthorized", "token");
         }
     }
-    // The document names all rows that need a token, so that a new one is not forgotten here.
+    // The OpenAPI document names all operations that need a token, so a new one cannot be forgotten here.
     let document = server.get("/api/v1/openapi.json", &[]).json();
     let refuses = |operation: &serde_json::Value| operation["responses"].get("401").is_some();
     let paths = document["paths"].as_object().expect("paths");
     let needing =
         paths.values().flat_map(|path| path.as_object().expect("operations").values()).filter(|row| refuses(row));
-    // Whoever deletes a link has a token of that link, and whoever logs in sends it; reading needs one in private mode.
+    // Deleting a link needs the link's own token, and logging in sends it; in private mode, reading needs one, too.
     assert_eq!(needing.count(), rows.len() + 2 + PRIVATE_ROWS.len());
 }
 
-/// What is read in private mode with the token only, besides the documents of the page.
+/// API paths that need the token in private mode, besides the HTML documents of the page.
 const PRIVATE_ROWS: [&str; 4] =
     ["/api/v1/jobs", "/api/v1/jobs/none", "/api/v1/jobs/none/events", "/api/v1/jobs/none/snapshot"];
 
@@ -101,7 +101,7 @@ fn nothing_is_read_in_private_mode_without_the_token(backend: Backend) {
         assert_eq!(form.status, 401);
         assert!(form.text().contains(&format!("name=\"next\" value=\"{path}\"")), "{}", form.text());
     }
-    // The page itself, what it asks for at its start, and links by their own tokens.
+    // Public even in private mode: the page itself, the requests of its start, and links by their own tokens.
     for path in ["/", "/login", "/api/v1/limits", "/api/v1/cards", "/api/v1/docs", "/healthz"] {
         assert_eq!(server.get(path, &[]).status, 200, "{path}");
     }
@@ -130,12 +130,12 @@ fn a_browser_logs_in_once(backend: Backend) {
     assert_eq!([server.get("/jobs", &[session]).status, server.get("/api/v1/jobs", &[session]).status], [200, 200]);
     let needs_token = |headers: &[(&str, &str)]| server.get("/api/v1/limits", headers).json()["needs_token"].clone();
     assert_eq!([needs_token(&[]), needs_token(&[session])], [true, false]);
-    // It changes things as well, but not for a page of another site or another port.
+    // The session allows changes as well, but not from a page of another site or port.
     let submit =
         |origin: &str| server.send_body("POST", "/api/v1/jobs", &[session, ("Origin", origin)], b"model = \"gpt2\"");
     check_refusal(&submit(&address), 422, "invalid_config", "No worker");
     check_refusal(&submit("http://127.0.0.1:1"), 403, "forbidden", "another site");
-    // The address that `serve` prints, and ways on that lead elsewhere.
+    // The URL that `serve` prints, and `next` targets that lead to another host.
     let at = |query: &str| server.get(&format!("/login?{query}"), &[]);
     assert_eq!((at("token=secret").status, at("token=secret").header("location")), (303, Some("/")));
     assert_eq!(at("token=secret&next=//evil.example.org").header("location"), Some("/"));
@@ -159,7 +159,7 @@ fn a_token_that_is_made_stands_in_the_address() {
     let login = server.login.clone().expect("an address with a token");
     assert_eq!(server.get("/api/v1/jobs").status, 401);
     assert_eq!((server.get(&login).status, server.get("/login?token=wrong").status), (303, 401));
-    // Bookmarks outlive the server.
+    // The token stays the same after a restart, so bookmarks keep working.
     drop(server);
     assert_eq!(ServeProcess::launch(&launch).login, Some(login));
 }

@@ -1,4 +1,4 @@
-//! Jobs: submitted, recorded, watched, named, cancelled, deleted.
+//! Tests the API of jobs: submitting, recording, watching, naming, cancelling, deleting.
 
 use std::time::{Duration, Instant};
 
@@ -13,17 +13,17 @@ use testkit::storage::Backend;
 use crate::check_refusal;
 use crate::shares::share;
 
-/// A model that is recorded in a second.
+/// Model that is recorded in a second.
 const SMALL: &str = "steps = 3\n[model]\nfamily = \"mlp\"\ninput = 64\nhidden = [128]\nclasses = 10";
 
-/// A model whose recording takes until somebody stops it.
+/// Model whose recording runs until it is cancelled.
 const LONG: &str = "steps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2";
 
-/// A mistake that keeps the graph of each step.
+/// Mistake that keeps the autograd graph of each step.
 const KEEPS_LOSSES: &str = "name = \"keeps\"\nbatch = 4\nsequence = 128\nsteps = 4\ncard = \"t4-16gb\"\n\
     mistakes = [\"keep_losses\", \"retain_graph\"]\n[model]\npreset = \"gpt2\"\nlayers = 2\nhidden = 256\nheads = 4";
 
-/// A batch that a small card has no room for.
+/// Batch that does not fit on a small card.
 const TOO_LARGE: &str = "name = \"too large\"\nbatch = 4096\nsequence = 64\nsteps = 2\ncard = \"custom:2GiB\"\n\
     [model]\npreset = \"gpt2\"\nlayers = 4\nhidden = 256\nheads = 4";
 
@@ -62,7 +62,7 @@ fn wait_for(server: &Server, id: &str, states: &[&str]) -> Value {
     }
 }
 
-/// The events of a stream that has ended, as numbers and data.
+/// Returns the events of a stream that has ended, as numbers and data.
 fn events(reply: &Reply) -> Vec<(u64, Value)> {
     let pieces = reply.text().split("\n\n").filter(|piece| piece.starts_with("id: "));
     let event = |piece: &str| {
@@ -93,10 +93,10 @@ fn a_config_becomes_a_snapshot(backend: Backend) {
     assert_eq!(states, ["queued", "running", "finished"]);
     assert!(all.iter().any(|(_, event)| event["type"] == "progress"), "{all:?}");
 
-    // Whoever comes back goes on where it was.
+    // A client that reconnects continues after its last event.
     let rest = events(&server.get(&format!("/api/v1/jobs/{id}/events"), &[("Last-Event-ID", "2")]));
     assert_eq!(rest, all[2..]);
-    // A browser asks again after each end, until it is told that nothing comes.
+    // A browser reconnects after each end of the stream, until status 204 tells it to stop.
     for last in [all.len().to_string(), "999999".to_owned()] {
         let nothing = server.get(&format!("/api/v1/jobs/{id}/events"), &[("Last-Event-ID", &last)]);
         assert_eq!((nothing.status, nothing.body.len()), (204, 0));
@@ -107,7 +107,7 @@ fn configs_come_in_any_form(backend: Backend) {
     let server = server(backend, "virtual=0");
     let body = json!({"config": SMALL, "card": "t4-16gb", "steps": 2, "priority": 3}).to_string();
     let reply = server.send_body("POST", "/api/v1/jobs", &[("Content-Type", "application/json")], body.as_bytes());
-    // No worker takes jobs, and that is said before anything is queued.
+    // No worker takes jobs, which is reported before anything is queued.
     check_refusal(&reply, 422, "invalid_config", "No worker");
     assert_eq!(server.get("/api/v1/jobs", &[]).json()["jobs"], json!([]));
 }
@@ -151,7 +151,7 @@ fn jobs_are_cancelled_while_they_wait_and_while_they_run(backend: Backend) {
     check_refusal(&server.get(&format!("/api/v1/jobs/{running}/snapshot"), &[]), 404, "not_found", "no snapshot");
 }
 
-/// The chart, the figures above it and the snapshot are one story: the same bytes.
+/// Checks that the chart, the figures above it and the snapshot agree to the byte.
 #[track_caller]
 fn check_story(server: &Server, id: &str, job: &Value) {
     let highest = |name: &str| {
@@ -182,7 +182,7 @@ fn a_finished_job_tells_one_story(backend: Backend) {
     let steps: Vec<_> = keeps["curve"]["steps"].as_array().expect("steps").iter().map(|s| s["step"].clone()).collect();
     assert_eq!((steps, &keeps["curve"]["oom_events"]), ((0..4).map(|step| json!(step)).collect(), &json!([])));
 
-    // The word of the state is a promise; what the job came to says more.
+    // The state is part of the API's contract; the outcome says more.
     assert_eq!((&large["state"], &large["outcome"]), (&json!("finished"), &json!("out_of_memory")), "{large}");
     assert_eq!(large["capacity_bytes"], json!(2_u64 << 30));
     assert_ne!(large["curve"]["oom_events"], json!([]));
@@ -240,10 +240,10 @@ fn jobs_are_deleted(backend: Backend) {
         }
     }
     assert_eq!(server.get("/api/v1/jobs", &[]).json()["jobs"], json!([]));
-    // A link that was made from it is what it was.
+    // A link made from the job is unchanged.
     assert_eq!(server.get(&link, &[]).json()["title"], "mine");
     assert_eq!(server.get(&format!("{link}/snapshot"), &[]).body, snapshot);
-    // What is recorded afterwards is a job as any other.
+    // Later jobs are not affected.
     let again = submit(&server, SMALL);
     wait_for(&server, &again, &["finished"]);
 }
@@ -264,7 +264,7 @@ fn a_full_queue_says_so(backend: Backend) {
     let reply = server.send_body("POST", "/api/v1/jobs", &[], SMALL.as_bytes());
     check_refusal(&reply, 503, "queue_full", "1 jobs wait");
     assert!(reply.header("retry-after").is_some());
-    // Whoever is not sure that it was accepted asks again, and hears that it was.
+    // A client that repeats an accepted request gets the same answer, although the queue is full.
     assert_eq!((keyed().status, &keyed().json()["id"]), (202, &accepted.json()["id"]));
 }
 

@@ -1,4 +1,4 @@
-//! What the log says of requests, and what it must not.
+//! Tests the log lines of requests, which must not contain secrets.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,7 +10,7 @@ use testkit::http::{Reply, send, send_body};
 use testkit::server::root;
 use testkit::serving::{Launch, ServeProcess};
 
-/// A server whose log goes to a file.
+/// Server that logs to a file.
 struct Logged {
     server: ServeProcess,
     folder: TempDir,
@@ -30,14 +30,14 @@ impl Logged {
         send(self.server.address, "GET", path, headers)
     }
 
-    /// The whole log, once the server has stopped.
+    /// Stops the server and returns its log.
     fn stop(self) -> String {
         assert_eq!(self.server.stop("TERM"), Some(0));
         fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 }
 
-/// Asks for all sorts of things with secrets in them; returns the secrets.
+/// Sends requests of all kinds that contain secrets; returns the secrets.
 fn ask_with_secrets(server: &Logged) -> Vec<String> {
     let snapshot = fs::read(root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz")).unwrap();
     let bearer = ("Authorization", "Bearer the-servers-token");

@@ -1,4 +1,4 @@
-//! The interface under `/api/v1`, over a database and a store of the test's own.
+//! Tests the API under `/api/v1`, with a database and a store of the test's own.
 
 mod guards;
 mod jobs;
@@ -10,7 +10,7 @@ mod shares;
 
 use testkit::server::Reply;
 
-/// A refusal has a status, the envelope, and sentences.
+/// Checks the status and code of a refusal, and that its message and hint are sentences.
 #[track_caller]
 fn check_refusal(reply: &Reply, status: u16, code: &str, part: &str) {
     assert_eq!(reply.status, status, "{}", reply.text());

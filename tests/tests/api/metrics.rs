@@ -1,4 +1,4 @@
-//! What Prometheus reads.
+//! Tests the Prometheus metrics.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ fn metrics(server: &Server) -> String {
     reply.text().to_owned()
 }
 
-/// The value of a line; `None` where there is no such line.
+/// Returns the value of a metric; `None` if there is no such line.
 fn value(metrics: &str, name: &str) -> Option<f64> {
     metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
 }
@@ -47,7 +47,7 @@ fn requests_are_counted_by_their_templates() {
     assert_eq!(count("GET", "/api/*", 404), Some(3.0), "{metrics}");
     let seconds = "snapscope_http_request_duration_seconds_count{method=\"GET\",route=\"/api/v1/jobs/{id}\"}";
     assert_eq!(value(&metrics, seconds), Some(3.0), "{metrics}");
-    // Nobody outside makes a label.
+    // Clients cannot create labels.
     assert!(!["one", "two", "three"].iter().any(|name| metrics.contains(name)), "{metrics}");
 }
 
@@ -113,7 +113,7 @@ fn metrics_need_a_token_where_one_is_set() {
     let closed = server(SettingsArgs { token: token("secret"), ..SettingsArgs::default() });
     check_refusal(&closed.get("/metrics", &[]), 401, "unauthorized", "metrics");
     assert_eq!(get(&closed, "secret").status, 200);
-    // A token of their own, which does nothing else.
+    // A separate token for metrics, which allows nothing else.
     let settings = SettingsArgs { token: token("secret"), metrics_token: token("figures"), ..SettingsArgs::default() };
     let apart = server(settings);
     assert_eq!((get(&apart, "figures").status, get(&apart, "secret").status), (200, 401));

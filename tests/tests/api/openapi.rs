@@ -1,4 +1,4 @@
-//! The interface as it is described, against the interface as it is.
+//! Compares the OpenAPI document with the behaviour of the API.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn document(server: &Server) -> Value {
     reply.json()
 }
 
-/// Each operation: its method, its path and what it says.
+/// Returns the method, path and description of each operation.
 fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let items = document["paths"].as_object().expect("paths");
     let of_item = |(path, item): (&String, &Value)| {
@@ -32,7 +32,7 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
     items.iter().flat_map(of_item).collect()
 }
 
-/// Everything that a document refers to.
+/// Collects the targets of all references in a document.
 fn references(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => {
@@ -61,7 +61,7 @@ fn what_is_described_is_there() {
         let reply = server.send(&method, &path, &[("Content-Length", "0")]);
         let status = reply.status.to_string();
         assert!(operation["responses"].get(&status).is_some(), "{method} {template}: {status} is not described");
-        // Without arguments something may be missing, but never the route.
+        // Without arguments the request may fail, but not because the route is missing.
         let said = String::from_utf8_lossy(&reply.body).into_owned();
         assert!(reply.status != 405 && !said.contains("no resource at"), "{method} {template}: {said}");
         assert!(!said.contains("no such page"), "{method} {template}: {said}");
@@ -120,7 +120,7 @@ fn every_reference_leads_somewhere() {
 fn examples_fit_their_types() {
     let server = server();
     let document = document(&server);
-    // An answer has the fields of its type, no more and no less.
+    // An answer has exactly the fields of its type.
     for (path, schema) in [("/api/v1/limits", "ServerLimits"), ("/api/v1/cards", "CardRow")] {
         let answer = server.get(path, &[]).json();
         let row = answer.as_array().map_or(&answer, |rows| &rows[0]);
@@ -142,7 +142,7 @@ fn the_page_needs_nothing_else() {
     assert_eq!((style.status, style.header("content-type")), (200, Some("text/css; charset=utf-8")));
     let zipped = server.get("/api/v1/docs", &[("Accept-Encoding", "gzip")]);
     assert_eq!(zipped.header("content-encoding"), Some("gzip"));
-    // Each link leads to a section, and each operation has one.
+    // Each link leads to one section of the page.
     let links: Vec<&str> = page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(links.len() > 40, "{}", links.len());
     for link in links {

@@ -1,4 +1,4 @@
-//! Pages at addresses that no file has: links that unfold in a chat, and jobs.
+//! Tests pages whose paths are no files: links with previews for chats, and jobs.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ fn server(settings: SettingsArgs) -> Server {
     Server::with(SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
 }
 
-/// Shares a snapshot, and returns the path of the link's page and the token that deletes it.
+/// Shares a snapshot; returns the path of the link's page and the token that deletes it.
 #[track_caller]
 fn share(server: &Server) -> (String, String) {
     let snapshot = std::fs::read(root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz")).unwrap();
@@ -29,7 +29,7 @@ fn share(server: &Server) -> (String, String) {
     (format!("/s/{}", text("token")), text("delete_token"))
 }
 
-/// The content of a tag of the head.
+/// Returns the content of a meta tag.
 #[track_caller]
 fn content<'a>(page: &'a str, name: &str) -> &'a str {
     let start = format!("\"{name}\" content=\"");
@@ -37,7 +37,7 @@ fn content<'a>(page: &'a str, name: &str) -> &'a str {
     rest.split('"').next().unwrap()
 }
 
-/// Every file that a page names is there, wherever the page is.
+/// Checks that every file named by a page exists, by an absolute path.
 #[track_caller]
 fn check_assets(server: &Server, page: &str) {
     let pieces: Vec<&str> = page.split('"').collect();
@@ -100,7 +100,7 @@ fn a_link_that_is_gone_says_so_on_the_same_page() {
     }
 }
 
-/// The pixels of a picture, as red, green and blue.
+/// Decodes a picture to its size and its RGB pixels.
 #[track_caller]
 fn pixels(reply: &Reply) -> (u32, u32, Vec<[u8; 3]>) {
     let mut reader = png::Decoder::new(std::io::Cursor::new(&reply.body)).read_info().expect("a PNG");
@@ -122,11 +122,11 @@ fn a_link_has_a_picture() {
     assert_eq!((width, height), (1200, 630));
     let count = |color: [u8; 3]| pixels.iter().filter(|pixel| **pixel == color).count();
     assert!(pixels.iter().collect::<HashSet<_>>().len() > 100);
-    // The page's colours of live and reserved bytes, and paper around them.
+    // Colours of live and reserved bytes as on the page, on a white background.
     assert!(count([0x1f, 0x5f, 0xd6]) > 1000 && count([0xa8, 0x57, 0x08]) > 1000, "lines");
     assert!(count([0xff; 3]) > pixels.len() / 2, "paper");
 
-    // No cache that others share keeps it, and a link that is deleted is asked for again.
+    // Shared caches must not store it, and it is revalidated each time, because links can be deleted.
     assert_eq!(reply.header("cache-control"), Some("private, no-cache"));
     let tag = reply.header("etag").expect("a tag");
     let again = server.get(&path, &[("If-None-Match", tag)]);

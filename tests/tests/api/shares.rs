@@ -1,4 +1,4 @@
-//! Links: made, opened, deleted; and what is none.
+//! Tests creating, opening and deleting links, and uploads that are refused.
 
 use std::io::Write as _;
 
@@ -22,7 +22,7 @@ fn with(backend: Backend, settings: SettingsArgs) -> Server {
     Server::on(backend, SettingsArgs { dist: Some(built_page()), jobs: Some(String::new()), ..settings })
 }
 
-/// A stored snapshot, compressed as it lies there.
+/// Reads a stored snapshot, still compressed.
 pub(crate) fn snapshot() -> Vec<u8> {
     std::fs::read(root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz")).expect("a snapshot")
 }
@@ -33,7 +33,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A form of these parts.
+/// Builds a form from parts.
 fn form(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut body = Vec::new();
     for (name, content) in parts {
@@ -84,7 +84,7 @@ fn a_link_opens_what_was_shared_until_it_is_deleted(backend: Backend) {
     assert_eq!(delete(made["delete_token"].as_str().expect("a token")).status, 204);
     check_refusal(&server.get(&path, &[]), 404, "not_found", "no such link");
     check_refusal(&server.get(&format!("{path}/snapshot"), &[]), 404, "not_found", "no such link");
-    // Whoever has it is not told that it is as it was.
+    // A client with a cached copy is not told that it is unchanged.
     check_refusal(&server.get(&format!("{path}/snapshot"), &known), 404, "not_found", "no such link");
 }
 
@@ -111,7 +111,7 @@ fn what_is_no_snapshot_is_not_shared(backend: Backend) {
     check_refusal(&share(&server, &view(), &gzip(b"no pickle")), 422, "invalid_snapshot", "");
     let cut = &snapshot()[..200];
     check_refusal(&share(&server, &view(), cut), 422, "invalid_snapshot", "");
-    // A gibibyte of zeros in a mebibyte.
+    // 256 MiB of zeros, which compress to about a thousandth of that.
     let bomb = gzip(&vec![0; 256 << 20]);
     check_refusal(&share(&server, &view(), &bomb), 422, "invalid_snapshot", "");
 }
@@ -150,7 +150,7 @@ fn a_body_that_lies_about_its_length_leaves_nothing(backend: Backend) {
     stream.write_all(head.as_bytes()).unwrap();
     stream.write_all(&whole[..whole.len() / 2]).unwrap();
     drop(stream);
-    // The server goes on, and nothing can be opened.
+    // The server still works, and no link was created.
     assert_eq!(share(&server, &view(), &snapshot()).status, 201);
 }
 

@@ -1,4 +1,4 @@
-//! What is chosen below the timeline is in the address: a reload and a pasted address show the same.
+//! Tests that choices below the timeline are in the URL, so that a reload or a pasted URL shows the same.
 
 use serde_json::json;
 use testkit::browser::Spot;
@@ -13,14 +13,14 @@ fn sample() -> Journey {
     page
 }
 
-/// Loads the address once more, as it is.
+/// Reloads the current URL.
 fn reload(page: &Journey) {
     page.run("window.isOld = true; location.reload()", Vec::new());
     page.wait_for("window.isOld === undefined && document.querySelector('header') !== null");
     page.wait_for_timeline();
 }
 
-/// Waits until the address says something.
+/// Waits until the URL's fragment contains a text.
 #[track_caller]
 fn wait_for_address(page: &Journey, part: &str) {
     page.wait_for(&format!("location.hash.includes('{part}')"));
@@ -37,13 +37,13 @@ fn choose(page: &Journey, label: &str, text: &str) {
     page.run(script, vec![json!(label), json!(text)]);
 }
 
-/// Waits until an element has a text, as after a reload.
+/// Waits until an element has a text, for example after a reload.
 #[track_caller]
 fn wait_for_text(page: &Journey, selector: &str, text: &str) {
     page.wait_for(&format!("document.querySelector('{selector}')?.innerText === {}", json!(text)));
 }
 
-/// Opens the table of allocations, in groups by their stacks.
+/// Opens the table of allocations, grouped by stack.
 #[track_caller]
 fn open_stacks(page: &Journey) {
     page.click("#dock-allocations");

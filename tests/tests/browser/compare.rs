@@ -1,4 +1,4 @@
-//! Comparing: moments of one file, two files, and ranks.
+//! Tests the comparison of moments of one file, of two files, and of ranks.
 
 use crate::journey::{Journey, snapshot};
 
@@ -6,14 +6,14 @@ const GPT2: &str = "torch2.15-gpt2-3steps-py311.pickle.gz";
 const EXPANDABLE: &str = "torch2.15-gpt2-3steps-expandable-py311.pickle.gz";
 const DATA_PARALLEL: &str = "virtual-py-dataparallel4.pickle.gz";
 
-/// Waits until the difference of what is chosen is there, and says how many stacks differ.
+/// Waits for the difference of the chosen sides and returns the number of stacks that differ.
 #[track_caller]
 fn stacks(page: &Journey) -> i64 {
     let stacks = page.wait_for("document.querySelector('[data-compare]')?.dataset.stacks");
     stacks.as_str().and_then(|text| text.parse().ok()).expect("a number of stacks")
 }
 
-/// Chooses an entry of a list by its value, as a person does.
+/// Chooses an entry of a list by its value, as a user does.
 #[track_caller]
 fn choose(page: &Journey, label: &str, value: &str) {
     let script = "

@@ -1,4 +1,4 @@
-//! Files that cannot be read: a sentence, a place, a hint, and everything else goes on.
+//! Tests files that cannot be read: the page shows a sentence, a position and a hint, and stays usable.
 
 use std::fs;
 use std::io::Read;
@@ -17,7 +17,7 @@ fn refused(page: &Journey, name: &str, bytes: &[u8]) -> String {
     page.text("[role=alert]")
 }
 
-/// A good file that ends too early.
+/// Returns the first half of a valid file.
 fn cut() -> Vec<u8> {
     let mut bytes = Vec::new();
     GzDecoder::new(fs::File::open(snapshot(GOOD)).unwrap()).read_to_end(&mut bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Saving the shown file in other forms.
+//! Tests saving the shown file in other formats.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::journey::Journey;
 
 const ANNOTATED: &str = "torch2.10-train-annotated.pickle.gz";
 
-/// Keeps what would be saved: a browser under test has nobody who picks a folder.
+/// Script that collects saved files, because no user picks a folder in a test.
 const CATCH: &str = "
     window.saved = [];
     const made = [];
@@ -17,7 +17,7 @@ const CATCH: &str = "
     };
     return true;";
 
-/// Presses the button of a file and returns its length, its media type and its first letters.
+/// Clicks the button of a file; returns the file's length, media type and first 400 characters.
 fn save(page: &Journey, name: &str) -> (f64, String, String) {
     page.click(&format!("[data-export='{name}']"));
     let size = page.wait_for(&format!("window.saved.find(file => file.name === '{name}')?.blob.size"));
@@ -82,7 +82,7 @@ fn drawings_below_the_timeline_are_saved() {
     page.check_console();
 }
 
-/// All of a saved text.
+/// Script that returns the whole text of a saved file.
 const WHOLE: &str = "return window.saved.find(file => file.name === arguments[0]).blob.text();";
 
 #[test]

@@ -1,14 +1,14 @@
-//! The pages under a keyboard, a screen reader, weak eyes, and eyes that motion makes sick.
+//! Tests the pages for accessibility: keyboard, screen reader, contrast and reduced motion.
 
 use crate::journey::Journey;
 use serde_json::{Value, json};
 use std::path::Path;
 use testkit::server::root;
 
-/// Returns what a page does not keep, a sentence each.
+/// Script that returns the accessibility rules that a page breaks, one sentence each.
 const AUDIT: &str = include_str!("audit.js");
 
-/// Sums the shifts of the layout that nobody caused, by the browser's own account (CLS).
+/// Script that sums the layout shifts that no input caused, as the browser reports them (CLS).
 const SHIFT: &str = "
     return new Promise(resolve => {
         let sum = 0;
@@ -17,7 +17,7 @@ const SHIFT: &str = "
         setTimeout(() => resolve(sum), 500);
     });";
 
-/// Goes through all that the Tab key reaches, and returns what is left out or does not show that it has the focus.
+/// Script that focuses everything reachable by Tab; returns elements that are left out or show no focus.
 const LOST: &str = "
     const isShown = element => element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
     const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')]
@@ -49,7 +49,7 @@ fn with_scheme(scheme: &str, check: impl Fn(&Journey)) {
     check(&Journey::start(&format!("/?theme={scheme}")));
 }
 
-/// Every view of the viewer, one after another.
+/// Checks every view of the viewer, one after another.
 #[track_caller]
 fn check_viewer(scheme: &str) {
     with_scheme(scheme, |page| {
@@ -118,7 +118,7 @@ fn a_zoom_is_undone_by_key_and_by_button() {
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.8));
     let zoomed = page.view();
     page.wait_for(&format!("!{back}.disabled"));
-    // Movements without a pause between them are one step back.
+    // Movements without a pause between them count as one step back.
     std::thread::sleep(std::time::Duration::from_millis(800));
     page.press("p");
     page.wait_for_view(&format!("x1 - x0 < {}", zoomed.width() * 0.8));
@@ -146,7 +146,7 @@ fn whoever_asks_for_less_motion_gets_none() {
     page.devtools("Emulation.setEmulatedMedia", json!({ "features": features }));
     let moving = "document.getAnimations().filter(animation => animation.playState === 'running').length";
     assert_eq!(page.value(moving), Value::from(0));
-    // The frame after the key has the whole way behind it: a glide would be under way for a quarter of a second.
+    // The first frame after the key already shows the final view: an animation would take a quarter of a second.
     let script = "
         const plot = document.querySelector('[data-timeline]');
         const range = () => plot.getAttribute('data-x0') + ' ' + plot.getAttribute('data-x1');

@@ -1,4 +1,4 @@
-//! Opening files: by the dialogue, by a drop, several, cancelled.
+//! Tests opening files: by the dialog, by a drop, several at once, and cancelled.
 
 use std::fs;
 
@@ -70,7 +70,7 @@ fn a_file_without_a_trace_shows_its_final_state() {
 #[test]
 fn reading_can_be_cancelled() {
     let page = Journey::start("/");
-    // A quarter of a gigabyte of nothing under a key that no snapshot has: valid so far, and read for a while.
+    // 256 MiB of `None` under a key that no snapshot has: valid so far, and slow to read.
     let script = "
         const head = new Uint8Array([0x80, 4, 0x7d, 0x8c, 4, 0x73, 0x6c, 0x6f, 0x77, 0x5d, 0x28]);
         const nothing = new Uint8Array(1 << 20).fill(0x4e);

@@ -1,4 +1,4 @@
-//! What the page explains: findings, steps, colours by category.
+//! Tests the page's explanations: findings, steps, and colours by category.
 
 use testkit::browser::Spot;
 
@@ -8,10 +8,10 @@ const DATA_PARALLEL: &str = "virtual-py-dataparallel4.pickle.gz";
 const OUT_OF_MEMORY: &str = "virtual-py-gpt2-oom-t4.pickle.gz";
 const WITHOUT_NAMED_STEPS: &str = "torch2.5-train-mixed-from-start.pickle.gz";
 
-/// In the second row above the plot, which has the steps where the first has annotations.
+/// Spot in the second row above the plot, which has the steps if the first has annotations.
 const ROW: Spot = Spot(0.5, 0.078);
 
-/// The sample, with all that was found in it.
+/// Opens the sample and waits for its findings.
 fn sample() -> Journey {
     let page = Journey::start("/?sample");
     page.wait_for_timeline();

@@ -1,4 +1,4 @@
-//! The dock's flame graph and its table of functions.
+//! Tests the dock's flame graph and its table of functions.
 
 use testkit::browser::Spot;
 
@@ -6,10 +6,10 @@ use crate::journey::Journey;
 
 const GRAPH: &str = "[data-flame]";
 
-/// The first row, which the root fills.
+/// Spot in the first row, which the root fills.
 const ROOT: Spot = Spot(0.5, 0.02);
 
-/// The leftmost box of a row further down: the largest one at each level.
+/// Spot in the leftmost box of a lower row, which is the largest of each level.
 const DEEP: Spot = Spot(0.02, 0.25);
 
 fn flame() -> Journey {
@@ -20,7 +20,7 @@ fn flame() -> Journey {
     page
 }
 
-/// Bytes from the left to the right edge of the graph.
+/// Returns the width of the shown part of the graph in bytes.
 fn width(page: &Journey) -> f64 {
     let width = format!("(g => Number(g.x1) - Number(g.x0))(document.querySelector('{GRAPH}').dataset)");
     page.value(&width).as_f64().expect("a number")

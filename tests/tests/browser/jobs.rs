@@ -1,4 +1,4 @@
-//! The pages of jobs: from the gallery to a recording in the viewer, by form and by hand.
+//! Tests the pages of jobs, from a config of the gallery to a recording in the viewer.
 
 use std::ops::Deref;
 
@@ -9,7 +9,7 @@ use testkit::server::{Server, built_page};
 
 use crate::journey::SELECT_ALL;
 
-/// A model whose recording takes until somebody stops it.
+/// Model whose recording runs until it is cancelled.
 const LONG: &str = "name = \"long\"\nsteps = 4000\nbatch = 1\nsequence = 64\n[model]\npreset = \"gpt2\"\nlayers = 2\n";
 
 #[test]
@@ -25,7 +25,7 @@ fn a_private_server_lets_a_browser_in_once() {
     page.wait_for_text("[role=alert]", "not the server's token");
     page.screenshot("login-wrong");
     log_in("secret");
-    // What the page asks for comes, and what it sends is taken: the token is not asked for again.
+    // The session allows reading and writing; the token is not asked for again.
     page.wait_for_text("main", "No jobs yet");
     page.visit("/jobs?new");
     page.wait_for("document.querySelector('textarea') !== null");
@@ -35,9 +35,9 @@ fn a_private_server_lets_a_browser_in_once() {
     page.wait_for_state("running");
 }
 
-/// A server that records, and a browser that looks at it.
+/// Server that records, and a browser on its page.
 struct Recording {
-    // In this order: the browser closes before the server stops.
+    // Order matters: the browser closes before the server stops.
     browser: Browser,
     server: Server,
 }
@@ -91,7 +91,7 @@ impl Recording {
         self.value("document.querySelector('textarea').value").as_str().expect("a text").to_owned()
     }
 
-    /// Gives a field of the form a value, as a person does.
+    /// Sets a field of the form, as a user does.
     #[track_caller]
     fn set(&self, key: &str, value: &str) {
         let script = "
@@ -101,7 +101,7 @@ impl Recording {
         self.run(script, vec![json!(key), json!(value)]);
     }
 
-    /// A figure by its name.
+    /// Returns a figure by its label.
     #[track_caller]
     fn figure(&self, label: &str) -> String {
         let names = "[...document.querySelectorAll('.numbers-row dt, .figures dt')]";
@@ -109,7 +109,6 @@ impl Recording {
         self.value(&value).as_str().expect("a figure").to_owned()
     }
 
-    /// Waits until the page shows a job in a state.
     #[track_caller]
     fn wait_for_state(&self, state: &str) {
         self.wait_for(&format!("document.querySelector('main')?.dataset.state === {state:?}"));
@@ -151,12 +150,12 @@ fn a_running_job_is_watched_and_cancelled() {
     page.wait_for_text(".problems", "Valid");
     page.click("[data-submit]");
     page.wait_for_state("running");
-    // From the moment that it is said to run, it is asked for before it ends.
+    // It can be cancelled as soon as it is shown as running.
     page.click("[data-cancel]");
     page.wait_for("document.querySelector('dialog')?.open");
     page.click_text("button", "Let it run");
     page.wait_for("document.querySelector('dialog') === null");
-    // The curve grows while it runs.
+    // The curve grows during the recording.
     page.wait_for("+document.querySelector('canvas')?.dataset.samples > 5");
     let before = page.value("+document.querySelector('canvas').dataset.samples").as_f64().expect("a number");
     page.wait_for(&format!("+document.querySelector('canvas').dataset.samples > {before}"));
@@ -169,13 +168,13 @@ fn a_running_job_is_watched_and_cancelled() {
     page.wait_for_state("cancelled");
     assert_eq!(page.value("document.querySelector('[data-open]')"), json!(null));
 
-    // The config comes along.
+    // The new form has the config of the job.
     page.click_text("a", "Run again with");
     page.wait_for("document.querySelector('textarea')?.value.includes('name = \"long\"')");
     page.check_console();
 }
 
-/// A batch that a small card has no room for.
+/// Batch that does not fit on a small card.
 const TOO_LARGE: &str = "name = \"too large\"\nbatch = 4096\nsequence = 64\nsteps = 2\ncard = \"t4-16gb\"\n\
     [model]\npreset = \"gpt2\"\nlayers = 8\n";
 
@@ -205,7 +204,7 @@ fn a_finished_job_tells_one_story() {
     page.wait_for_text(".page-title", "far too large");
     page.wait_for("document.title.startsWith('far too large')");
 
-    // The same words and figures in the list.
+    // The list has the same words and figures.
     let (peak, took) = (page.figure("Peak live"), page.figure("Took"));
     page.visit("/jobs");
     page.wait_for_text(".jobs", "far too large");
@@ -214,7 +213,7 @@ fn a_finished_job_tells_one_story() {
         assert!(line.contains(part), "{part:?} in {line:?}");
     }
 
-    // The viewer knows the name, the figures and the card.
+    // The viewer shows the name, the figures and the card.
     page.visit(&format!("/?job={id}"));
     page.wait_for("document.title.includes('far too large')");
     page.wait_for("document.querySelector('.figures dt') !== null");

@@ -1,4 +1,4 @@
-//! What all journeys do: open the page, open a snapshot, read the view.
+//! Provides the common steps of all journeys: opening the page, opening a snapshot, reading the view.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,21 @@ use std::rc::Rc;
 use testkit::browser::{Browser, Spot};
 use testkit::server::{Server, root};
 
-/// The element around the plot.
+/// Selector of the element around the plot.
 pub(crate) const PLOT: &str = "[data-timeline]";
 
-/// The middle of an element.
 pub(crate) const MIDDLE: Spot = Spot(0.5, 0.5);
 
-/// Keys that select what a field has, so that typing takes its place.
+/// Keys that select the content of a field, so that typing replaces it.
 pub(crate) const SELECT_ALL: &str = "\u{e009}a\u{e000}";
 
-/// A server with the built page, and a browser that looks at it.
+/// Server with the built page, and a browser on it.
 pub(crate) struct Journey {
-    // In this order: the browser closes before the server stops.
+    // Order matters: the browser closes before the server stops.
     browser: Browser,
-    /// `None` where the server is not this journey's.
+    /// `None` if the server does not belong to this journey.
     server: Option<Rc<Server>>,
-    /// The address of the empty page, without its last slash.
+    /// URL of the empty page, without its last slash.
     top: String,
 }
 
@@ -35,19 +34,18 @@ impl Deref for Journey {
 }
 
 impl Journey {
-    /// Opens a path of the page.
     #[track_caller]
     pub(crate) fn start(path: &str) -> Self {
         Self::start_sized(path, 1280, 720)
     }
 
-    /// Opens a path in a window of a size.
+    /// Opens a path in a window of a given size.
     #[track_caller]
     pub(crate) fn start_sized(path: &str, width: u32, height: u32) -> Self {
         Self::on(Rc::new(Server::with_page()), path, (width, height))
     }
 
-    /// Opens a path of the same server in a browser that knows nothing yet.
+    /// Opens a path of the same server in a new browser without any stored data.
     #[track_caller]
     pub(crate) fn elsewhere(&self, path: &str) -> Self {
         Self::on(self.server.clone().expect("a server"), path, (1280, 720))
@@ -62,7 +60,7 @@ impl Journey {
         journey
     }
 
-    /// Opens a page that something else than Snapscope's server sends; `top` is its address.
+    /// Opens a page at `top`, which another server than Snapscope's sends.
     #[track_caller]
     pub(crate) fn at(top: &str, path: &str) -> Self {
         let top = top.trim_end_matches('/').to_owned();
@@ -71,24 +69,24 @@ impl Journey {
         journey
     }
 
-    /// Stops the server; the browser stays.
+    /// Stops the server; the browser stays open.
     pub(crate) fn end_server(&mut self) {
         self.server = None;
     }
 
-    /// Waits until the module of the page has drawn it.
+    /// Waits until the script of the page has drawn it.
     #[track_caller]
     pub(crate) fn wait_for_page(&self) {
         self.wait_for("document.querySelector('header') !== null");
     }
 
-    /// Waits until there is an element that a selector finds.
+    /// Waits until a selector finds an element.
     #[track_caller]
     pub(crate) fn wait_for_element(&self, selector: &str) {
         self.wait_for(&format!("document.querySelector(`{selector}`) !== null"));
     }
 
-    /// Waits until the page is kept for visits without a network.
+    /// Waits until the service worker has cached the page for offline visits.
     #[track_caller]
     pub(crate) fn wait_until_kept(&self) {
         self.wait_for(
@@ -97,13 +95,13 @@ impl Journey {
         );
     }
 
-    /// Waits until the bytes of all local files are kept for a reload.
+    /// Waits until the bytes of all local files are stored for a reload.
     #[track_caller]
     pub(crate) fn wait_until_files_are_kept(&self) {
         self.wait_for("JSON.parse(sessionStorage.getItem('snapscope-files'))?.files.every(file => file.is_kept)");
     }
 
-    /// Loads the address once more, as it is, and waits for what it shows.
+    /// Reloads the current URL and waits for the page.
     #[track_caller]
     pub(crate) fn reload(&self) {
         self.run("window.isOld = true; location.reload()", Vec::new());
@@ -125,7 +123,7 @@ impl Journey {
         self.goto(&format!("{}{path}", self.top));
     }
 
-    /// Waits until the shown file has its first picture on screen.
+    /// Waits until the first picture of the shown file is on the screen.
     #[track_caller]
     pub(crate) fn wait_for_timeline(&self) {
         self.wait_for("performance.getEntriesByName('snapshot-parsed').length");
@@ -134,13 +132,13 @@ impl Journey {
         assert!(self.attribute("data-bands") > 0.0, "the picture has no bands");
     }
 
-    /// Waits until the picture on screen is the one of the view.
+    /// Waits until the picture on the screen is that of the current view.
     #[track_caller]
     pub(crate) fn settle(&self) {
         self.wait_for(&format!("document.querySelector('{PLOT}')?.dataset.settled === 'true'"));
     }
 
-    /// A numeric attribute of the plot.
+    /// Returns a numeric attribute of the plot.
     #[track_caller]
     pub(crate) fn attribute(&self, name: &str) -> f64 {
         let value = self.value(&format!("document.querySelector('{PLOT}').getAttribute('{name}')"));
@@ -148,7 +146,7 @@ impl Journey {
         number.unwrap_or_else(|| panic!("{name} is {value}"))
     }
 
-    /// What the plot shows, once it has settled.
+    /// Returns the view of the plot, once it has settled.
     #[track_caller]
     pub(crate) fn view(&self) -> View {
         self.settle();
@@ -156,7 +154,7 @@ impl Journey {
         View { x0, x1, y0, y1 }
     }
 
-    /// Whether an expression about the view holds soon: wheel and keys act with the next frame.
+    /// Waits until a condition on the view holds, because wheel and keys take effect in the next frame.
     #[track_caller]
     pub(crate) fn wait_for_view(&self, condition: &str) {
         self.wait_for(&format!(
@@ -166,7 +164,7 @@ impl Journey {
     }
 }
 
-/// The ranges of a view: events or microseconds along x, bytes along y.
+/// Ranges of a view: events or microseconds along x, bytes along y.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct View {
     pub(crate) x0: f64,
@@ -185,7 +183,7 @@ impl View {
     }
 }
 
-/// A snapshot of `tests/data/snapshots/`, by its file name.
+/// Returns the path of a snapshot in `tests/data/snapshots/`.
 pub(crate) fn snapshot(name: &str) -> PathBuf {
     Path::new(root()).join("tests/data/snapshots").join(name)
 }

@@ -1,4 +1,4 @@
-//! Nothing of a person's work is lost: Back, Forward, a reload, files that can't be read, and errors first.
+//! Tests that no work is lost by Back, Forward, a reload, or unreadable files, and that errors are shown first.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ const GPT2: &str = "torch2.15-gpt2-3steps-py311.pickle.gz";
 const RESNET: &str = "virtual-py-resnet50-h100.pickle.gz";
 const OUT_OF_MEMORY: &str = "virtual-py-gpt2-oom-t4.pickle.gz";
 
-/// How many copies of files the browser keeps, in folders that are there.
+/// Script that counts the copies of files that the browser keeps.
 const COPIES: &str = "(async () => {
     const top = await navigator.storage.getDirectory();
     const kept = await top.getDirectoryHandle('snapscope-kept').catch(() => null);
@@ -45,7 +45,7 @@ fn shown_file(page: &Journey) -> String {
     page.text(".file-tab.shown .file-text")
 }
 
-/// Files of this name in a folder of their own.
+/// Writes a file with this name to a new folder.
 fn made(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(name);
@@ -53,7 +53,7 @@ fn made(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
-/// Four GPUs that were used, the second of which ran out of memory, and two between them that were not.
+/// Returns a snapshot of six GPUs: four used, the second of which ran out of memory, and two unused between them.
 fn of_six_devices() -> Vec<u8> {
     let lines = "
         alloc a 4MiB t=10 @load<main
@@ -93,7 +93,7 @@ fn back_undoes_steps_and_forward_does_them_again() {
     wait_for_tab(&page, "tab-file");
     go(&page, -1);
     wait_for_tab(&page, "tab-findings");
-    // The page without a file; the file stays open.
+    // Back to the empty page; the file stays open.
     go(&page, -1);
     page.wait_for_element(".hero");
     assert_eq!(page.text(".file-tab"), GPT2);
@@ -104,7 +104,7 @@ fn back_undoes_steps_and_forward_does_them_again() {
     go(&page, 2);
     page.wait_for_element("#dock-body");
     wait_for_tab(&page, "tab-file");
-    // Keys go to the page, as before.
+    // Keys reach the page as before.
     page.press("?");
     page.wait_for("document.querySelector('dialog')?.open");
     assert_eq!(page.value("window.isSame"), true);
@@ -135,7 +135,7 @@ fn a_turn_of_the_wheel_is_one_step_and_so_is_a_file() {
     go(&page, -1);
     page.wait_for_view(&format!("x1 - x0 > {} - 1", whole.width()));
     assert_eq!(page.value("history.length"), before + 2);
-    // Another tab and back again: the zoom of a file is its own.
+    // Another tab and back again: each file has its own zoom.
     go(&page, 1);
     page.wait_for_view(&format!("x1 - x0 < {}", whole.width() * 0.9));
     page.settle();
@@ -178,7 +178,7 @@ fn a_reload_and_another_page_bring_local_files_back() {
     go(&page, -1);
     page.wait_for("location.pathname === '/'");
     is_back();
-    // Steps from before the reload are still steps.
+    // Steps from before the reload are still in the history.
     go(&page, -1);
     wait_for_tab(&page, "tab-findings");
 
@@ -192,7 +192,7 @@ fn a_reload_and_another_page_bring_local_files_back() {
     page.check_console();
 }
 
-/// A page whose browser keeps no files.
+/// Opens a page whose browser cannot store files.
 fn without_storage() -> Journey {
     let page = Journey::start("/");
     let source = "delete StorageManager.prototype.getDirectory";
@@ -259,10 +259,10 @@ fn an_unreadable_file_hides_no_good_one() {
     assert_eq!(shown_file(&page), GPT2);
     page.click_text("button[@title]", "notes.pickle");
     page.wait_for("document.querySelector('[data-error]') !== null && location.hash === ''");
-    // Back from the error is where one was.
+    // Back from the error leads to the previous view.
     go(&page, -1);
     page.wait_for_element(PLOT);
-    // There is nothing of it to bring back.
+    // The unreadable file is not brought back.
     page.wait_until_files_are_kept();
     page.reload();
     page.wait_for_timeline();
@@ -293,12 +293,12 @@ fn the_device_with_the_error_is_shown_and_unused_ones_are_folded() {
     page.wait_for("document.querySelector('.notices [data-code=out-of-memory]') !== null");
     page.screenshot("six-devices");
 
-    // A note is read where its device is.
+    // A note is shown on the device that it concerns.
     page.press("]");
     page.wait_for("document.querySelector('.device-tab[aria-selected=true]').dataset.device === '2'");
     page.wait_for("document.querySelector('.notices [data-code=recording-began-late]') !== null");
     assert_eq!(page.value("document.querySelector('.notices [data-code=out-of-memory]')"), json!(null));
-    // Keys pass over what is folded.
+    // Keys skip the folded devices.
     page.press("]");
     page.wait_for("document.querySelector('.device-tab[aria-selected=true]').dataset.device === '5'");
     assert_eq!(page.text(".devices .unused"), "2 unused");

@@ -1,4 +1,4 @@
-//! Journeys through the built page, in headless Chromium, against the real server.
+//! Tests journeys through the built page in headless Chromium, against the real server.
 
 mod choices;
 mod compare;

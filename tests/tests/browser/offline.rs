@@ -1,4 +1,4 @@
-//! Visits without a network, and new builds after old ones.
+//! Tests visits without a network, and new builds of the page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::journey::{Journey, snapshot};
 
 const SNAPSHOT: &str = "virtual-py-resnet50-h100.pickle.gz";
 
-/// The folder of assets of a build that comes later.
+/// Name of the asset folder of a later build.
 const NEXT_BUILD: &str = "0123456789abcdef";
 
-/// The names of what the browser keeps for the page.
+/// Expression of the names of the browser's caches for the page.
 const CACHES: &str = "caches.keys()";
 
 #[test]
@@ -38,7 +38,7 @@ fn a_second_visit_needs_no_network() {
 fn only_the_page_is_kept() {
     let page = Journey::with(SNAPSHOT);
     page.wait_until_kept();
-    // What a page asks the server for is none of it.
+    // Answers of the server's API and other pages are not cached.
     page.run("return fetch('/api/v1/limits').then(answer => answer.text())", Vec::new());
     page.run("return fetch('/jobs').then(answer => answer.text())", Vec::new());
     let kept = page.value(
@@ -58,10 +58,10 @@ fn only_the_page_is_kept() {
     page.check_console();
 }
 
-/// A copy of the built page that a test may change.
+/// Copy of the built page that a test may change.
 struct Copy {
     folder: TempDir,
-    /// The name of the folder of assets.
+    /// Name of the asset folder.
     build: String,
 }
 
@@ -87,7 +87,7 @@ impl Copy {
         self.folder.path()
     }
 
-    /// A page that comes from the copy, and what sends it.
+    /// Opens the page from a server of the copy; returns both.
     #[track_caller]
     fn open(&self) -> (Journey, StaticFolder) {
         let server = StaticFolder::serve(self.path(), "/");
@@ -98,14 +98,14 @@ impl Copy {
         self.path().join("assets").join(&self.build).join(name)
     }
 
-    /// Takes an asset away, as a network that breaks off does; the answer brings it back.
+    /// Removes an asset, as if the network failed; the returned function restores it.
     fn lose(&self, name: &str) -> impl FnOnce() + use<> {
         let (asset, away) = (self.asset(name), self.asset(&format!("{name}.away")));
         fs::rename(&asset, &away).unwrap();
         move || fs::rename(away, asset).unwrap()
     }
 
-    /// Makes it another build: its assets lie elsewhere, and whatever names them is changed, as the packer does.
+    /// Turns the copy into another build: renames the asset folder and all references to it, as the packer does.
     fn rebuild(&mut self, build: &str) {
         let assets = self.path().join("assets");
         fs::rename(assets.join(&self.build), assets.join(build)).unwrap();
@@ -118,14 +118,14 @@ impl Copy {
     }
 }
 
-/// Where the page's script lies.
+/// Returns the name of the asset folder that the page's script comes from.
 #[track_caller]
 fn build_of(page: &Journey) -> String {
     let source = page.value("document.querySelector('script').src.split('/').at(-2)");
     source.as_str().expect("a script").to_owned()
 }
 
-/// Waits until the build of a page is kept, puts [`NEXT_BUILD`] into its place, and names the old one.
+/// Waits until the page's build is cached, replaces it by [`NEXT_BUILD`], and returns the name of the old one.
 #[track_caller]
 fn replaced_build(page: &Journey, copy: &mut Copy) -> String {
     page.wait_until_kept();
@@ -160,7 +160,7 @@ fn an_open_page_keeps_its_build() {
     page.wait_for(&format!("{CACHES}.then(names => names.some(name => name.endsWith('{NEXT_BUILD}')))"));
     page.wait_until_kept();
 
-    // The server has its files no more.
+    // The server no longer has the files of the old build.
     page.attach(&[&snapshot(SNAPSHOT)]);
     page.wait_for_timeline();
     let kept = page.value(&format!("{CACHES}.then(names => names.some(name => name.endsWith('{old}')))"));
@@ -184,7 +184,7 @@ fn a_file_waits_for_a_decoder_that_does_not_come() {
     page.click_text("button", "Try again");
     page.wait_for_timeline();
 
-    // The script that starts the worker can be missing as well.
+    // The script that starts the Web Worker can be missing as well.
     fs::remove_file(copy.asset("worker.js")).unwrap();
     let page = Journey::at(&server.url(""), "/");
     page.attach(&[&snapshot(SNAPSHOT)]);
@@ -238,7 +238,7 @@ fn the_page_can_be_installed() {
 #[test]
 fn files_that_the_system_opens_are_opened() {
     let page = Journey::start("/");
-    // What an installed page gets is played by the page: a browser without windows installs none.
+    // A script simulates what an installed page receives, because headless Chromium installs none.
     let bytes = fs::read(snapshot(SNAPSHOT)).unwrap();
     page.devtools(
         "Page.addScriptToEvaluateOnNewDocument",

@@ -1,4 +1,4 @@
-//! The page itself: it loads, obeys its security policy, and fits its window.
+//! Tests the page itself: it loads, obeys its content security policy, and fits its window.
 
 use crate::journey::Journey;
 
@@ -23,7 +23,7 @@ fn the_sample_opens_by_its_address() {
     page.check_console();
 }
 
-/// What the page may cost before a file is opened, in bytes as they are sent.
+/// Limit of the bytes transferred before a file is opened.
 const START_BYTES: u64 = 300_000;
 
 #[test]
@@ -95,7 +95,7 @@ fn the_colours_are_chosen_and_remembered() {
     assert_ne!(background(&page), dark);
 }
 
-/// Nothing may stick out at the right, on a phone or on a small laptop, and the plot must be in sight.
+/// Checks that nothing overflows to the right, on a phone or a small laptop, and that the plot is visible.
 #[track_caller]
 fn check_fits(width: u32, height: u32, has_plot_in_sight: bool) {
     let page = Journey::start_sized("/?sample", width, height);

@@ -1,4 +1,4 @@
-//! Large files: their curve while they are read, and some of their events opened.
+//! Tests large files: the preview of their curve while they are read, and opening some of their events.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -19,7 +19,7 @@ const EVENTS: u64 = 400_000;
 const TAB: &str = "\u{e004}";
 const ENTER: &str = "\u{e007}";
 
-/// A file that is long enough for a preview.
+/// Writes a file that is large enough for a preview.
 fn large(folder: &Path) -> PathBuf {
     let path = folder.join("large.pickle");
     let mut file = File::create(&path).unwrap();
@@ -30,9 +30,9 @@ fn large(folder: &Path) -> PathBuf {
     path
 }
 
-/// Opens a file, and presses "Open part…" as soon as the curve of what has been read is there.
+/// Opens a file and presses "Open part…" as soon as the preview of the curve appears.
 ///
-/// The page does that itself: a question from here takes longer than a fast machine needs for the file.
+/// A script in the page does that, because a round trip takes longer than a fast machine needs for the file.
 #[track_caller]
 fn interrupt(page: &Journey, file: &Path) {
     page.run(
@@ -51,7 +51,7 @@ fn interrupt(page: &Journey, file: &Path) {
     page.wait_for("document.querySelector('[data-part]') !== null");
 }
 
-/// What `snapscope inspect` says of some events.
+/// Returns what `snapscope inspect` reports about some events.
 fn inspected(file: &Path, arguments: &[&str]) -> Value {
     let output = Command::new(snapscope()).args(["inspect", "--json"]).args(arguments).arg(file).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -100,12 +100,12 @@ fn a_part_is_chosen_by_keyboard_while_the_file_is_read() {
     assert!(page.text("[data-part-bar]").contains("250,000"), "{}", page.text("[data-part-bar]"));
     page.screenshot("part-opened");
 
-    // The first look at the file is still known: other events are chosen at once.
+    // The overview of the file is still there: another part can be chosen at once.
     page.click_text("button", "Other events…");
     page.wait_for("document.querySelector('[data-part]') !== null");
     page.click_text("button", "Around the peak");
     page.drag("[data-part] [data-preview]", Spot(0.75, 0.5), Spot(0.25, 0.5));
-    // To the pixel.
+    // Accurate to one pixel.
     page.wait_for("/^(200|199),/.test(document.querySelector('[data-part] [role=status]').innerText)");
     page.click_text("button", "Last 100,000 events");
     page.wait_for("document.querySelector('[data-part] [role=status]').innerText.startsWith('100,000 of')");

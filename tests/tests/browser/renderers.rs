@@ -1,4 +1,4 @@
-//! WebGL and the plain canvas draw the same.
+//! Tests that WebGL and the 2D canvas draw the same.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -9,13 +9,13 @@ use serde_json::json;
 
 use crate::journey::{Journey, MIDDLE, PLOT};
 
-/// How far a channel of a pixel may be off: blending is rounded in two ways.
+/// Tolerance of a channel of a pixel, because blending is rounded in two ways.
 const NEAR: u8 = 8;
 
-/// The share of pixels that may be further off: those beside an edge that is rounded to the other side.
+/// Fraction of pixels that may exceed the tolerance, at edges that are rounded to the other side.
 const EDGES: f64 = 0.002;
 
-/// The pixels of the plot, three bytes each.
+/// Pixels of the plot, three bytes each.
 #[derive(Debug)]
 struct Pixels {
     width: usize,
@@ -23,7 +23,7 @@ struct Pixels {
 }
 
 impl Pixels {
-    /// What of the page's pixels lies in the plot.
+    /// Takes a screenshot and cuts out the plot.
     #[track_caller]
     fn of_plot(page: &Journey, name: &str) -> Self {
         let file = page.screenshot(name);
@@ -41,7 +41,7 @@ impl Pixels {
         Self { width, bytes }
     }
 
-    /// The share of pixels of which a channel differs by more than [`NEAR`], and the place of the first.
+    /// Returns the fraction of pixels with a channel that differs by more than [`NEAR`], and the place of the first.
     fn difference(&self, other: &Self) -> (f64, Option<(usize, usize)>) {
         assert_eq!((self.width, self.bytes.len()), (other.width, other.bytes.len()), "plots of one size");
         let differs = |(a, b): &(&[u8], &[u8])| a.iter().zip(*b).any(|(&a, &b)| a.abs_diff(b) > NEAR);
@@ -51,13 +51,13 @@ impl Pixels {
         (count as f64 / places.len() as f64, first)
     }
 
-    /// How many colours there are: a plot without bands has a few.
+    /// Returns the number of colours; a plot without bands has only a few.
     fn colors(&self) -> usize {
         self.bytes.chunks(3).collect::<HashSet<_>>().len()
     }
 }
 
-/// The sample, drawn by one of both, with all that is found later.
+/// Opens the sample with one of the renderers and waits for its findings.
 #[track_caller]
 fn drawn_by(renderer: &str, theme: &str) -> Journey {
     let page = Journey::start(&format!("/?sample&renderer={renderer}&theme={theme}"));
@@ -68,7 +68,7 @@ fn drawn_by(renderer: &str, theme: &str) -> Journey {
     page
 }
 
-/// Brings both pages to a view, and compares them.
+/// Brings both pages to a view and compares them.
 #[track_caller]
 fn check(pages: &[Journey; 2], what: &str, go: impl Fn(&Journey)) {
     let [webgl, canvas] = ["webgl", "canvas"].map(|renderer| {
@@ -82,7 +82,7 @@ fn check(pages: &[Journey; 2], what: &str, go: impl Fn(&Journey)) {
     assert!(share <= EDGES, "{what}: {share:.5} of the pixels differ, the first at {first:?}");
 }
 
-/// Shows a part of the events and of the bytes, as shares of the whole.
+/// Shows a part of the events and of the bytes, as fractions of the whole.
 #[track_caller]
 fn show(page: &Journey, (x0, x1): (f64, f64), (y0, y1): (f64, f64)) {
     let whole = page.view();
@@ -97,7 +97,7 @@ fn check_theme(theme: &str) {
     let pages = ["webgl", "canvas"].map(|renderer| drawn_by(renderer, theme));
     check(&pages, &format!("{theme}-whole"), |_| ());
     check(&pages, &format!("{theme}-deep"), |page| show(page, (0.41, 0.43), (0.30, 0.34)));
-    // So deep a band is high enough to have edges.
+    // At this zoom, a band is high enough to have edges.
     check(&pages, &format!("{theme}-pinned"), |page| {
         page.drag(PLOT, MIDDLE, MIDDLE);
         page.wait_for_element(".allocation.pinned [data-stack]");

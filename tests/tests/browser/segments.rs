@@ -1,4 +1,4 @@
-//! The segments below the timeline: moments, the map, and what is kept by little.
+//! Tests the segments below the timeline: moments, the map, and segments held by few live bytes.
 
 use testkit::browser::Spot;
 

@@ -1,4 +1,4 @@
-//! Sharing a copy: what is on the screen comes back in another browser, until the link is deleted.
+//! Tests sharing: another browser shows the same view until the link is deleted.
 
 use serde_json::json;
 use testkit::browser::{Browser, Spot};
@@ -9,16 +9,16 @@ use crate::journey::{Journey, PLOT, View, snapshot};
 /// Four devices, with times, annotations and stacks.
 const DATA_PARALLEL: &str = "virtual-py-dataparallel4.pickle.gz";
 
-/// Recorded at somebody's desk: paths name a person.
+/// Recorded on a person's machine: paths contain a name.
 const AT_HOME: &str = "torch2.10-train-step-xl-bf16.pickle.gz";
 
-/// Low in the plot, where memory is live at the peak.
+/// Spot low in the plot, where memory is live at the peak.
 const LOW: Spot = Spot(0.5, 0.8);
 
-/// The facts of the pinned allocation, as they stand in the panel.
+/// Selector of the facts about the pinned allocation.
 const FACTS: &str = ".allocation.pinned .facts";
 
-/// What a person sees of a view.
+/// Visible state of a view.
 #[derive(Debug, PartialEq)]
 struct Seen {
     view: View,
@@ -44,7 +44,7 @@ fn look_somewhere(page: &Journey) -> Seen {
     let first = page.view();
     page.press("]");
     page.wait_for("document.querySelector('.device-tab[aria-selected=true]').dataset.device === '1'");
-    // A click before the other device is drawn would be on the first one.
+    // A click before the other device is drawn would hit the first one.
     page.wait_for_view(&format!("x1 !== {}", first.x1));
     page.settle();
     page.drag(PLOT, LOW, LOW);
@@ -57,14 +57,14 @@ fn look_somewhere(page: &Journey) -> Seen {
     seen(page, page.view())
 }
 
-/// Waits for the pin, which is looked up when the timeline is there.
+/// Waits for the timeline and then for the pinned allocation, which is looked up afterwards.
 fn seen_again(page: &Journey) -> Seen {
     page.wait_for_timeline();
     page.wait_for(&format!("document.querySelector('{FACTS}') !== null"));
     seen(page, page.view())
 }
 
-/// Shares the shown file, and returns the path of the link.
+/// Shares the shown file and returns the path of the link.
 fn share(page: &Journey) -> String {
     page.click("[aria-label=Share]");
     page.wait_for("document.querySelector('dialog [type=submit]:not(:disabled)') !== null");
@@ -88,7 +88,7 @@ fn a_link_shows_the_same_elsewhere_until_it_is_deleted() {
     assert!(said.contains("Shared copy") && said.contains("paths are cut"), "{said}");
     elsewhere.check_console();
 
-    // Deleted where it was made, as nobody else can.
+    // Only the browser that made the link can delete it.
     page.press("\u{e00c}"); // Esc
     page.wait_for("document.querySelector('dialog') === null");
     page.click("[aria-label='My links']");
@@ -110,7 +110,7 @@ fn the_copy_names_nobody() {
     page.wait_for("document.querySelector('dialog .examples') !== null");
     let said = page.text("dialog");
     assert!(said.contains("/") && said.contains("site-packages/torch/"), "{said}");
-    // Every text can be looked through, and a search finds nobody.
+    // All texts can be looked through, and a search for the name finds nothing.
     let count = "Number(document.querySelector('[data-remaining]').dataset.remaining)";
     page.wait_for(&format!("{count} > 20"));
     page.screenshot("share-texts");
@@ -121,7 +121,7 @@ fn the_copy_names_nobody() {
     );
     page.wait_for(&format!("{count} === 0"));
     page.wait_for("document.querySelector('dialog [type=submit]:not(:disabled)') !== null");
-    // What is unticked stays, and the copy is made anew.
+    // Unticked texts are kept, and the copy is made again.
     page.click("[data-cut=Paths]");
     page.wait_for("document.querySelector('.cut:has([data-cut=Paths]) .examples') === null");
     page.wait_for("document.querySelector('dialog [type=submit]:not(:disabled)') !== null");
@@ -142,7 +142,7 @@ fn the_address_keeps_the_view_of_a_file_and_nothing_else() {
     page.click(".file-close");
     page.wait_for("location.hash === ''");
 
-    // In a tab that never had the file, its name is not known.
+    // A tab that never had the file does not know its name.
     let elsewhere = page.elsewhere(&address[address.find("/#").expect("a view")..]);
     elsewhere.wait_for("document.querySelector('[data-addressed]') !== null");
     elsewhere.attach(&[&snapshot(DATA_PARALLEL)]);

@@ -1,4 +1,4 @@
-//! The page as a folder of plain files on any host, below any path.
+//! Tests the page as a folder of plain files, on any host and below any path.
 
 use testkit::browser::Browser;
 use testkit::server::built_page;
@@ -13,7 +13,7 @@ fn the_folder_works_below_any_path() {
     page.attach(&[&snapshot("virtual-py-resnet50-h100.pickle.gz")]);
     page.wait_for_timeline();
     page.wait_until_kept();
-    // What needs the server is not offered.
+    // Features that need the server are not offered.
     let header = page.text("header");
     assert!(header.contains("Export"), "{header}");
     assert!(!header.contains("Share") && !header.contains("Jobs"), "{header}");

@@ -1,4 +1,4 @@
-//! What wheel, pointer, keys and buttons do on the plot.
+//! Tests wheel, pointer, keys and buttons on the plot.
 
 use testkit::browser::Spot;
 
@@ -7,7 +7,7 @@ use crate::journey::{Journey, MIDDLE, PLOT};
 const LATE_START: &str = "torch2.5-train-late-start-27k.pickle.gz";
 const NO_TIMES: &str = "torch2.1-no-trace.pickle.gz";
 
-/// Low in the plot, where memory is live all the time.
+/// Spot low in the plot, where memory is live all the time.
 const LOW: Spot = Spot(0.5, 0.8);
 
 fn timeline() -> Journey {
@@ -115,7 +115,7 @@ fn memory_from_before_the_trace_is_there_and_said() {
 #[test]
 fn a_view_that_nobody_changes_is_not_drawn_again() {
     let page = timeline();
-    // What is found later is drawn when it comes.
+    // Findings that arrive later cause a redraw.
     page.wait_for("document.querySelector('.findings-lead') !== null");
     page.wait_until_files_are_kept();
     let script = "

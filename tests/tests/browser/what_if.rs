@@ -1,11 +1,11 @@
-//! The What if view: settings, card, curves, what was tried, and the replay as a file.
+//! Tests the What if view: settings, card, curves, results, and the replay as a file.
 
 use crate::journey::Journey;
 
 const OOM: &str = "virtual-py-gpt2-oom-t4.pickle.gz";
 const REPLAYED: &str = "document.querySelector('[data-replayed=\"true\"]') !== null";
 
-/// The view, open on a snapshot and with its first replay.
+/// Opens the view on a snapshot and waits for its first replay.
 fn opened(name: &str) -> Journey {
     let page = Journey::with(name);
     page.click("#dock-what-if");
@@ -13,7 +13,7 @@ fn opened(name: &str) -> Journey {
     page
 }
 
-/// Types settings as somebody would, all at once.
+/// Enters settings all at once.
 fn set_conf(page: &Journey, conf: &str) {
     page.value(&format!(
         "(() => {{ const field = document.getElementById('what-if-conf'); field.value = {conf:?}; \

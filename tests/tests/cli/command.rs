@@ -1,4 +1,4 @@
-//! The binary as a person at a terminal has it.
+//! Runs the binary `snapscope` and reads its output.
 
 use std::process::{Command, Output};
 
@@ -6,19 +6,18 @@ use serde_json::Value;
 use testkit::corpus::samples;
 use testkit::server::snapscope;
 
-/// What the binary does with these arguments.
 pub(crate) fn run(arguments: &[&str]) -> Output {
     Command::new(snapscope()).args(arguments).output().expect("the binary to start")
 }
 
-/// The path of a stored snapshot.
+/// Returns the path of a stored snapshot.
 #[track_caller]
 pub(crate) fn file(name: &str) -> String {
     let sample = samples().into_iter().find(|sample| sample.name == name).expect(name);
     sample.path.to_string_lossy().into_owned()
 }
 
-/// The document that a command prints.
+/// Runs a command and parses the JSON document that it prints.
 #[track_caller]
 pub(crate) fn json(arguments: &[&str]) -> Value {
     let output = run(arguments);
@@ -26,7 +25,7 @@ pub(crate) fn json(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON document")
 }
 
-/// Checks that a command fails with nothing but a message, in which these parts are.
+/// Checks that a command fails with only a message on standard error, which contains these parts.
 #[track_caller]
 pub(crate) fn check_refusal(arguments: &[&str], parts: &[&str]) {
     let output = run(arguments);

@@ -1,4 +1,4 @@
-//! `diff` and `ranks`: two moments, and the processes of one job.
+//! Tests `diff` and `ranks`: two moments, and the processes of one job.
 
 use std::path::Path;
 
@@ -74,7 +74,7 @@ fn devices_of_one_process_are_ranks_with_an_outlier() {
     assert_eq!((ranks.len(), document["outliers"].as_array().map(Vec::len)), (4, Some(1)));
 }
 
-/// A Git LFS pointer stands where a snapshot was meant to be.
+/// Writes a Git LFS pointer where a snapshot is expected.
 fn pointer(folder: &Path, name: &str) -> String {
     let path = folder.join(name);
     std::fs::write(&path, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n").expect("room");

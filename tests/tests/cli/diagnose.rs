@@ -1,4 +1,4 @@
-//! `diagnose`: findings, growth, and what others have of a card.
+//! Tests `diagnose`: findings, growth, and memory that other processes hold on the card.
 
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ fn a_diagnosis_tells_growth_apart() {
     assert!(growth["until_full"].is_null(), "nothing grows");
     let classes = growth["classes"].as_array().expect("classes");
     let state = classes.iter().find(|row| row["class"] == "optimizer-state").expect("AdamW has state");
-    // As CPython's pickle adds it up: 298 allocations below `torch/optim` are alive at the end.
+    // As computed with CPython's pickle: 298 allocations below `torch/optim` are live at the end.
     assert_eq!((state["end_count"].as_u64(), state["end_bytes"].as_u64()), (Some(298), Some(1_304_875_008)));
     let groups = growth["groups"].as_array().expect("groups");
     let sum: u64 = groups.iter().filter_map(|row| row["end_bytes"].as_u64()).sum();

@@ -1,4 +1,4 @@
-//! `--events`: a part of a trace has the figures of the whole.
+//! Tests `--events`: part of a trace has the figures of the whole.
 
 use serde_json::Value;
 

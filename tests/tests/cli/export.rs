@@ -1,4 +1,4 @@
-//! `export`: snapshots, tables, pictures and reports as files.
+//! Tests `export`: snapshots, tables, pictures and reports as files.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -46,7 +46,7 @@ fn others_may_read_an_export_as_the_umask_says() {
     }
 }
 
-/// Writes a file in another form and returns what is in it.
+/// Exports a file to another format and returns the content.
 #[track_caller]
 fn exported(file: &str, form: &str, options: &[&str]) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
@@ -132,7 +132,7 @@ fn pictures_of_a_moment_are_of_its_bytes() {
     for part in ["GPU 0 · segments", " reserved at the peak", "Large blocks · ", "width=\"900\""] {
         assert!(segments.contains(part), "{part}");
     }
-    // A snapshot without events has its blocks.
+    // A snapshot without events still has its blocks.
     for file in [oom, file("torch2.1-no-trace.pickle.gz")] {
         for picture in ["flame", "segments"] {
             let png = exported(&file, "png", &["--picture", picture, "--width", "900", "--height", "500"]);
@@ -161,7 +161,7 @@ fn a_picture_that_there_is_not_is_refused() {
 #[test]
 fn a_clean_export_of_any_form_has_no_names() {
     const PERSON: &str = "brian";
-    // Recorded at somebody's desk: paths name a person.
+    // Recorded on a person's machine: paths contain a name.
     let file = file("torch2.10-train-annotated.pickle.gz");
     assert!(exported_text(&file, "csv", &["--table", "frames"]).contains(PERSON));
     assert!(!exported_text(&file, "csv", &["--table", "frames", "--sanitize"]).contains(PERSON));

@@ -1,4 +1,4 @@
-//! `inspect` and `peak`: what a snapshot holds, for people and for scripts.
+//! Tests `inspect` and `peak`: the content of a snapshot, as text and as JSON.
 
 use testkit::corpus::samples;
 
@@ -72,7 +72,7 @@ fn groups_of_every_kind_have_the_bytes_of_the_peak() {
         assert_eq!(Some(bytes), document["live_bytes"].as_u64(), "{by}");
         assert_eq!((document["by"].as_str(), &document["bytes"]), (Some(by), &document["live_bytes"]));
     }
-    // What every stack has in common has all that has a stack.
+    // A frame that all stacks have in common holds at least the bytes of the largest stack.
     let by_frame = peak("frame");
     assert!(by_frame["groups"][0]["bytes"].as_u64() >= peak("stack")["groups"][0]["bytes"].as_u64());
 }

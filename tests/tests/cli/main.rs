@@ -1,4 +1,4 @@
-//! The binary `snapscope` at a terminal: what it prints, where, and its exit status.
+//! Tests the command line of `snapscope`: its output and exit status.
 
 mod command;
 mod compare;

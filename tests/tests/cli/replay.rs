@@ -1,4 +1,4 @@
-//! `replay`: as recorded, under other settings, and as a snapshot of its own.
+//! Tests `replay`: as recorded, under other settings, and written as a snapshot.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Bodies that are not what their headers say, that stop, or that crawl.
+//! Tests bodies that contradict their headers, stop early, or arrive very slowly.
 
 use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
@@ -9,7 +9,7 @@ use testkit::http::{self, Reply};
 use crate::check_refusal;
 use crate::place::{Place, snapshot};
 
-/// The start of a request with a body, up to the line that says how long it is.
+/// Returns the head of a request with a body; `length` is the line about its length.
 fn head(place: &Place, path: &str, content_type: &str, length: &str) -> Vec<u8> {
     let host = place.server.address();
     format!(
@@ -18,7 +18,7 @@ fn head(place: &Place, path: &str, content_type: &str, length: &str) -> Vec<u8> 
     .into_bytes()
 }
 
-/// A share's request, with this line about its length, and these bytes.
+/// Sends an upload with this length line and these bytes.
 fn share(place: &Place, length: &str, body: &[u8]) -> Option<Reply> {
     let head = head(place, "/api/v1/shares", &Form::content_type(), length);
     http::raw(place.server.address(), &[head.as_slice(), body].concat())
@@ -107,7 +107,7 @@ fn whoever_crawls_is_sent_away() {
         stream.write_all(bytes).unwrap();
         stream
     };
-    // All at once: each waits for its answer, and the server waits for none of them.
+    // All at once: each waits for its answer, and the server is blocked by none of them.
     let upload = open(&[&head(&place, "/api/v1/shares", &Form::content_type(), &length), &body[..100]].concat());
     let job = open(&[head(&place, "/api/v1/jobs", "text/plain", "Content-Length: 100"), b"model".to_vec()].concat());
     let form = open(&head(&place, "/api/v1/jobs", &Form::content_type(), "Content-Length: 100"));

@@ -1,4 +1,4 @@
-//! A clock that jumps by hours, both ways: libfaketime gives the server a time of day that this test sets.
+//! Tests clock jumps by hours in both directions, which libfaketime simulates for the server.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,12 @@ use testkit::serving::{Launch, ServeProcess};
 use crate::jobs::{PATIENCE, check_finished, recorder, submit, submitted, wait_for};
 use crate::place::snapshot;
 
-/// How long nothing may be heard of a worker in these tests.
+/// Lease of a worker in these tests.
 const LEASE: Duration = Duration::from_secs(3);
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// A server on a clock of its own; its recordings go on until they are let go.
+/// Server with its own clock; its recordings run until they are released.
 struct Place {
     server: ServeProcess,
     clock: Clock,
@@ -35,13 +35,13 @@ impl Place {
         Self { server: ServeProcess::launch(&launch), clock, recorder }
     }
 
-    /// Lets the clock jump to so many hours from the real time, and gives everything that watches it time to err.
+    /// Lets the clock jump to the real time plus `hours`, then waits for two leases so that errors would show.
     fn jump_to(&self, hours: i64) {
         self.clock.jump_to(hours);
         std::thread::sleep(LEASE * 2);
     }
 
-    /// Shares a snapshot for a day; returns where it is, and when it was made by the server's clock.
+    /// Shares a snapshot for a day; returns the path of the link and its creation time by the server's clock.
     fn share(&self) -> (String, i64) {
         let form = Form::default().part("view", br#"{"title": "", "view_state": "", "days": 1}"#);
         let path = self.server.shared(form.part("snapshot", &snapshot()));
@@ -68,7 +68,7 @@ fn jobs_run_on_while_the_clock_jumps() {
     wait_for(&place.server, &first, &["running"]);
     place.jump_to(5);
     assert_eq!(wait_for(&place.server, &first, &["running", "failed"])["attempts"], 1);
-    // This one is queued in a future that is then taken back.
+    // This job is queued at a time that lies in the future after the next jump.
     let second = submitted(&place.server);
     place.jump_to(-5);
     assert_eq!(wait_for(&place.server, &first, &["running", "failed"])["attempts"], 1);

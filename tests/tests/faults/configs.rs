@@ -1,4 +1,4 @@
-//! Configs that are too large, too deep, or full of what no number is.
+//! Tests configs that are too large, too deeply nested, or have values that are not valid numbers.
 
 use server::config::SettingsArgs;
 use testkit::http::Reply;
@@ -6,7 +6,7 @@ use testkit::http::Reply;
 use crate::check_refusal;
 use crate::place::Place;
 
-/// A server that takes jobs, and keeps those that are none.
+/// Starts a server that accepts jobs, so that refusals are due to the config.
 fn place() -> Place {
     Place::with(SettingsArgs { jobs: Some("virtual=1".to_owned()), ..SettingsArgs::default() })
 }
@@ -15,7 +15,7 @@ fn submit(place: &Place, file_name: &str, config: &[u8]) -> Reply {
     place.post(&format!("/api/v1/jobs?file_name={file_name}"), &[], config)
 }
 
-/// The config is refused with a sentence that has these words; the problem names the key where there is one.
+/// Checks that a config is refused with a problem at the key `path` whose message contains `part`.
 #[track_caller]
 fn check(place: &Place, file_name: &str, config: &[u8], path: &str, part: &str) {
     let reply = submit(place, file_name, config);
@@ -37,7 +37,7 @@ fn a_config_of_ten_megabytes_is_refused_by_its_size() {
     let json = [br#"{"config": ""#.as_slice(), &vec![b'x'; 10 << 20], br#""}"#].concat();
     let reply = place.post("/api/v1/jobs", &[("Content-Type", "application/json")], &json);
     check_refusal(&reply, 413, "too_large", "bytes");
-    // Smaller, and larger than any config.
+    // Smaller than the limit of a request, and larger than the limit of a config.
     check(&place, "a.toml", &vec![b'#'; 3 << 20], "", "more than a config of");
     place.check_untouched();
 }
@@ -94,7 +94,7 @@ fn nothing_is_nested_without_end() {
 #[test]
 fn aliases_do_not_multiply() {
     let place = place();
-    // Each line has nine of the line before: a billion values in half a kilobyte.
+    // Each line has the line before nine times: billions of values in half a kilobyte.
     let names = "abcdefghij";
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for (before, name) in names.chars().zip(names.chars().skip(1)) {
@@ -112,7 +112,7 @@ fn what_is_no_text_is_no_config() {
     for bytes in [b"model = \"\xff\xfe\"".as_slice(), b"\xff\xfem\0o\0", b"\x1f\x8b\x08\0\0\0\0\0\0\xff"] {
         check_refusal(&submit(&place, "a.toml", bytes), 400, "bad_request", "no text");
     }
-    // Letters with a NUL after each are UTF-8 all the same.
+    // ASCII letters in UTF-16 are valid UTF-8 with NULs in between.
     check(&place, "a.toml", &utf16, "", "");
     check(&place, "a.toml", b"model = \"gpt2\"\0", "", "not valid TOML");
     check(&place, "a.toml", b"", "model", "");

@@ -1,4 +1,4 @@
-//! A disk that is full: a small one of the server's own, which only its process sees as such.
+//! Tests a full disk: a small one that only the server's process sees.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,22 +18,22 @@ use crate::place::{check_no_files, files};
 
 const MIB: u64 = 1 << 20;
 
-/// Mounts a disk in memory for the program that comes after: `$0` is where, and the rest is the program.
+/// Script that mounts a disk in memory at `$0` and then runs the rest of its arguments.
 const MOUNT: &str = r#"mount -t tmpfs -o size=16m tmpfs "$0" && exec "$@""#;
 
-/// A server whose data lies on a disk of 16 MiB.
+/// Server whose data is on a disk of 16 MiB.
 struct Cramped {
     server: ServeProcess,
-    /// The disk as this process may see it.
+    /// Path of the disk as seen from this process.
     disk: PathBuf,
     _folder: TempDir,
     _recorder: Played,
 }
 
 impl Cramped {
-    /// A server with a recorder that plays a script.
+    /// Starts a server with a recorder that plays a script.
     ///
-    /// Every user may mount a disk in a name space of their own, where the system lets them have one.
+    /// The mount needs no root, because users may mount a tmpfs in their own user namespace if the system allows that.
     fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let recorder = recorder(script);
@@ -41,14 +41,14 @@ impl Cramped {
         let before = words.map(OsString::from).into_iter().chain([folder.path().into()]).collect();
         let launch = Launch { before, data: Some(folder.path().join("data")), ..Launch::default() };
         let server = ServeProcess::launch(&launch.with("--jobs", "virtual=1").with_variables(recorder.variables()));
-        // From outside of the name space the folder is empty.
+        // Outside of the mount namespace, the folder is empty.
         let disk = Path::new("/proc").join(server.pid().to_string()).join("root");
         let disk = disk.join(folder.path().strip_prefix("/").expect("a full path"));
         assert!(disk.join("data/snapscope.sqlite").exists(), "the data is on the small disk");
         Self { server, disk, _folder: folder, _recorder: recorder }
     }
 
-    /// Fills the disk but for so many bytes; the file that does is returned.
+    /// Fills the disk except for `free_bytes`; returns the file that fills it.
     fn fill(&self, free_bytes: u64) -> PathBuf {
         let filler = self.disk.join("filler");
         let mut file = File::create(&filler).expect("a file");
@@ -70,7 +70,7 @@ fn an_upload_finds_no_room_and_takes_none() {
     let (first, second) = (padded(100 << 10, 1), padded(1 << 20, 2));
     let link = cramped.server.shared(Form::share(&first));
     let stored = cramped.stored();
-    // There is no room to take the upload in; then there is, but none to store it.
+    // At first there is no room to receive the upload, then none to store it.
     for free_bytes in [MIB / 2, MIB * 3 / 2] {
         let filler = cramped.fill(free_bytes);
         check_refusal(&cramped.server.share(Form::share(&second)), 507, "no_room", "no room");
@@ -87,7 +87,7 @@ fn an_upload_finds_no_room_and_takes_none() {
 
 #[test]
 fn a_database_that_cannot_grow_takes_nothing_that_it_would_lose() {
-    // Nothing ends, so that nothing but the submissions is written.
+    // No job ends, so nothing but the submissions is written.
     let cramped = Cramped::new("exec sleep 1000");
     let link = cramped.server.shared(Form::share(&padded(1000, 1)));
     let filler = cramped.fill(0);
@@ -95,7 +95,7 @@ fn a_database_that_cannot_grow_takes_nothing_that_it_would_lose() {
         let list = server.get("/api/v1/jobs?limit=200").json();
         list["jobs"].as_array().expect("jobs").iter().map(|job| job["id"].clone()).collect()
     };
-    // What the database has in reserve may do for some.
+    // The space that the database has in reserve may suffice for some.
     let mut accepted = Vec::new();
     let refusal = loop {
         let reply = submit(&cramped.server);
@@ -120,7 +120,7 @@ fn a_database_that_cannot_grow_takes_nothing_that_it_would_lose() {
 fn a_recording_without_room_fails_with_the_reason() {
     let source = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(source.path(), padded(2 << 20, 1)).expect("room");
-    // There is no room for the snapshot; then there is, but none for the same compressed.
+    // At first there is no room for the snapshot, then none for its compressed copy.
     let cramped = Cramped::new(&format!("cp '{}' \"$output\" || exit 1", source.path().display()));
     for free_bytes in [MIB, 3 * MIB] {
         let filler = cramped.fill(free_bytes);

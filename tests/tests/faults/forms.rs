@@ -1,4 +1,4 @@
-//! Forms with parts that are missing, there twice, or unknown, and with names that no file should have.
+//! Tests forms with missing, repeated or unknown parts, and with dangerous file names.
 
 use serde_json::json;
 use server::config::SettingsArgs;
@@ -10,7 +10,7 @@ use crate::place::{Place, files, snapshot};
 
 const CONFIG: &[u8] = b"steps = 2\nmodel = \"mlp\"\n";
 
-/// Names that would lead out of a folder, end a header, or be another file, if they were used as they are.
+/// File names that would lead out of a folder, end a header, or name another file if they were used.
 const NAMES: &[&[u8]] = &[
     b"../../../../etc/passwd",
     b"..\\..\\windows\\system.ini",
@@ -35,12 +35,12 @@ fn names_of_files_lead_nowhere() {
         let shown = String::from_utf8_lossy(name);
         let form = Form::default().part("view", br#"{"days": 7}"#).file("snapshot", name, &snapshot());
         let reply = place.share(form);
-        // What can't be read as a name may be refused; it is never used.
+        // An invalid name may be refused; it is never used as a path.
         assert!(matches!(reply.status, 201 | 400), "{shown:?}: {}", reply.text());
         let reply = submit(&place, Form::default().file("config", name, b"model = "));
         assert!(matches!(reply.status, 400 | 422), "{shown:?}: {}", reply.text());
     }
-    // All of them are one object, under a name of the store's own.
+    // All uploads share one object, under a name that the store chose.
     assert_eq!(files(&place.data().join("store")).len(), 1);
     assert!(files(&place.data().join("scratch")).is_empty());
 }

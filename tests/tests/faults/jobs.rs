@@ -1,4 +1,4 @@
-//! Jobs of a recorder that plays a script, on a server in a process of its own.
+//! Runs jobs with a scripted recorder, on a server in a separate process.
 
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use testkit::serving::ServeProcess;
 
 use crate::check_refusal;
 
-/// How long anything may take on a busy machine.
+/// Timeout of any wait on a loaded machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 const CONFIG: &[u8] = b"steps = 2\nmodel = \"mlp\"\n";
 
-/// A recorder that begins, does what `script` says, and ends well; the snapshot is the script's to write.
+/// Returns a recorder that starts, runs `script` and ends successfully; the script writes the snapshot.
 pub(crate) fn recorder(script: &str) -> Played {
     let started = r#"echo '{"type":"started","device":"Fake","memory_bytes":100,"parameters":7,"steps":2}'"#;
     let written = r#"echo '{"type":"snapshot","steps":2,"partial":false}'"#;
@@ -27,7 +27,7 @@ pub(crate) fn submit(server: &ServeProcess) -> Reply {
     server.post("/api/v1/jobs", &[], CONFIG)
 }
 
-/// Submits a job that is taken, and returns its id.
+/// Submits a job that is accepted, and returns its id.
 #[track_caller]
 pub(crate) fn submitted(server: &ServeProcess) -> String {
     let reply = submit(server);
@@ -35,7 +35,7 @@ pub(crate) fn submitted(server: &ServeProcess) -> String {
     reply.json()["id"].as_str().expect("an id").to_owned()
 }
 
-/// The job once it is in one of these states.
+/// Waits until a job is in one of these states and returns it.
 #[track_caller]
 pub(crate) fn wait_for(server: &ServeProcess, id: &str, states: &[&str]) -> Value {
     let start = Instant::now();
@@ -50,7 +50,7 @@ pub(crate) fn wait_for(server: &ServeProcess, id: &str, states: &[&str]) -> Valu
     }
 }
 
-/// The job has failed for a reason that is told, and has no snapshot.
+/// Checks that the job fails with this reason and has no snapshot.
 #[track_caller]
 pub(crate) fn check_failed(server: &ServeProcess, id: &str, code: &str, part: &str) {
     let job = wait_for(server, id, &["failed", "finished", "cancelled"]);
@@ -62,7 +62,7 @@ pub(crate) fn check_failed(server: &ServeProcess, id: &str, code: &str, part: &s
     check_refusal(&server.get(&format!("/api/v1/jobs/{id}/snapshot")), 404, "not_found", "no snapshot");
 }
 
-/// The job has a snapshot that can be fetched whole.
+/// Checks that the job finishes with a complete snapshot.
 #[track_caller]
 pub(crate) fn check_finished(server: &ServeProcess, id: &str) -> Value {
     let job = wait_for(server, id, &["failed", "finished", "cancelled"]);

@@ -1,4 +1,4 @@
-//! What goes wrong around the server: each fault is answered with a sentence, nothing is lost, and nothing is left over.
+//! Tests faults around the server: each gets a clear answer, nothing is lost, and nothing is left over.
 
 mod bodies;
 mod clock;
@@ -16,7 +16,7 @@ mod uploads;
 
 use testkit::http::Reply;
 
-/// A refusal has a status, the envelope, and sentences; then it is returned for what else it is to say.
+/// Checks that a refusal has this status and code, sentences as message and hint, and is not cached.
 #[track_caller]
 fn check_refusal(reply: &Reply, status: u16, code: &str, part: &str) {
     assert_eq!(reply.status, status, "{}", reply.text());

@@ -1,4 +1,4 @@
-//! Many large uploads and jobs: they go through the server, and do not stay in its memory.
+//! Tests that many large uploads and jobs do not accumulate in the server's memory.
 
 use testkit::bench::peak_memory_bytes;
 use testkit::form::Form;
@@ -8,7 +8,7 @@ use testkit::serving::{Launch, ServeProcess};
 
 use crate::jobs::recorder;
 
-/// A hundred uploads of 5 MB are 500 MB; the server may have this much in memory at any time.
+/// Limit of the server's peak memory, less than the 500 MB of a hundred uploads of 5 MB.
 const MOST_BYTES: u64 = 300_000_000;
 
 #[test]
@@ -37,7 +37,7 @@ fn a_hundred_uploads_at_once_stay_out_of_memory() {
 #[test]
 fn lists_of_large_jobs_stay_out_of_memory() {
     const JOBS: usize = 100;
-    // Nothing ends, so that all but the first wait.
+    // No job ends, so all but the first wait.
     let recorder = recorder("exec sleep 1000");
     let launch = Launch::default().with("--requests", "0").with("--submissions", "0").with("--jobs", "virtual=1");
     let server = ServeProcess::launch(&launch.with_variables(recorder.variables()));

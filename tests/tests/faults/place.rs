@@ -1,4 +1,4 @@
-//! A server whose database, store and folders can be looked at.
+//! Runs a server whose database, store and folders a test can inspect.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,17 +10,17 @@ use testkit::form::Form;
 use testkit::http::Reply;
 use testkit::server::{Server, root};
 
-/// How long something may take to be tidied up.
+/// Time until temporary files have to be removed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A server in this process, over a folder that the test can read.
+/// Server in this process, on a folder that the test can read.
 pub(crate) struct Place {
     pub(crate) server: Server,
     data: TempDir,
 }
 
 impl Place {
-    /// A server that takes jobs of one kind; they wait, since nothing records them.
+    /// Starts a server that records nothing and therefore refuses jobs.
     pub(crate) fn new() -> Self {
         Self::with(SettingsArgs::default())
     }
@@ -41,7 +41,6 @@ impl Place {
         Self { server, data }
     }
 
-    /// The folder of its data.
     pub(crate) fn data(&self) -> &Path {
         self.data.path()
     }
@@ -50,12 +49,12 @@ impl Place {
         self.server.send_body("POST", path, headers, body)
     }
 
-    /// Sends a form as a share.
+    /// Uploads a form to the shares.
     pub(crate) fn share(&self, form: Form) -> Reply {
         self.post("/api/v1/shares", &[("Content-Type", &Form::content_type())], &form.finish())
     }
 
-    /// The server goes on, with nothing of what was refused in its database, its store and its folders.
+    /// Checks that the server still works and that nothing refused is in its database, store or folders.
     #[track_caller]
     pub(crate) fn check_untouched(&self) {
         check_no_files(&self.data.path().join("scratch"));
@@ -65,7 +64,7 @@ impl Place {
     }
 }
 
-/// Waits until no file is below a folder: what a request wrote goes a moment after its answer.
+/// Waits until there is no file below a folder, because files of a request may outlive its answer for a moment.
 #[track_caller]
 pub(crate) fn check_no_files(folder: &Path) {
     let start = Instant::now();
@@ -75,10 +74,10 @@ pub(crate) fn check_no_files(folder: &Path) {
     }
 }
 
-/// The files below a folder, without those that processes hold to show that they live, and the name of the store.
+/// Returns the files below a folder, except lock files and the file with the store's name.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    // A folder may go while it is looked at.
+    // A folder may be removed at the same time.
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.path() {
             path if path.is_dir() => found.extend(files(&path)),
@@ -89,7 +88,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// How many links, stored bytes and jobs the database of a folder has.
+/// Counts the links, stored bytes and jobs in the database of a folder.
 #[track_caller]
 pub(crate) fn rows(data: &Path) -> (u64, u64, usize) {
     let address = format!("sqlite:{}", data.join("snapscope.sqlite").display());
@@ -103,7 +102,7 @@ pub(crate) fn rows(data: &Path) -> (u64, u64, usize) {
     })
 }
 
-/// A stored snapshot, compressed.
+/// Reads a stored snapshot, still compressed.
 pub(crate) fn snapshot() -> Vec<u8> {
     std::fs::read(root().join("tests/data/snapshots/torch2.15-basic-py311.pickle.gz")).expect("a snapshot")
 }

@@ -1,4 +1,4 @@
-//! A store that is as full as it may be takes nothing more, and says what to do.
+//! Tests that a store at its quota accepts nothing more and says what to do.
 
 use testkit::form::Form;
 use testkit::http::Reply;
@@ -10,7 +10,7 @@ use crate::check_refusal;
 use crate::jobs::{check_failed, check_finished, recorder, submitted};
 use crate::place::{check_no_files, files};
 
-/// A server with a quota, whose recorder plays a script.
+/// Starts a server with a quota and a recorder that plays a script.
 fn server(quota: &str, script: &str) -> (ServeProcess, Played) {
     let recorder = recorder(script);
     let launch = Launch::default().with("--jobs", "virtual=1").with("--quota", quota);
@@ -27,7 +27,7 @@ fn a_recording_beyond_the_quota_is_not_stored() {
     check_failed(&server, &id, "not_stored", "Delete jobs");
     check_no_files(&server.data().join("store"));
     check_no_files(&server.data().join("scratch"));
-    // What fits is stored.
+    // A smaller snapshot is stored.
     std::fs::write(source.path(), padded(100 << 10, 1)).expect("room");
     check_finished(&server, &submitted(&server));
     assert_eq!(files(&server.data().join("store")).len(), 1);
@@ -35,7 +35,7 @@ fn a_recording_beyond_the_quota_is_not_stored() {
 
 #[test]
 fn configs_count_in_the_quota() {
-    // Nothing ends, so that all but the first wait.
+    // No job ends, so all but the first wait.
     let (server, _recorder) = server("300KiB", "exec sleep 1000");
     let config = format!("# {}\nsteps = 2\nmodel = \"mlp\"\n", "x".repeat(100 << 10));
     let submit = || server.post("/api/v1/jobs", &[], config.as_bytes());

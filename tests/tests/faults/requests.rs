@@ -1,4 +1,4 @@
-//! Requests that nobody who means well sends.
+//! Tests malformed and hostile requests.
 
 use testkit::http;
 

@@ -1,4 +1,4 @@
-//! Uploads that are no snapshots, or that cost more to read than they show.
+//! Tests uploads that are not snapshots, or that expand far beyond their size.
 
 use std::io::Write as _;
 
@@ -17,13 +17,13 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// `start`, then `piece` over and over, compressed: the same compressed block again and again, without an end.
+/// Returns a gzip file of `start` and many repetitions of `piece`, made of identical compressed blocks.
 fn repeated(start: &[u8], piece: &[u8], times: usize) -> Vec<u8> {
     const BLOCK: usize = 1 << 16;
     let mut deflate = Compress::new(Compression::best(), false);
     let mut block = |bytes: &[u8]| {
         let mut compressed = Vec::with_capacity(2 * bytes.len() + 64);
-        // Nothing refers to what was before a full flush.
+        // After a full flush, no block refers to earlier data.
         deflate.compress_vec(bytes, &mut compressed, FlushCompress::Full).expect("room for it");
         compressed
     };
@@ -46,7 +46,7 @@ fn a_snapshot_that_is_cut_anywhere_is_none() {
     for share_of in [0.001, 0.1, 0.5, 0.9, 0.999] {
         let cut = |bytes: &[u8]| bytes[..(bytes.len() as f64 * share_of) as usize].to_vec();
         check_refusal(&share(&place, &cut(&whole)), 422, "invalid_snapshot", "");
-        // Cut before it was compressed.
+        // Cut before compression.
         check_refusal(&share(&place, &gzip(&cut(&plain))), 422, "invalid_snapshot", "");
     }
     // The checksum at the end is wrong.
@@ -72,11 +72,11 @@ fn what_is_something_else_is_no_snapshot() {
 #[test]
 fn depth_and_memo_are_bounded() {
     let place = Place::new();
-    // Marks without end, lists in lists in lists, and memo entries without end.
+    // A huge number of marks, of nested lists, and of memo entries.
     let deep = repeated(b"\x80\x04", b"(", 40_000_000);
     let lists = repeated(b"\x80\x04", b"](", 40_000_000);
     let memo = repeated(b"\x80\x04N", b"\x94", 40_000_000);
-    // One entry of a huge number, and one text of a huge length.
+    // One memo entry with a huge number, and one text with a huge length.
     let far = gzip(b"\x80\x04Nr\xff\xff\xff\xff.");
     let long = gzip(b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7fabc.");
     for (name, bomb) in [("deep", deep), ("lists", lists), ("memo", memo), ("far", far), ("long", long)] {

@@ -1,4 +1,4 @@
-//! A store that fails, hangs, or closes the connection: nothing that was acknowledged is lost, and nothing is half there.
+//! Tests a store that fails, hangs or closes connections: nothing acknowledged is lost, and nothing is stored by half.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::check_refusal;
 use crate::jobs::{PATIENCE, check_failed, check_finished, recorder, submitted, wait_for};
 use crate::place::{check_no_files, files};
 
-/// A server on a bucket that a test can spoil.
+/// Server on a bucket that a test can break.
 struct Place {
     server: ServeProcess,
     bucket: S3,
@@ -33,7 +33,7 @@ impl Place {
         Self { server: ServeProcess::launch(&launch), bucket, _recorder: recorder }
     }
 
-    /// The snapshots in the bucket.
+    /// Returns the snapshots in the bucket.
     fn objects(&self) -> Vec<PathBuf> {
         let is_snapshot = |file: &PathBuf| file.to_string_lossy().ends_with(".pickle.gz");
         files(self.bucket.objects()).into_iter().filter(is_snapshot).collect()
@@ -59,7 +59,7 @@ fn check_spoilt(mood: Mood) {
     assert!(reply.header("retry-after").is_some());
     check_refusal(&place.server.get(&format!("{link}/snapshot")), 503, "unavailable", "store");
     assert_eq!(place.server.get("/readyz").status, 503);
-    // What needs no store goes on.
+    // Requests that need no store still work.
     assert_eq!((place.server.get(&link).status, place.server.get("/healthz").status), (200, 200));
     let id = submitted(&place.server);
     check_failed(&place.server, &id, "not_stored", "store");
@@ -108,7 +108,7 @@ fn a_recording_outlives_a_request_that_is_never_answered() {
     let place = Place::new();
     place.bucket.set_mood(Mood::Hangs);
     let id = submitted(&place.server);
-    // Long enough to be recorded, and for the bucket to be asked; it answers whatever it is asked from then on.
+    // Long enough for the recording and for the first request to the bucket, which never gets an answer.
     std::thread::sleep(Duration::from_secs(8));
     place.bucket.set_mood(Mood::Fine);
     check_finished(&place.server, &id);

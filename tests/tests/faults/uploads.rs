@@ -1,4 +1,4 @@
-//! Many uploads at once: none of them holds up the others, and all of them together take no more than there is.
+//! Tests concurrent uploads: none blocks the others, and together they stay within the limits.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ use crate::place::{Place, check_no_files, files, snapshot};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A page that never ends, in so many joined members of gzip with 16 MiB each: a thousandth of that compressed.
+/// Returns a huge HTML page of `members` concatenated gzip members with 16 MiB each, compressed to a thousandth.
 fn bomb(members: usize) -> Vec<u8> {
     let gzip = |bytes: &[u8]| {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -62,17 +62,17 @@ fn a_snapshot_that_the_store_has_lost_is_gone() {
     check_refusal(&reply, 410, "gone", "has lost");
     assert!(reply.text().contains("share it again"), "{}", reply.text());
     assert_eq!(place.server.get(&link, &[]).status, 200);
-    // The same bytes bring it back for everybody.
+    // Another upload of the same bytes restores all links to it.
     assert_eq!(place.share(Form::share(&snapshot())).status, 201);
     assert_eq!(place.server.get(&format!("{link}/snapshot"), &[]).body, snapshot());
     assert_eq!(files(&place.data().join("store")).len(), 1);
 }
 
-/// An upload whose last bytes do not come, until this is dropped.
+/// Upload whose last bytes do not arrive until it is dropped.
 struct Begun(TcpStream);
 
 impl Begun {
-    /// Begins to share a snapshot; it arrives in the folder for what is under way.
+    /// Begins to share a snapshot and waits until it arrives in the scratch folder.
     #[track_caller]
     fn new(place: &Place, snapshot: &[u8]) -> Self {
         let scratch = place.data().join("scratch");
@@ -90,7 +90,7 @@ impl Begun {
         Self(stream)
     }
 
-    /// Breaks off; what it held is free again a moment later.
+    /// Closes the connection and waits until the upload is removed.
     fn end(self, place: &Place) {
         drop(self.0);
         check_no_files(&place.data().join("scratch"));
@@ -102,7 +102,7 @@ fn uploads_under_way_count_in_the_quota() {
     let place = Place::with(SettingsArgs { quota: Some("1MiB".to_owned()), ..SettingsArgs::default() });
     let (first, second) = (padded(700 << 10, 1), padded(600 << 10, 2));
     let begun = Begun::new(&place, &first);
-    // It is refused before its body is read: nothing of it is written down.
+    // It is refused before its body is read, so nothing of it is written.
     check_refusal(&place.share(Form::share(&second)), 507, "no_room", "under way");
     assert_eq!(files(&place.data().join("scratch")).len(), 1);
     assert_eq!(place.share(Form::share(&padded(100 << 10, 3))).status, 201);

@@ -1,4 +1,4 @@
-//! What the analyses say of a recording: its first findings, and how much of its peak they sort right without help.
+//! Summarizes the analyses of a recording: its first findings, and the categories of its peak without annotations.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use shared::base::format;
 use shared::base::frame_rules::RECORDED_OPERATOR;
 use shared::trace::{Device, EventTable, FrameId, StackId, Trace};
 
-/// Codes of findings that say that memory is kept from step to step.
+/// Codes of findings about memory that is kept from step to step.
 pub(super) const LEAKS: [&str; 19] = [
     "tensors-kept",
     "copies-kept",
@@ -31,7 +31,7 @@ pub(super) const LEAKS: [&str; 19] = [
     "memory-grows",
 ];
 
-/// The cause of each mistake of the gallery, as the code of the finding that names it.
+/// Mistakes of the gallery, each with the code of the finding that names its cause.
 pub(super) const CAUSES: [(&str, &str); 20] = [
     ("allocate-in-loop", "tensor-grows"),
     ("backward-once", "several-graphs-at-once"),
@@ -55,7 +55,7 @@ pub(super) const CAUSES: [(&str, &str); 20] = [
     ("variable-lengths", "reserved-above-live"),
 ];
 
-/// The first two findings, each with its code and its title.
+/// Returns the first two findings, each with its code and its title.
 pub(super) fn first_findings(trace: &Trace) -> Value {
     let timelines: Vec<Timeline> = trace.devices.iter().map(|device| Timeline::new(trace, device)).collect();
     let devices: Vec<_> = trace.devices.iter().zip(&timelines).collect();
@@ -63,22 +63,22 @@ pub(super) fn first_findings(trace: &Trace) -> Value {
     found.iter().take(2).map(|finding| json!({ "code": finding.code, "title": finding.title })).collect()
 }
 
-/// Where figures have what operations alone tell.
+/// Key of the table in the figures for categories from operations alone.
 pub(super) const OPERATIONS: &str = "categories";
 
-/// Where figures have what is told without any frame.
+/// Key of the table in the figures for categories without any frames.
 pub(super) const SHAPES: &str = "categories_by_shape";
 
-/// What is left of the stacks of a recording whose annotations are gone.
+/// What remains of the stacks once the annotations are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
-    /// The names of operations, as in stacks of PyTorch's C++: there are no steps, phases and modules.
+    /// The names of operations, as in PyTorch's C++ stacks, without steps, phases and modules.
     Operations,
-    /// Nothing, as where recording was asked for no stacks.
+    /// Nothing, as in recordings made without stacks.
     Nothing,
 }
 
-/// Bytes at the peaks of all devices, by the category that tags tell and the one that is told without them.
+/// Sums the bytes at the peaks of all devices by their category with annotations and their category without.
 pub(super) fn confusion(trace: &Trace, left: Left) -> BTreeMap<String, BTreeMap<String, u64>> {
     let bare = without_tags(trace, left);
     let mut table: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
@@ -93,14 +93,14 @@ pub(super) fn confusion(trace: &Trace, left: Left) -> BTreeMap<String, BTreeMap<
     table
 }
 
-/// The category of each allocation of a device.
+/// Returns the category of each allocation of a device.
 fn sorted(trace: &Trace, device: &Device) -> Vec<Category> {
     let allocations = Timeline::new(trace, device).allocations;
     let phases = Phases::find(trace, device, &allocations);
     categories(device, &allocations, &phases)
 }
 
-/// The same trace without annotations, and with little or nothing in its stacks.
+/// Returns the trace without annotations, and with little or nothing in its stacks.
 fn without_tags(trace: &Trace, left: Left) -> Trace {
     let mut bare = trace.clone();
     bare.annotations.clear();
@@ -123,7 +123,7 @@ fn without_tags(trace: &Trace, left: Left) -> Trace {
     bare
 }
 
-/// The codes of a config's first findings.
+/// Returns the codes of a config's first findings.
 pub(super) fn codes(figures: &Value) -> Vec<&str> {
     rows(figures).iter().filter_map(|finding| finding["code"].as_str()).collect()
 }
@@ -132,11 +132,11 @@ fn rows(figures: &Value) -> &[Value] {
     figures["findings"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Bytes at the peaks of many recordings, by the category that tags tell and the one that is told without them.
+/// Bytes at the peaks of many recordings, by their category with annotations and their category without.
 pub(super) struct Confusion(Vec<(String, Vec<u64>)>);
 
 impl Confusion {
-    /// Adds up the tables of recordings; `key` is where their figures have them.
+    /// Sums the tables of recordings, which their figures have under `key`.
     pub(super) fn of<'a>(figures: impl IntoIterator<Item = &'a Value> + Clone, key: &str) -> Self {
         let bytes = |told: &str, found: &str| -> u64 {
             figures.clone().into_iter().filter_map(|figures| figures[key][told][found].as_u64()).sum()
@@ -145,14 +145,14 @@ impl Confusion {
         Self(Category::ALL.map(|told| (told.name().to_owned(), row(told))).to_vec())
     }
 
-    /// The share of the bytes that both put into the same category.
+    /// Returns the percentage of bytes with the same category in both.
     pub(super) fn right_percent(&self) -> f64 {
         let right: u64 = self.0.iter().enumerate().map(|(index, (_, row))| row[index]).sum();
         let all: u64 = self.0.iter().flat_map(|(_, row)| row).sum();
         right as f64 * 100.0 / all as f64
     }
 
-    /// The table in Markdown; rows are what tags tell, columns what is told without them.
+    /// Returns the table in Markdown: rows by category with annotations, columns by category without.
     fn table(&self) -> String {
         let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
         let mut text = format!("| | {} |\n|---{}|\n", names.join(" | "), "|---".repeat(names.len()));
@@ -164,7 +164,7 @@ impl Confusion {
     }
 }
 
-/// What `snapscope diagnose` says of the mistakes and their repairs, and how well the peaks are sorted.
+/// Returns the section about the findings on mistakes and repairs, and about the categories of the peaks.
 pub(super) fn section(figures: &BTreeMap<String, Value>) -> String {
     let mut text = "\n## What is found\n\n\
         The first two findings of `snapscope diagnose` on each mistake, and the first on its repair.\n\n\

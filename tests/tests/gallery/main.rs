@@ -1,7 +1,6 @@
-//! The gallery: each config of `static/gallery` is recorded, passes the laws, and has the figures that are written
-//! beside it; each mistake shows, and its repair does not.
+//! Records each config of `static/gallery` and checks it against the laws and its stored figures.
 //!
-//! `UPDATE=1` writes `figures.json` and `README.md` anew.
+//! Each mistake shows in the figures, and its repair does not. `UPDATE=1` rewrites `figures.json` and `README.md`.
 
 mod explain;
 
@@ -23,13 +22,13 @@ use testkit::server::root;
 
 use explain::{Confusion, Left};
 
-/// What ends the name of the other half of a pair.
+/// Suffix of the name of a mistake's repair.
 const REPAIRED: &str = "-repaired";
 
-/// Points of a curve: twice as many would not fit the picture of a card.
+/// Points of a curve; twice as many would not fit the picture on a card.
 const POINTS: u32 = 48;
 
-/// What healthy configs are sorted by.
+/// Heading that a healthy config is listed below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heading {
     Decoders,
@@ -41,7 +40,7 @@ enum Heading {
 }
 
 impl Heading {
-    /// In the order of the page.
+    /// All headings in the order of the page.
     const ALL: [(Self, &str); 6] = [
         (Self::Decoders, "Decoder language models"),
         (Self::Encoders, "Encoder language models"),
@@ -52,7 +51,7 @@ impl Heading {
     ];
 }
 
-/// A config of the gallery.
+/// Config of the gallery.
 struct Entry {
     name: String,
     text: String,
@@ -60,12 +59,12 @@ struct Entry {
 }
 
 impl Entry {
-    /// The comment at its head: a sentence a line.
+    /// Returns the sentences of the comment at its head, one per line.
     fn sentences(&self) -> Vec<&str> {
         self.text.lines().map_while(|line| line.strip_prefix("# ")).collect()
     }
 
-    /// Whether its batches have several sizes: then steps end with a batch that is larger or smaller.
+    /// Returns true if batch sizes vary, so that steps may end with more or fewer live bytes.
     fn has_varying_batches(&self) -> bool {
         let sizes = self.job.training_batches();
         sizes.iter().any(|size| *size != sizes[0])
@@ -75,7 +74,7 @@ impl Entry {
         self.job.to_raw().mistakes.unwrap_or_default()
     }
 
-    /// The heading that it stands below, where it is healthy.
+    /// Returns the heading of a healthy config.
     fn heading(&self) -> Heading {
         match &self.job.model {
             _ if self.job.parallel.is_some() => Heading::Devices,
@@ -99,7 +98,7 @@ fn folder() -> PathBuf {
     root().join("static/gallery")
 }
 
-/// All configs by name.
+/// Returns all configs, sorted by name.
 fn entries() -> Vec<Entry> {
     let paths = fs::read_dir(folder()).expect("the gallery").map(|entry| entry.expect("an entry").path());
     let configs = paths.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
@@ -115,7 +114,7 @@ fn entries() -> Vec<Entry> {
     entries
 }
 
-/// Mistakes with their repairs.
+/// Returns the mistakes with their repairs.
 fn pairs(entries: &[Entry]) -> Vec<(&Entry, &Entry)> {
     let repair = |entry: &Entry| entries.iter().find(|other| other.name == format!("{}{REPAIRED}", entry.name));
     entries.iter().filter_map(|entry| Some((entry, repair(entry)?))).collect()
@@ -127,7 +126,7 @@ fn healthy(entries: &[Entry]) -> Vec<&Entry> {
     entries.iter().filter(|entry| !is_of_a_pair(&entry.name)).collect()
 }
 
-/// Records a config, holds it to the laws, and returns its figures.
+/// Records a config, checks the snapshot against the laws, and returns its figures.
 fn record(entry: &Entry) -> Value {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("out.pickle");
@@ -160,7 +159,7 @@ fn live_bytes_at_step_ends(trace: &Trace, timeline: &Timeline) -> Vec<u64> {
     steps.map(|span| timeline.live_at(span.end_moment)).collect()
 }
 
-/// The figures of all configs; two at a time, as the smallest machines have two cores.
+/// Returns the figures of all configs, recorded two at a time because the smallest machines have two cores.
 fn record_all(entries: &[Entry]) -> BTreeMap<String, Value> {
     built_recorder();
     let halves: [Vec<&Entry>; 2] = [0, 1].map(|half| entries.iter().skip(half).step_by(2).collect());
@@ -172,7 +171,7 @@ fn record_all(entries: &[Entry]) -> BTreeMap<String, Value> {
     })
 }
 
-/// Compares a file of the gallery with what it has to be, or writes it.
+/// Compares a file of the gallery with its expected text, or writes it with `UPDATE=1`.
 #[track_caller]
 fn check_file(name: &str, text: &str) {
     let path = folder().join(name);
@@ -219,7 +218,7 @@ fn a_mistake_shows_and_its_repair_does_not() {
             assert_eq!(good_ends[last], good_ends[1], "{}: the repair keeps nothing", repair.name);
         }
         let is_worse = |key: &str| bad[key].as_u64() > good[key].as_u64();
-        // A loss outside of autocast takes less: what it costs are digits.
+        // A loss outside of autocast needs less memory; its cost is precision.
         let shows = match mistake.mistakes().iter().any(|name| name == "loss_outside_autocast") {
             true => bad["peak_reserved_bytes"].as_u64() < good["peak_reserved_bytes"].as_u64(),
             false => {
@@ -271,7 +270,7 @@ fn step_ends(figures: &Value) -> Vec<u64> {
     ends.iter().map(|bytes| bytes.as_u64().expect("bytes")).collect()
 }
 
-/// `README.md`, from the configs and their figures.
+/// Writes `README.md` from the configs and their figures.
 fn readme(entries: &[Entry], figures: &BTreeMap<String, Value>) -> String {
     let mut text = "# The gallery\n\n\
         Training configs that are worth a look: mistakes beside their repairs, then healthy ones of real size.\n\
@@ -339,7 +338,7 @@ fn growth(entry: &Entry, figures: &BTreeMap<String, Value>) -> String {
     format::bytes(ends[ends.len() - 1] - ends[ends.len() - 2])
 }
 
-/// Figures of a recording, each a cell of a table.
+/// Returns the figures of a recording as cells of a table row.
 fn cells(entry: &Entry, figures: &BTreeMap<String, Value>) -> String {
     let figures = &figures[&entry.name];
     let bytes = |key: &str| format::bytes(figures[key].as_u64().expect("bytes"));

@@ -1,4 +1,4 @@
-//! What has to be so after processes were killed, once all has come to rest.
+//! Checks what must hold after processes were killed, once all jobs have ended.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use testkit::histories::{Client, Fleet, aftermath};
 
 use crate::traffic::{Shared, Traffic};
 
-/// Waits until all has come to rest, and checks everything.
+/// Waits until all jobs have ended, and checks everything.
 #[track_caller]
 pub(crate) fn check(mut fleet: Fleet, traffic: Traffic) {
     let (jobs, shares) = traffic.finish();
@@ -19,11 +19,11 @@ pub(crate) fn check(mut fleet: Fleet, traffic: Traffic) {
         .collect();
     fleet.stop().expect("everything to stop in good order");
     let rest = aftermath::check(&fleet).unwrap_or_else(|wrong| panic!("{wrong}"));
-    // Each content was fetched through its row: as many objects as contents means that no row lacks one.
+    // Each content was fetched through its row, so equal numbers of objects and contents mean that no row lacks one.
     assert_eq!(rest.objects, contents.len(), "objects and contents");
 }
 
-/// The figures of this test, which `--nocapture` shows.
+/// Prints the figures of this test, which `--nocapture` shows.
 fn print(jobs: &[Value], shares: &[Shared]) {
     let count = |is_so: &dyn Fn(&Value) -> bool| jobs.iter().filter(|job| is_so(job)).count();
     let finished = count(&|job| job["state"] == "finished");
@@ -36,7 +36,7 @@ fn print(jobs: &[Value], shares: &[Shared]) {
     );
 }
 
-/// Each job has ended, and whoever asks learns how; returns its snapshot.
+/// Checks that a job has ended and that the API tells how; returns its snapshot.
 #[track_caller]
 fn check_job(client: &Client, job: &Value) -> Option<Vec<u8>> {
     let path = format!("/api/v1/jobs/{}/snapshot", job["id"].as_str().expect("an id"));
@@ -52,7 +52,7 @@ fn check_job(client: &Client, job: &Value) -> Option<Vec<u8>> {
     None
 }
 
-/// Each link that was acknowledged has the bytes that were uploaded.
+/// Checks that each acknowledged link has the bytes that were uploaded.
 #[track_caller]
 fn check_shares(client: &Client, shares: &[Shared]) -> Vec<Vec<u8>> {
     for Shared { token, content } in shares {

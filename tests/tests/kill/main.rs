@@ -1,4 +1,4 @@
-//! Processes are killed in the middle of 50 jobs and 50 uploads; afterwards nothing that was promised is missing.
+//! Kills processes in the middle of 50 jobs and 50 uploads, and checks that nothing acknowledged is missing.
 
 mod aftermath;
 mod neighbours;
@@ -11,10 +11,10 @@ use testkit::storage::Backend;
 
 use traffic::Traffic;
 
-/// How many recorders are killed, each in a job of its own or in one that runs again.
+/// Number of recorders to kill, each in a job of its own or in one that runs again.
 const RECORDERS: usize = 5;
 
-/// A server that takes so many jobs at once, and workers beside it that take one each.
+/// Starts a server that runs `jobs_in_server` jobs at once, and workers that run one each.
 #[track_caller]
 fn fleet(backend: Backend, jobs_in_server: usize, workers: usize) -> Fleet {
     // The processes find the recorder beside themselves.
@@ -57,7 +57,7 @@ fn a_worker_is_killed() {
     traffic.wait_for_the_middle();
     fleet.kill_worker(0);
     let ended = traffic.jobs_over();
-    // The other one goes on by itself.
+    // The other worker continues.
     traffic.wait_until("a job ended since", || traffic.jobs_over() > ended);
     fleet.start_worker();
     aftermath::check(fleet, traffic);

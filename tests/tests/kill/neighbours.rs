@@ -1,4 +1,4 @@
-//! A job that ends its worker each time fails by itself: whatever ran beside it comes to its end.
+//! Tests that a job that kills its worker each time fails alone, and jobs beside it finish.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use testkit::storage::{Backend, Storage};
 
 use testkit::histories::Client;
 
-/// How long all of it may take on a busy machine.
+/// Timeout of the whole test on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(400);
 
-/// Jobs beside the one that is to blame.
+/// Number of jobs beside the culprit.
 const NEIGHBOURS: usize = 3;
 
-/// The culprit gives its neighbours time to start, and none to end.
+/// Recorder script in which the culprit kills its worker after its neighbours start and before they end.
 const SCRIPT: &str = r#"
 case "$job" in *culprit*) sleep 2; kill -KILL $PPID; sleep 60;; esac
 sleep 6

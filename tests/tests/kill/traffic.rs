@@ -1,4 +1,4 @@
-//! Jobs and uploads, by clients that try again until each is acknowledged.
+//! Submits jobs and uploads from clients that repeat each request until it is acknowledged.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -9,48 +9,48 @@ use testkit::form::Form;
 use testkit::histories::{Answer, Client, Fleet};
 use testkit::padded::padded;
 
-/// How many jobs and how many uploads there are when something is killed.
+/// Number of jobs and of uploads in the traffic.
 const EACH: usize = 50;
 
-/// How many are done when something is killed.
+/// Number of jobs and of uploads that are done when something is killed.
 const MIDDLE: usize = 8;
 
-/// How long anything may take on a busy machine.
+/// Timeout of any wait on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// How long a client waits before it tries again.
+/// Delay before a request is repeated.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// A model that is recorded in less than a second.
+/// Model that is recorded in less than a second.
 const CONFIG: &[u8] = b"steps = 1\n[model]\nfamily = \"mlp\"\ninput = 8\nhidden = [8]\nclasses = 2\n";
 
-/// Bytes of an upload, and of each that is stored in parts.
+/// Sizes in bytes of an upload and of a large one, which is stored in parts.
 const UPLOAD_BYTES: u32 = 100 << 10;
 const LARGE_UPLOAD_BYTES: u32 = 9 << 20;
 const LARGE_EVERY: usize = 20;
 
-/// Clients at once for uploads.
+/// Number of concurrent clients for uploads.
 const CLIENTS: usize = 4;
 
-/// An upload that was answered with 201.
+/// Upload that was answered with 201.
 #[derive(Debug, Clone)]
 pub(crate) struct Shared {
     pub(crate) token: String,
     pub(crate) content: Vec<u8>,
 }
 
-/// Clients at work.
+/// Running clients, and what was acknowledged to them.
 pub(crate) struct Traffic {
     client: Client,
     jobs: Arc<Mutex<Vec<String>>>,
     shares: Arc<Mutex<Vec<Shared>>>,
     threads: Vec<JoinHandle<()>>,
-    /// How many jobs there will be.
+    /// Total number of jobs.
     planned: usize,
 }
 
 impl Traffic {
-    /// What something is killed in the middle of.
+    /// Starts the usual number of jobs and uploads.
     pub(crate) fn start(fleet: &Fleet) -> Self {
         Self::of(fleet, EACH, EACH)
     }
@@ -71,7 +71,7 @@ impl Traffic {
         Self { client, jobs, shares, threads, planned }
     }
 
-    /// Waits until some jobs and some uploads are done, and others are under way.
+    /// Waits until some jobs and some uploads are done and others are under way.
     #[track_caller]
     pub(crate) fn wait_for_the_middle(&self) {
         self.wait_until("some jobs and uploads were done", || {
@@ -79,7 +79,7 @@ impl Traffic {
         });
     }
 
-    /// Looks again and again whether something is so.
+    /// Polls until a condition holds.
     #[track_caller]
     pub(crate) fn wait_until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let start = Instant::now();
@@ -89,17 +89,17 @@ impl Traffic {
         }
     }
 
-    /// How many jobs have ended.
+    /// Returns the number of jobs that have ended.
     pub(crate) fn jobs_over(&self) -> usize {
         ["finished", "failed", "cancelled"].map(|state| self.jobs_in(state)).iter().sum()
     }
 
-    /// Whether the server says that it can do what it is for.
+    /// Returns true if the server reports that it is ready.
     pub(crate) fn is_ready(&self) -> bool {
         self.client.get("/readyz").is_some_and(|answer| answer.status == 200)
     }
 
-    /// Waits for the clients and for all jobs; returns the jobs as they are then, and the links.
+    /// Waits for the clients and for all jobs; returns the final jobs and the links.
     #[track_caller]
     pub(crate) fn finish(mut self) -> (Vec<Value>, Vec<Shared>) {
         for thread in self.threads.drain(..) {
@@ -126,14 +126,14 @@ fn push<T>(list: &Mutex<Vec<T>>, item: T) {
     list.lock().unwrap_or_else(PoisonError::into_inner).push(item);
 }
 
-/// Submits until it is acknowledged; under one key, so that what has arrived without an answer is one job still.
+/// Submits until it is acknowledged, under one idempotency key, so that repeated requests become one job.
 fn submit(client: &Client, number: usize) -> String {
     let key = format!("job-{number}");
     let answer = until(202, || client.post("/api/v1/jobs", &[("Idempotency-Key", &key)], CONFIG));
     answer["id"].as_str().expect("an id").to_owned()
 }
 
-/// Uploads until it is acknowledged; each upload has other bytes.
+/// Uploads until it is acknowledged; each upload has different bytes.
 fn upload(client: &Client, number: usize) -> Shared {
     let bytes = if number.is_multiple_of(LARGE_EVERY) { LARGE_UPLOAD_BYTES } else { UPLOAD_BYTES };
     let content = padded(bytes, number as u64);
@@ -142,7 +142,7 @@ fn upload(client: &Client, number: usize) -> Shared {
     Shared { token: answer["token"].as_str().expect("a token").to_owned(), content }
 }
 
-/// Asks until the answer has a status; any other is no promise.
+/// Repeats a request until the answer has a status; any other status is no promise.
 fn until(status: u16, ask: impl Fn() -> Option<Answer>) -> Value {
     let start = Instant::now();
     loop {

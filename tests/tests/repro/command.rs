@@ -1,4 +1,4 @@
-//! `snapscope repro` at a terminal, with a recorder that plays a script.
+//! Tests `snapscope repro` on the command line, with a scripted recorder.
 
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};

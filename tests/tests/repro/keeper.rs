@@ -1,4 +1,4 @@
-//! Whatever a recorder does ends in a recording or in a failure that can be read.
+//! Tests that any behaviour of a recorder ends in a recording or in a readable failure.
 
 use std::time::{Duration, Instant};
 
@@ -143,7 +143,7 @@ fn a_snapshot_that_is_missing_or_broken_is_a_failure() {
 
 #[test]
 fn a_snapshot_that_is_too_large_to_read_fails_alone_and_is_kept() {
-    // Some hundred kilobytes that unpack to lists in lists without end: more than a gigabyte once they are read.
+    // 300 kB that decompress to deeply nested lists, which need more than 1 GiB once they are decoded.
     let bomb = r#"(printf '\200\004'; head -c 300000000 /dev/zero | tr '\0' ']') | gzip >"$output""#;
     let mut played = script(&[STARTED, bomb, FINISHED]);
     played.limits.memory_bytes = 100 << 20;
@@ -179,7 +179,7 @@ fn a_run_that_does_not_listen_is_killed() {
 
 #[test]
 fn a_run_that_takes_too_much_memory_is_stopped() {
-    // `tail` keeps what may be the last line; the shell's own limit spares this machine if the test fails.
+    // `tail` keeps what may be the last line; the shell's own limit protects the machine if the test fails.
     let mut played = script(&[WRITTEN, "ulimit -v 4000000; exec tail /dev/zero"]);
     played.limits.memory_bytes = 100 << 20;
     check_failure(played, &["of this machine's memory", "more than the 100 MiB"]);
@@ -238,7 +238,7 @@ fn what_the_recorder_started_ends_with_it() {
     assert!(start_time.elapsed() < Duration::from_secs(10), "it is not waited for");
     let pid: u32 = std::fs::read_to_string(pid.path()).unwrap().trim().parse().unwrap();
     let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Whoever takes in orphans may not have come by yet.
+    // The process that adopts orphans may not have reaped it yet.
     let is_gone = || state().is_empty() || state().contains(") Z ");
     let deadline = Instant::now() + Duration::from_secs(10);
     while !is_gone() {

@@ -1,10 +1,10 @@
-//! Recordings: the keeper against recorders that misbehave, the command, and real recordings.
+//! Tests recordings: the keeper with misbehaving recorders, the command, and real recordings.
 
 mod command;
 
 mod keeper;
 
-// libtorch with CUDA is made for this platform.
+// libtorch with CUDA exists for this platform only.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod places;
 

@@ -1,4 +1,4 @@
-//! What allocations say of themselves, and that they are the ones that Python makes.
+//! Tests the stacks and metadata of recorded allocations, and that the allocations match those of Python.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -12,7 +12,6 @@ use shared::trace::{Action, Device, Event, StackId, Trace};
 use testkit::repro::{Audience, built_recorder, config};
 use testkit::server::root;
 
-/// Records a job.
 #[track_caller]
 fn record(job: &Job) -> (Recording, Trace) {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -26,7 +25,7 @@ fn record(job: &Job) -> (Recording, Trace) {
 static GPT2: LazyLock<Trace> =
     LazyLock::new(|| record(&config("batch = 1\nsequence = 128\nsteps = 2\n[model]\npreset = \"gpt2\"\nlayers = 2")).1);
 
-/// Name and file of the frames of a stack, innermost first.
+/// Returns name and file of the frames of a stack, innermost first.
 fn frames(trace: &Trace, stack: StackId) -> Vec<(&str, &str)> {
     let text = |id| trace.strings.get(id);
     let frames = trace.stacks.frames(stack).iter().map(|&id| trace.frames.get(id));
@@ -69,14 +68,14 @@ fn every_allocation_of_a_pass_has_a_module() {
         let modules: Vec<&str> =
             frames.iter().filter(|frame| frame.1 == RECORDED_MODULE).map(|frame| frame.0).collect();
         assert!(modules.iter().all(|name| name.ends_with(&format!(" · {phase}"))), "{frames:?}");
-        // The gradient of the loss itself is made before any node runs.
+        // The gradient of the loss itself is allocated before any autograd node runs.
         assert!(!modules.is_empty() || frames[0].0 == "aten::ones_like", "{frames:?}");
     }
 }
 
 #[test]
 fn backward_names_the_module_whose_gradient_it_computes() {
-    // The gradients of a weight are as large as the weight, and alive when backward ends.
+    // The gradient of a weight is as large as the weight, and live when backward ends.
     let expected = [
         ("layers.0.attention.qkv · backward", 768 * 2304 * 4),
         ("layers.1.mlp.up · backward", 768 * 3072 * 4),
@@ -120,7 +119,7 @@ fn each_part_of_a_pipelines_batch_has_its_spans() {
     let names = trace.annotations.iter().map(|annotation| trace.strings.get(annotation.name));
     let (forward, backward): (Vec<_>, Vec<_>) =
         names.filter(|name| ["forward", "backward"].contains(name)).partition(|name| *name == "forward");
-    // A batch of 3 has 3 parts, each with a beginning and an end.
+    // A batch of 3 has 3 parts, each with a start and an end mark for both passes.
     assert_eq!((forward.len(), backward.len()), (6, 6));
 }
 
@@ -133,7 +132,7 @@ fn no_frame_is_of_the_recorder_itself() {
     }
 }
 
-/// The peaks of a stored snapshot of a run in Python: live and reserved.
+/// Returns the live and reserved peaks of a stored snapshot of a Python run.
 fn stored(name: &str) -> (u64, u64) {
     peaks(&read_stored(name))[0]
 }
@@ -154,7 +153,7 @@ fn hugging_faces_config_takes_what_hugging_faces_model_took() {
     let job = overrides.apply(import.job).resolve().expect("a job");
     let (recording, _) = record(&job);
     let (live, reserved) = stored("virtual-py-hf-gpt2-h100.pickle.gz");
-    // That run had one tensor for tokens and labels: 4 × 1024 numbers of 8 bytes.
+    // The Python run had one tensor for both tokens and labels: 4 × 1024 numbers of 8 bytes.
     assert_eq!(recording.peak_live_bytes, live + 4 * 1024 * 8);
     assert_eq!(recording.peak_reserved_bytes, reserved);
 }
@@ -170,7 +169,7 @@ fn a_resnet_takes_what_torchvisions_took() {
     assert_eq!(recording.peak_reserved_bytes, reserved);
 }
 
-/// The peaks of each device: live and reserved.
+/// Returns the live and reserved peak of each device.
 fn peaks(trace: &Trace) -> Vec<(u64, u64)> {
     let timelines = trace.devices.iter().map(|device| Timeline::new(trace, device));
     timelines.map(|timeline| (timeline.live_peak().1, timeline.reserved_peak().1)).collect()
@@ -189,7 +188,7 @@ fn replicas_take_what_data_parallel_took() {
                 [model]\nfamily = \"mlp\"\ninput = 1024\nhidden = [4096]\nclasses = 1024";
     let ours = peaks(&record(&config(text)).1);
     let python = read_stored("virtual-py-dataparallel4.pickle.gz");
-    // Before it trains, that run puts a tensor of its own on each device.
+    // Before training, the Python run puts a tensor of its own on each device.
     let first =
         |device: &Device| device.events.iter().find(|event| event.action == Action::Alloc).expect("one").size_bytes;
     let own = python.devices.iter().map(first);

@@ -1,4 +1,4 @@
-//! Real recordings on virtual GPUs: small ones of each kind pass the laws that every snapshot passes.
+//! Makes real recordings of each kind on virtual GPUs and checks them against the laws of snapshots.
 
 use std::fs::DirEntry;
 use std::process::Command;
@@ -15,10 +15,10 @@ use testkit::laws;
 use testkit::repro::{Audience, built_recorder, config};
 use testkit::server::{root, snapscope};
 
-/// How long a test waits for what has to come.
+/// Timeout of any wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Records a job and holds its snapshot to the laws, and the figures to the snapshot.
+/// Records a job, checks its snapshot against the laws, and its figures against the snapshot.
 #[track_caller]
 fn check(text: &str) -> (Recording, Trace) {
     let job = config(text);
@@ -53,7 +53,7 @@ fn check_figures(job: &Job, recording: &Recording, trace: &Trace) {
     }
 }
 
-/// What a chart draws and the figures above it are the same, to the byte.
+/// Checks that the curves and the figures agree to the byte.
 #[track_caller]
 fn check_curve(recording: &Recording, trace: &Trace) {
     let curve = &recording.curve;
@@ -73,7 +73,7 @@ fn count(trace: &Trace, action: Action) -> usize {
     trace.devices[0].events.iter().filter(|event| event.action == action).count()
 }
 
-/// Whether a frame has this name.
+/// Returns true if the name of a frame contains `part`.
 fn has_frame(trace: &Trace, part: &str) -> bool {
     trace.frames.iter().any(|frame| trace.strings.get(frame.name).contains(part))
 }
@@ -170,13 +170,13 @@ fn a_keeper_that_is_killed_takes_the_recorder_with_it() {
     };
     wait_until("the recorder starts", PATIENCE, || !children().is_empty());
     let recorder = children();
-    // The kernel is told in the first lines of its `main`; by the first snapshot it has been.
+    // The recorder asks the kernel for the signal in the first lines of its `main`, so before the first snapshot.
     let has_written = || std::fs::read_dir(folder.path()).is_ok_and(|entries| entries.flatten().any(has_snapshot));
     wait_until("the recorder writes", PATIENCE, has_written);
     keeper.kill().expect("a process to kill");
     keeper.wait().expect("it to end");
     let state = || std::fs::read_to_string(format!("/proc/{recorder}/stat")).unwrap_or_default();
-    // By itself it would go on for much longer.
+    // By itself, it would run for much longer.
     wait_until("the recorder ends", Duration::from_secs(3), || state().is_empty() || state().contains(") Z "));
 }
 
@@ -191,7 +191,7 @@ fn a_recorder_whose_keeper_is_gone_does_nothing() {
         let output = recorder.env("SNAPSCOPE_KEEPER", keeper.to_string()).output().expect("the recorder to start");
         String::from_utf8(output.stdout).expect("UTF-8")
     };
-    // Nobody gives it a job, which it says to its keeper alone.
+    // Without a job the recorder fails, which it reports only to its keeper.
     assert!(said(std::process::id()).contains("failed"));
     assert_eq!(said(1), "");
 }

@@ -1,4 +1,4 @@
-//! The recorder gives up what it does not need before it reads its job.
+//! Tests that the recorder gives up its privileges before it reads its job.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use testkit::repro::{built_recorder, job};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A recorder that waits for its job.
+/// Starts a recorder that waits for its job.
 fn start(output: &Path) -> Child {
     let config = built_recorder();
     let libraries = std::env::join_paths([&config.virtual_gpu, &config.built_libtorch.join("lib")]).expect("a path");
@@ -26,7 +26,7 @@ fn start(output: &Path) -> Child {
         .expect("the recorder to start")
 }
 
-/// A field of a process's status, once it has this value.
+/// Waits until a field of `/proc/PID/status` has this value; returns the whole status.
 #[track_caller]
 fn wait_for(process: &Child, field: &str, value: &str) -> String {
     let start = Instant::now();
@@ -56,7 +56,7 @@ fn walls_are_up_before_a_job_or_a_thread_is_there() {
 fn a_recorder_writes_into_its_own_folder_only() {
     let (folder, outside) = (tempfile::tempdir().expect("a folder"), tempfile::NamedTempFile::new().expect("a file"));
     let output = folder.path().join("out.pickle");
-    // What it writes before it moves it.
+    // The recorder writes to this name before it renames the file.
     std::os::unix::fs::symlink(outside.path(), folder.path().join("out.pickle.part")).expect("a link");
     let mut recorder = start(&output);
     let mut input = recorder.stdin.take().expect("a pipe");

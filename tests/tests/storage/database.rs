@@ -1,4 +1,4 @@
-//! The life of jobs, snapshots and shares.
+//! Tests the life cycles of jobs, snapshots and shares in the database.
 
 use server::database::{
     Claim, Counts, Database, Deletion, JobRow, NewJob, NewShare, Outcome, Page, Submission, now_ms,
@@ -98,7 +98,7 @@ fn a_silent_worker_loses_its_job(backend: Backend) {
             let row = claim(&database, "a", &worker).await.unwrap();
             assert_eq!(row.attempts, attempt);
             database.report("a", &worker, None, &[]).await.unwrap();
-            // What was heard of it before does not count.
+            // An earlier count of its reports is stale.
             assert_eq!(database.put_back("a", row.beats, "dead").await.unwrap(), None);
             let expected = if attempt < 3 { JobState::Queued } else { JobState::Failed };
             assert_eq!(database.put_back("a", row.beats + 1, "dead").await.unwrap(), Some(expected));
@@ -132,7 +132,7 @@ fn an_orderly_stop_is_no_attempt(backend: Backend) {
             assert_eq!(claim(&database, "a", "w").await.unwrap().attempts, 1);
             assert_eq!(database.give_back("a", "w", false).await.unwrap(), Some(JobState::Queued));
         }
-        // A recorder that somebody killed may be killed again.
+        // A recorder that was killed by a signal may be killed again, so this attempt counts.
         claim(&database, "a", "w").await.unwrap();
         assert_eq!(database.give_back("a", "w", true).await.unwrap(), Some(JobState::Queued));
         assert_eq!(claim(&database, "a", "w").await.unwrap().attempts, 2);
@@ -200,7 +200,7 @@ fn snapshots_stay_while_something_refers_to_them(backend: Backend) {
     with_database(backend, async |database| {
         let later = now_ms() + 1000;
         assert_eq!(database.add_snapshot("h", "first", 5).await.unwrap().unwrap().object, "first");
-        // The same bytes once more: the first object counts.
+        // The same bytes once more: the first object is kept.
         assert_eq!(database.add_snapshot("h", "second", 5).await.unwrap().unwrap().object, "first");
         let share = NewShare {
             token_hash: "t".to_owned(),
@@ -225,7 +225,7 @@ fn snapshots_stay_while_something_refers_to_them(backend: Backend) {
     });
 }
 
-/// A job that a worker has finished, with a snapshot and a curve.
+/// Adds a job that a worker has finished, with a snapshot and a curve.
 async fn finished(database: &Database, id: &str, snapshot: &str) {
     database.submit(&job(id, 0)).await.unwrap();
     claim(database, id, "w").await.unwrap();
@@ -242,14 +242,14 @@ fn a_job_that_is_over_can_be_deleted(backend: Backend) {
         claim(&database, "a", "w").await.unwrap();
         assert_eq!(database.delete_job("a").await.unwrap(), Deletion::NotOver);
         database.cancel("a").await.unwrap();
-        // It runs until its worker has heard of that.
+        // It runs until its worker has learnt of the cancellation.
         assert_eq!(database.delete_job("a").await.unwrap(), Deletion::NotOver);
         assert!(database.finish("a", "w", &outcome(JobState::Cancelled, None)).await.unwrap());
         assert_eq!(database.delete_job("a").await.unwrap(), Deletion::Deleted);
         assert_eq!(database.delete_job("a").await.unwrap(), Deletion::Unknown);
         assert_eq!(database.job("a").await.unwrap(), None);
         assert_eq!(bodies(&database, "a").await, Vec::<String>::new());
-        // A task of the queue that comes again finds nothing to do, and a worker that was late changes nothing.
+        // A task of the queue that is delivered again finds nothing to do, and a late worker changes nothing.
         assert_eq!(claim(&database, "a", "w").await, None);
         assert!(!database.finish("a", "w", &outcome(JobState::Failed, None)).await.unwrap());
         assert_eq!(database.put_back("a", 1, "dead").await.unwrap(), None);
@@ -278,7 +278,7 @@ fn a_deleted_job_leaves_what_others_refer_to(backend: Backend) {
         assert_eq!(database.unreferenced(later, 10).await.unwrap(), ["alone"]);
         assert_eq!(database.shared("t").await.unwrap().unwrap().object, "object of shared");
         assert_eq!(database.job("c").await.unwrap().unwrap().snapshot.as_deref(), Some("twice"));
-        // The row of a snapshot goes before its object, and only once nothing can be about to refer to it.
+        // The row of a snapshot is deleted before its object, and only when no new reference to it can be under way.
         assert_eq!(database.forget_snapshot("alone", 0).await.unwrap(), None);
         assert_eq!(database.forget_snapshot("alone", later).await.unwrap().as_deref(), Some("object of alone"));
     });

@@ -1,4 +1,4 @@
-//! Database and store by themselves, on each backend.
+//! Tests database and store alone, on each backend.
 
 mod database;
 mod store;

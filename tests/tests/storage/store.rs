@@ -1,4 +1,4 @@
-//! What a store keeps, lists and removes.
+//! Tests storing, listing and removing objects.
 
 use std::io::Write as _;
 
@@ -11,7 +11,7 @@ use testkit::storage::Backend;
 
 use crate::with_store;
 
-/// More than a part, so that it is put in several.
+/// Larger than one part, so that it is uploaded in several.
 const LARGE: usize = 9 << 20;
 
 async fn content(store: &Store, object: &str) -> Vec<u8> {

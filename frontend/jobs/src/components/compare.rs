@@ -1,4 +1,4 @@
-//! Opens a job's recording beside that of another job.
+//! Select box that opens a job's snapshot next to that of another job.
 
 use crate::hooks::{Fetched, use_fetched};
 use crate::platform::{clock_ms, go_to};
@@ -8,10 +8,9 @@ use shared::api::{JobList, JobResource};
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-/// What [`Compare`] begins with.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct CompareProps {
-    /// The job, by its id.
+    /// Id of the job.
     pub id: AttrValue,
 }
 
@@ -19,7 +18,7 @@ fn wait_ms(_: &Fetched<JobList>) -> Option<u32> {
     None
 }
 
-/// A list of other recordings; choosing one opens both in the viewer.
+/// Lists other finished jobs with a snapshot; choosing one opens both in the viewer.
 #[component]
 pub(crate) fn Compare(props: &CompareProps) -> Html {
     let jobs = use_fetched::<JobList>(Some("jobs?state=finished&limit=100".to_owned()), wait_ms);

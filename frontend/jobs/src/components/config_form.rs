@@ -1,4 +1,4 @@
-//! The form of a new job: fields for the keys that most trainings choose.
+//! Form of a new job: fields for the config keys that most trainings set.
 
 use super::field::{Change, FormField};
 use crate::state::{Draft, FieldValue};
@@ -6,18 +6,15 @@ use crate::view::fields::{Choice, Group, Values, cards, form};
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 
-/// What the [`ConfigForm`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ConfigFormProps {
-    /// The config.
     pub draft: Draft,
-    /// What the server records on: `virtual`, and real GPUs.
+    /// Devices that the server can record on: `virtual`, and its real GPUs.
     pub kinds: Vec<String>,
-    /// A key is to change.
     pub on_change: Callback<Change>,
 }
 
-/// Fields in groups; a change of one changes one key of the text.
+/// Shows the fields in groups; changing one field changes one key of the config's text.
 #[component]
 pub(crate) fn ConfigForm(props: &ConfigFormProps) -> Html {
     let groups = use_memo((), |()| form());
@@ -51,7 +48,7 @@ fn group(props: &ConfigFormProps, group: &Group, values: &Values) -> Html {
     }
 }
 
-/// What it runs on: virtual cards, or a GPU of the server.
+/// Shows the choice of device: a virtual card, or a GPU of the server.
 fn device(props: &ConfigFormProps, values: &Values) -> Html {
     let (card, device) = (values.written("card"), values.written("device"));
     let written = if device.is_empty() { card } else { device };

@@ -1,26 +1,22 @@
-//! The text of a config with line numbers; lines with problems are marked.
+//! Text editor for a config, with line numbers that mark lines with problems.
 //!
-//! The lines behind the text scroll with it, as the field is as high as its text: nothing has to follow anything.
+//! The field is as high as its text, so the line numbers scroll with it and no scroll position has to be copied.
 
 use shared::job::Problem;
 use web_sys::HtmlTextAreaElement;
 use yew::prelude::*;
 
-/// Lines that the editor has room for, at least.
+/// Minimum height of the editor, in lines.
 const LEAST_LINES: usize = 16;
 
-/// What an [`Editor`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct EditorProps {
-    /// The text.
     pub text: AttrValue,
-    /// What is wrong with it.
     pub problems: Vec<Problem>,
-    /// It was changed.
     pub on_change: Callback<String>,
 }
 
-/// A field for a config.
+/// Shows the text field with its line numbers.
 #[component]
 pub(crate) fn Editor(props: &EditorProps) -> Html {
     let lines = (props.text.matches('\n').count() + 1).max(LEAST_LINES);

@@ -1,27 +1,24 @@
-//! A field of the form.
+//! One field of the config form.
 
 use crate::state::FieldValue;
 use crate::view::fields::{Choice, Control, Field, Values};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-/// A key that is given a value, or none.
+/// Config key and its new value; `None` removes the key.
 pub(crate) type Change = (&'static str, Option<FieldValue>);
 
-/// What a [`FormField`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct FormFieldProps {
-    /// The field.
     pub field: Field,
-    /// What all fields hold.
+    /// Values of all fields.
     pub values: Values,
-    /// Whether something is wrong with its key.
+    /// True if a problem was found with the field's key.
     pub is_wrong: bool,
-    /// Its key is to change.
     pub on_change: Callback<Change>,
 }
 
-/// A field with its name.
+/// Shows the field with its label.
 #[component]
 pub(crate) fn FormField(props: &FormFieldProps) -> Html {
     let Field { path, label, control } = &props.field;
@@ -101,7 +98,7 @@ fn flag(props: &FormFieldProps, path: &'static str, label: &str) -> Html {
     }
 }
 
-/// A word of a list of which any may be chosen.
+/// Shows a checkbox for one word of a list of which any number may be chosen.
 fn check(props: &FormFieldProps, path: &'static str, word: &'static str) -> Html {
     let chosen = props.values.list(path);
     let checked = chosen.iter().any(|other| other == word);

@@ -1,4 +1,4 @@
-//! The gallery: configs that are worth a look, and what a person looks for among them.
+//! Gallery of ready-made configs, with a search and filters.
 
 use super::gallery_card::GalleryCard;
 use super::refusal_note::RefusalNote;
@@ -12,11 +12,10 @@ use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
 fn wait_ms(rows: &Fetched<Vec<GalleryRow>>) -> Option<u32> {
-    // It changes with the server's version only.
+    // The gallery changes only with the server's version, so only an error is retried.
     rows.error.is_some().then_some(5000)
 }
 
-/// The gallery.
 #[component]
 pub(crate) fn Gallery() -> Html {
     let rows = use_fetched::<Vec<GalleryRow>>(Some("gallery".to_owned()), wait_ms);
@@ -91,7 +90,7 @@ fn filters(filter: &CatalogFilter, all: &[Entry], on_filter: &Callback<CatalogFi
     }
 }
 
-/// A list of words of which one is chosen, or all.
+/// Shows a select box for one of several words, or for all of them.
 fn choice(
     all: &'static str,
     chosen: Option<&str>,

@@ -1,4 +1,4 @@
-//! A card of the gallery: a recording, or a mistake beside its repair.
+//! Card of the gallery: one recording, or a mistake next to its repair.
 
 use crate::state::{Entry, Route, Start};
 use crate::view::picture::{HEIGHT, WIDTH, picture, top_bytes};
@@ -8,18 +8,17 @@ use shared::api::GalleryRow;
 use shared::base::format;
 use yew::prelude::*;
 
-/// What a [`GalleryCard`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct GalleryCardProps {
-    /// The config, with its repair if it is a mistake.
+    /// The config, with its repair if it shows a mistake.
     pub entry: Entry,
 }
 
-/// Title, pictures, what to look for, and ways to record it.
+/// Shows the title, the memory curves, what to look for, and links that record the config.
 #[component]
 pub(crate) fn GalleryCard(props: &GalleryCardProps) -> Html {
     let Entry { row, repair, model, card, .. } = &props.entry;
-    // One scale for both, so that they can be compared.
+    // Both curves use the same scale, so that they can be compared.
     let rows = || [Some(row), repair.as_ref()].into_iter().flatten();
     let top = top_bytes(rows().flat_map(|row| [row.live_curve.as_slice(), row.reserved_curve.as_slice()]));
     let is_pair = repair.is_some();
@@ -58,7 +57,7 @@ fn link(row: &GalleryRow, text: &str) -> Html {
     html! { <a class="button" {href} aria-label={format!("{text}: {}", row.title)}>{ text }</a> }
 }
 
-/// The curves of a recording with its peak.
+/// Draws a recording's memory curves, captioned with its peak live bytes.
 fn shown(row: &GalleryRow, top: u64, caption: &str) -> Html {
     let picture = picture(&row.live_curve, &row.reserved_curve, top);
     let peak = format::bytes(row.peak_live_bytes);

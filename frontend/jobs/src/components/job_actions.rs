@@ -1,4 +1,4 @@
-//! What can be done with a job.
+//! Buttons for what can be done with a job.
 
 use super::compare::Compare;
 use super::job_change::{Delete, Rename};
@@ -11,18 +11,15 @@ use shared::api::{JobResource, JobState};
 use shared::base::format;
 use yew::prelude::*;
 
-/// What [`JobActions`] offer.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct JobActionsProps {
-    /// The job.
     pub job: JobResource,
-    /// Whether its end was wanted before.
+    /// True once the job was asked to end.
     pub is_ending: bool,
-    /// Something is wanted of it.
     pub on_order: Callback<Order>,
 }
 
-/// Open, compare, download, run again, rename, cancel, delete: what its state allows.
+/// Offers what the job's state allows: open, compare, download, run again, rename, cancel, delete.
 #[component]
 pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
     let JobResource { id, state, name, snapshot_bytes, .. } = &props.job;
@@ -50,18 +47,16 @@ pub(crate) fn JobActions(props: &JobActionsProps) -> Html {
     }
 }
 
-/// What [`Cancel`] asks.
 #[derive(Clone, PartialEq, Properties)]
 struct CancelProps {
-    /// Whether something would be lost.
+    /// True if the job is running, so that cancelling it loses what it has recorded.
     is_running: bool,
-    /// Whether it was wanted before.
+    /// True once the job was asked to end.
     is_ending: bool,
-    /// It is wanted.
     on_cancel: Callback<()>,
 }
 
-/// A button; a job that runs is asked for first.
+/// Shows the cancel button; a running job is cancelled only after a confirmation.
 #[component]
 fn Cancel(props: &CancelProps) -> Html {
     let is_asked = use_state_eq(|| false);

@@ -1,4 +1,4 @@
-//! Gives a job another name, or takes it away.
+//! Buttons that rename or delete a job.
 
 use frontend::components::dialog::Dialog;
 use frontend::components::icon::{Icon, IconName};
@@ -6,19 +6,18 @@ use shared::api::JobChange;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// What [`Rename`] begins with.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct RenameProps {
-    /// The name so far.
+    /// Current name.
     pub name: AttrValue,
-    /// Another one is wanted.
     pub on_rename: Callback<String>,
 }
 
-/// A button that asks for another name.
+/// Shows a button that opens a dialog for another name.
 #[component]
 pub(super) fn Rename(props: &RenameProps) -> Html {
-    // A job that goes on draws this again: the field is given what was typed, or it would fall back to the name.
+    // The typed text is state because an unfinished job redraws this component, which would reset the field to the old
+    // name.
     let typed = use_state_eq(|| None::<String>);
     let set = {
         let typed = typed.setter();
@@ -65,16 +64,14 @@ pub(super) fn Rename(props: &RenameProps) -> Html {
     }
 }
 
-/// What [`Delete`] asks.
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct DeleteProps {
-    /// Whether a snapshot goes as well.
+    /// True if the job's snapshot is deleted with it.
     pub has_snapshot: bool,
-    /// It is wanted.
     pub on_delete: Callback<()>,
 }
 
-/// A button that asks before a job goes: nothing brings it back.
+/// Shows a button that deletes a job after a confirmation, because a deletion can't be undone.
 #[component]
 pub(super) fn Delete(props: &DeleteProps) -> Html {
     let is_asked = use_state_eq(|| false);
@@ -110,7 +107,7 @@ pub(super) fn Delete(props: &DeleteProps) -> Html {
     }
 }
 
-/// Opens a question, or closes it.
+/// Returns a callback that opens or closes the confirmation.
 fn set(is_asked: &UseStateHandle<bool>, asked: bool) -> Callback<()> {
     let is_asked = is_asked.setter();
     Callback::from(move |()| is_asked.set(asked))

@@ -1,4 +1,4 @@
-//! The list of jobs, as it changes.
+//! List of the latest jobs, kept up to date.
 
 use super::refusal_note::RefusalNote;
 use super::state_badge::StateBadge;
@@ -10,13 +10,14 @@ use frontend::platform::site_url;
 use shared::api::{JobList as Jobs, JobResource, JobState};
 use yew::prelude::*;
 
-/// Jobs that are shown at first, and how many more at a time.
+/// Number of jobs that are shown at first; "Show more" adds twice as many.
 const PART: u32 = 10;
 
-/// The most that the server gives at once.
+/// Largest number of jobs that the server returns at once.
 const MOST: u32 = 200;
 
-/// Between two looks at the list, in milliseconds: while something runs, while nothing does, and after an error.
+/// Times between two requests for the list, in milliseconds: while a job is unfinished, while none is, and after an
+/// error.
 const BUSY_MS: u32 = 1500;
 const IDLE_MS: u32 = 8000;
 const ERROR_MS: u32 = 4000;
@@ -30,7 +31,6 @@ fn wait_ms(jobs: &Fetched<Jobs>) -> Option<u32> {
     })
 }
 
-/// The latest jobs.
 #[component]
 pub(crate) fn JobList() -> Html {
     let limit = use_state_eq(|| PART);

@@ -1,4 +1,4 @@
-//! What a job came to: figures, running out of memory, or an error.
+//! Result of a job: figures, an out-of-memory error, or another error.
 
 use super::figure_list::FigureList;
 use crate::view::job;
@@ -6,14 +6,12 @@ use frontend::components::icon::{Icon, IconName};
 use shared::api::{ErrorBody, JobDetails, JobState, OutOfMemory};
 use yew::prelude::*;
 
-/// What a [`JobOutcome`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct JobOutcomeProps {
-    /// The job.
     pub details: JobDetails,
 }
 
-/// Figures of a recording, and what went wrong.
+/// Shows the figures of a recording and what went wrong.
 #[component]
 pub(crate) fn JobOutcome(props: &JobOutcomeProps) -> Html {
     let JobDetails { job: resource, .. } = &props.details;

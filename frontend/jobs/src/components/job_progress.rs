@@ -1,4 +1,4 @@
-//! Where a job is.
+//! Progress of an unfinished job.
 
 use crate::state::{Link, Watch};
 use crate::view::job;
@@ -6,16 +6,14 @@ use shared::api::{JobResource, JobState};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What [`JobProgress`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct JobProgressProps {
-    /// The job.
     pub job: JobResource,
-    /// What its events said.
+    /// State derived from the job's events.
     pub watch: Rc<Watch>,
 }
 
-/// A bar, the step and its phase, or the place in the queue.
+/// Shows a bar with the step and its phase, or with the place in the queue.
 #[component]
 pub(crate) fn JobProgress(props: &JobProgressProps) -> Html {
     let JobProgressProps { job: resource, watch } = props;
@@ -37,7 +35,7 @@ pub(crate) fn JobProgress(props: &JobProgressProps) -> Html {
                     <span class="away">{ "The server is away; trying again" }</span>
                 }
             </p>
-            // Each step once, rather than each phase: a screen reader has to get to the end of it.
+            // This text changes once per step, not per phase, so that a screen reader can read it to its end.
             <p class="visually-hidden" role="status">{ spoken(state, watch, steps) }</p>
         </div>
     }

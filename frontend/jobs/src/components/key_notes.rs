@@ -1,21 +1,20 @@
-//! What became of each key of a foreign config.
+//! Lists of the keys that were understood and ignored in an imported config.
 
 use shared::base::format;
 use yew::prelude::*;
 
-/// A key and what became of it.
+/// Key, and a note on how it was used or why it was not.
 pub(crate) type Note = (String, String);
 
-/// What [`KeyNotes`] show.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct KeyNotesProps {
-    /// Keys that mean something here.
+    /// Keys that have a meaning for Snapscope.
     pub understood: Vec<Note>,
-    /// Keys that don't.
+    /// Keys that have none.
     pub ignored: Vec<Note>,
 }
 
-/// Two lists of keys, folded up.
+/// Shows both lists, collapsed.
 #[component]
 pub(crate) fn KeyNotes(props: &KeyNotesProps) -> Html {
     if props.understood.is_empty() && props.ignored.is_empty() {

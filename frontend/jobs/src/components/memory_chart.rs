@@ -1,4 +1,4 @@
-//! The memory of a job over its run: growing while it runs, that of its snapshot afterwards.
+//! Chart of a job's memory over its run: live samples first, then the curve of its snapshot.
 
 use crate::hooks::use_size;
 use crate::platform::paint;
@@ -11,20 +11,17 @@ use std::rc::Rc;
 use web_sys::HtmlCanvasElement;
 use yew::prelude::*;
 
-/// What the [`MemoryChart`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct MemoryChartProps {
-    /// The curves.
     pub course: Rc<Course>,
-    /// Total memory of the card, where it is known.
+    /// Total memory of the card, if known.
     pub memory_bytes: Option<u64>,
-    /// Whether the job is over.
+    /// True once the job has ended.
     pub is_over: bool,
-    /// The colours.
     pub scheme: Scheme,
 }
 
-/// Live and reserved bytes, and the card's memory.
+/// Draws live bytes, reserved bytes and the card's memory.
 #[component]
 pub(crate) fn MemoryChart(props: &MemoryChartProps) -> Html {
     let (frame, canvas) = (use_node_ref(), use_node_ref());
@@ -62,7 +59,7 @@ pub(crate) fn MemoryChart(props: &MemoryChartProps) -> Html {
     }
 }
 
-/// Where the curves come from, and what may be missing.
+/// Describes the source of the curves, and what they may miss.
 fn source(source: Source, is_over: bool) -> &'static str {
     match (source, is_over) {
         (Source::Snapshot, _) => "From the snapshot, over its events",

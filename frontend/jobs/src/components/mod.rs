@@ -1,4 +1,4 @@
-//! What the pages are made of.
+//! Components of the pages.
 
 pub(crate) mod figure_list;
 pub(crate) mod refusal_note;

@@ -1,21 +1,20 @@
-//! The page where nobody records: a host of plain files, or a server that is away.
+//! Page for the case that no server answers: a static host, or a server that is down.
 
 use frontend::components::copy_button::CopyButton;
 use frontend::components::icon::{Icon, IconName};
 use frontend::platform::site_url;
 use yew::prelude::*;
 
-/// How a server is started.
+/// Command that starts a server.
 const COMMAND: &str = "snapscope serve";
 
-/// What a [`NoServer`] tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct NoServerProps {
-    /// The server is to be asked again.
+    /// Called when the server should be asked again.
     pub on_retry: Callback<()>,
 }
 
-/// That jobs need a server, and how to start one.
+/// Explains that jobs need a server, and how to start one.
 #[component]
 pub(crate) fn NoServer(props: &NoServerProps) -> Html {
     html! {

@@ -1,20 +1,19 @@
-//! What is wrong with a config, each with its line and key.
+//! List of the problems of a config, each with its line and key.
 
 use crate::view::refusal::problem_place;
 use frontend::components::icon::{Icon, IconName};
 use shared::job::Problem;
 use yew::prelude::*;
 
-/// What a [`ProblemList`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ProblemListProps {
-    /// The problems; without any, the config is fine.
+    /// Problems found; the config is valid if there are none.
     pub problems: Vec<Problem>,
-    /// What is said without problems.
+    /// Text that is shown if there are no problems.
     pub fine: AttrValue,
 }
 
-/// Problems, told to screen readers as they change.
+/// Shows the problems in a live region, so that screen readers announce changes.
 #[component]
 pub(crate) fn ProblemList(props: &ProblemListProps) -> Html {
     html! {

@@ -1,21 +1,19 @@
-//! Why the server did not do something.
+//! Note that explains why a request to the server failed.
 
 use crate::view::refusal::refusal;
 use frontend::components::icon::{Icon, IconName};
 use frontend::platform::ApiError;
 use yew::prelude::*;
 
-/// What a [`RefusalNote`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct RefusalNoteProps {
-    /// Why.
     pub error: ApiError,
-    /// It is to be tried again.
+    /// Called when the request should be sent again; without it there is no button.
     #[prop_or_default]
     pub on_retry: Option<Callback<()>>,
 }
 
-/// What happened, what to do, and a button to try again where that can help.
+/// Shows what happened, what to do, and a button to retry where that can help.
 #[component]
 pub(crate) fn RefusalNote(props: &RefusalNoteProps) -> Html {
     let refusal = refusal(&props.error);

@@ -1,19 +1,16 @@
-//! The state of a job, or what it came to, as a small label.
+//! Small label with a job's state or outcome.
 
 use crate::view::job::{state_class, state_word};
 use shared::api::{JobOutcome, JobState};
 use yew::prelude::*;
 
-/// What a [`StateBadge`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct StateBadgeProps {
-    /// The state.
     pub state: JobState,
-    /// What the job came to, once it is over.
+    /// Outcome of the job, once it has ended.
     pub outcome: Option<JobOutcome>,
 }
 
-/// A dot and a word.
 #[component]
 pub(crate) fn StateBadge(props: &StateBadgeProps) -> Html {
     let StateBadgeProps { state, outcome } = *props;

@@ -1,18 +1,17 @@
-//! Asks for the server's token.
+//! Dialog that asks for the server's token.
 
 use crate::hooks::TokenHandle;
 use frontend::components::dialog::Dialog;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// What a [`TokenDialog`] asks for.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct TokenDialogProps {
-    /// What waits for the token.
+    /// Handle that receives the token.
     pub token: TokenHandle,
 }
 
-/// A dialog for the token, which this browser keeps from then on.
+/// Asks for the token, which this browser keeps from then on.
 #[component]
 pub(crate) fn TokenDialog(props: &TokenDialogProps) -> Html {
     let input = use_node_ref();

@@ -1,4 +1,4 @@
-//! What comes from the server, for components.
+//! Hooks that exchange data with the server.
 
 mod use_draft;
 mod use_fetched;

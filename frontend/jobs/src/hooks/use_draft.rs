@@ -1,4 +1,4 @@
-//! The config of a new job, and where it begins.
+//! Hook for the config of a new job and its starting text.
 
 use super::use_fetched::{Fetched, use_fetched};
 use crate::state::{Draft, DraftAction, Start, TextFile};
@@ -7,7 +7,7 @@ use shared::api::{GalleryRow, JobDetails};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// [`Draft`] as yew keeps it.
+/// [`Draft`] as the state of a yew reducer.
 #[derive(Default, PartialEq)]
 struct Model(Rc<Draft>);
 
@@ -19,25 +19,24 @@ impl Reducible for Model {
     }
 }
 
-/// The draft, and what can be done with it.
+/// Draft with its dispatcher.
 pub(crate) struct DraftHandle {
     model: UseReducerHandle<Model>,
     error: Option<ApiError>,
 }
 
 impl DraftHandle {
-    /// The draft as it is now.
     pub(crate) fn draft(&self) -> Rc<Draft> {
         Rc::clone(&self.model.0)
     }
 
-    /// Changes the draft.
+    /// Returns a callback that changes the draft.
     pub(crate) fn dispatch(&self) -> Callback<DraftAction> {
         let dispatcher = self.model.dispatcher();
         Callback::from(move |action| dispatcher.dispatch(action))
     }
 
-    /// Why the config that it should begin with is not there.
+    /// Returns why the config to start with could not be loaded.
     pub(crate) fn error(&self) -> Option<ApiError> {
         self.error.clone()
     }
@@ -47,8 +46,9 @@ fn once<T>(_: &Fetched<T>) -> Option<u32> {
     None
 }
 
-/// The draft of a new job, which begins with an example, a config of the gallery, that of another job, or one that was
-/// dropped on the viewer.
+/// Returns the draft of a new job, loaded from what `start` names.
+///
+/// That is the example, a config of the gallery, the config of another job, or a file that was dropped on the viewer.
 #[hook]
 pub(crate) fn use_draft(start: &Start) -> DraftHandle {
     let model = use_reducer_eq(Model::default);

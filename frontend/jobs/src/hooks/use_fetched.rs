@@ -1,4 +1,4 @@
-//! A resource of the server, read once or again and again.
+//! Hook that reads a resource of the server once or repeatedly.
 
 use frontend::platform::{ApiError, ApiRequest};
 use gloo_timers::callback::Timeout;
@@ -8,12 +8,11 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// What has come of a resource.
+/// Last answer and last error of a resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Fetched<T> {
-    /// The last answer.
     pub answer: Option<Rc<T>>,
-    /// Why the last request brought nothing; an older answer stays.
+    /// Error of the last request; an older answer is kept beside it.
     pub error: Option<ApiError>,
 }
 
@@ -29,9 +28,8 @@ impl<T: PartialEq> PartialEq for Fetched<T> {
     }
 }
 
-/// A resource, and a way to ask for it again.
+/// Resource with a way to request it again.
 pub(crate) struct FetchedHandle<T: 'static> {
-    /// What has come of it.
     pub now: UseStateHandle<Fetched<T>>,
     round: UseStateHandle<u32>,
 }
@@ -43,21 +41,21 @@ impl<T> Clone for FetchedHandle<T> {
 }
 
 impl<T> FetchedHandle<T> {
-    /// Asks again at once.
+    /// Requests the resource again at once.
     pub(crate) fn again(&self) {
         self.round.set(self.round.wrapping_add(1));
     }
 
-    /// [`again`](Self::again) for a button.
+    /// Returns [`again`](Self::again) as a callback.
     pub(crate) fn again_callback(&self) -> Callback<()> {
         let round = self.round.clone();
         Callback::from(move |()| round.set(round.wrapping_add(1)))
     }
 }
 
-/// Reads what is at `path` below `/api/v1`, nothing without a path.
+/// Reads the resource at `path` below `/api/v1`; without a path it reads nothing.
 ///
-/// `wait_ms` says from each answer how long until the next request, `None` for no other.
+/// `wait_ms` maps each answer to the time until the next request, in milliseconds; `None` ends the requests.
 #[hook]
 pub(crate) fn use_fetched<T>(path: Option<String>, wait_ms: fn(&Fetched<T>) -> Option<u32>) -> FetchedHandle<T>
 where
@@ -99,7 +97,7 @@ impl<T: DeserializeOwned + PartialEq + 'static> Fetch<T> {
         let this = Rc::clone(this);
         spawn_local(async move {
             let answer = ApiRequest::get(path).send::<T>().await;
-            // A later request, or no page at all, waits for another answer.
+            // The answer is stale if the path or round has changed or the component is gone.
             if !this.is_over.get() {
                 Self::hear(&this, answer);
             }

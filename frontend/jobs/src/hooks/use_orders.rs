@@ -1,4 +1,4 @@
-//! What a person wants of a job: the server is asked, and the person for the token where that is needed.
+//! Hook that cancels, renames and deletes a job, asking for the token where the server needs it.
 
 use super::use_token::TokenHandle;
 use crate::view::refusal::needs_token;
@@ -7,14 +7,12 @@ use shared::api::JobChange;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// What is wanted of a job.
+/// Request to change a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Its end.
     Cancel,
-    /// Another name.
+    /// Holds the new name.
     Rename(String),
-    /// That it goes.
     Delete,
 }
 
@@ -28,7 +26,7 @@ impl Order {
     }
 }
 
-/// A way to send orders, and what came of the last one.
+/// Sends orders and holds the error of the last one.
 #[derive(Clone)]
 pub(crate) struct OrdersHandle {
     id: AttrValue,
@@ -37,12 +35,12 @@ pub(crate) struct OrdersHandle {
 }
 
 impl OrdersHandle {
-    /// Why the last order was refused.
+    /// Returns why the last order was refused.
     pub(crate) fn refused(&self) -> Option<ApiError> {
         (*self.refused).clone()
     }
 
-    /// Sends orders; each that was carried out is told.
+    /// Returns a callback that sends an order; `on_done` receives each order that was carried out.
     pub(crate) fn callback(&self, on_done: Callback<Order>) -> Callback<Order> {
         let Self { id, token, refused } = self.clone();
         let sender = Sender { id, token, refused: refused.setter(), on_done };
@@ -50,7 +48,7 @@ impl OrdersHandle {
     }
 }
 
-/// A way to send orders about a job.
+/// Returns a handle that sends orders about the job `id`.
 #[hook]
 pub(crate) fn use_orders(id: &AttrValue, token: &TokenHandle) -> OrdersHandle {
     OrdersHandle { id: id.clone(), token: token.clone(), refused: use_state_eq(|| None) }

@@ -1,10 +1,10 @@
-//! The size of an element.
+//! Hook for the size of an element.
 
 use frontend::platform::{ResizeListener, size_of_element};
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
-/// Width and height of an element in CSS pixels, as they change; 0 before it is there.
+/// Returns the current width and height of an element in CSS pixels; 0 before it is mounted.
 #[hook]
 pub(crate) fn use_size(node: &NodeRef) -> (f64, f64) {
     let size = use_state_eq(|| (0.0, 0.0));

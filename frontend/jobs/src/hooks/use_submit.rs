@@ -1,4 +1,4 @@
-//! Submits a config.
+//! Hook that submits a config as a new job.
 
 use super::use_token::TokenHandle;
 use crate::platform::{go_to, random_key};
@@ -10,31 +10,28 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// How far a submission is.
+/// State of a submission.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Sending {
-    /// Nothing was sent, or the text has changed since.
+    /// Nothing was sent yet, or the text has changed since.
     #[default]
     Not,
-    /// It is under way.
     Now,
-    /// It was refused.
     Refused(ApiError),
 }
 
-/// A submission.
+/// Submission of a draft, with its state.
 pub(crate) struct SubmitHandle {
     sending: UseStateHandle<Sending>,
     send: Callback<()>,
 }
 
 impl SubmitHandle {
-    /// Whether it is under way.
     pub(crate) fn is_sending(&self) -> bool {
         *self.sending == Sending::Now
     }
 
-    /// Why it was refused.
+    /// Returns why the server refused the submission.
     pub(crate) fn error(&self) -> Option<ApiError> {
         match &*self.sending {
             Sending::Refused(error) => Some(error.clone()),
@@ -42,13 +39,15 @@ impl SubmitHandle {
         }
     }
 
-    /// Sends the config, then leaves for the page of its job.
+    /// Returns a callback that sends the config, then goes to the page of its job.
     pub(crate) fn send(&self) -> Callback<()> {
         self.send.clone()
     }
 }
 
-/// A way to submit a draft; the same text sent twice is one job.
+/// Returns a handle that submits a draft.
+///
+/// The idempotency key changes only with the text, so sending the same text twice creates one job.
 #[hook]
 pub(crate) fn use_submit(draft: Rc<Draft>, token_handle: &TokenHandle, needs_one: bool) -> SubmitHandle {
     let sending = use_state_eq(Sending::default);

@@ -1,4 +1,4 @@
-//! A job, followed by its events.
+//! Hook that follows a job by its event stream.
 
 use crate::platform::{EventStream, StreamEvent};
 use crate::state::{Link, Watch, WatchAction};
@@ -9,13 +9,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// How long a stream that was refused waits before it is opened again.
+/// Time until a refused stream is opened again, in milliseconds.
 const RETRY_MS: u32 = 3000;
 
-/// How long events are gathered: who comes late hears thousands at once, and drawing each would take minutes.
+/// Time for which events are collected before a redraw, in milliseconds.
+///
+/// A page that joins late receives thousands of events at once, and a redraw for each would take minutes.
 const GATHER_MS: u32 = 50;
 
-/// [`Watch`] as yew keeps it.
+/// [`Watch`] as the state of a yew reducer.
 #[derive(Default, PartialEq)]
 struct Model(Rc<Watch>);
 
@@ -27,7 +29,7 @@ impl Reducible for Model {
     }
 }
 
-/// What is known of a job from its events, which come until it is over.
+/// Returns the state derived from a job's events, which arrive until the job ends.
 #[hook]
 pub(crate) fn use_watch(id: &str) -> Rc<Watch> {
     let model = use_reducer_eq(Model::default);
@@ -77,7 +79,7 @@ impl Follower {
                 this.dispatcher.dispatch(WatchAction::Linked(Link::Away));
                 Self::retry(this);
             }
-            // What a newer server says and this page does not know is left out.
+            // An event of a newer server that this page cannot parse is ignored.
             StreamEvent::Message(number, data) => {
                 if let Ok(event) = serde_json::from_str(&data) {
                     Self::gather(this, number, event);
@@ -86,7 +88,7 @@ impl Follower {
         }
     }
 
-    /// Keeps an event for the next time that the page is drawn.
+    /// Queues an event for the next redraw.
     fn gather(this: &Rc<Self>, number: u64, event: JobEvent) {
         this.gathered.borrow_mut().push((number, event));
         if this.gathered.borrow().len() == 1 {
@@ -97,7 +99,7 @@ impl Follower {
 
     fn pass_on(&self) {
         let events = self.gathered.take();
-        // Once the server has ended the stream, the browser would open it again.
+        // The browser would reopen a stream that the server has ended.
         if events.iter().any(|(_, event)| matches!(event, JobEvent::State { state } if state.is_over())) {
             self.stream.take();
         }

@@ -1,4 +1,4 @@
-//! All pages of jobs: the bar at the top, and the one that the address names.
+//! Root component of the job pages: the header, and the page that the address names.
 
 use super::job::JobPage;
 use super::list::ListPage;
@@ -15,18 +15,18 @@ use shared::api::ServerLimits;
 use yew::prelude::*;
 
 fn wait_ms(limits: &Fetched<ServerLimits>) -> Option<u32> {
-    // Once it has answered, its pages ask for themselves; its devices come and go with its workers.
+    // A server that has answered is asked rarely, since its pages send requests of their own. It is still asked because
+    // its devices come and go with its workers (server processes).
     Some(if limits.answer.is_some() { 30_000 } else { 4000 })
 }
 
-/// The page that the address names.
+/// Returns the route of the page's address.
 fn route() -> Route {
-    // A parameter without a value, as in `?new`, is one all the same.
+    // A parameter without a value, as in `?new`, counts too.
     let has_new = search_words().split('&').any(|word| word == "new" || word.starts_with("new="));
     Route::of(&page_path(), |name| if name == "new" { has_new.then(String::new) } else { search_param(name) })
 }
 
-/// All pages of jobs.
 #[component]
 pub(crate) fn App() -> Html {
     let scheme = use_scheme();

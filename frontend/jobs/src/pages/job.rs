@@ -1,4 +1,4 @@
-//! One job: live while it runs, and what it came to.
+//! Page of one job: live while it runs, its result afterwards.
 
 use crate::components::figure_list::FigureList;
 use crate::components::job_actions::JobActions;
@@ -20,18 +20,15 @@ use shared::api::{JobDetails, JobResource, JobState};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// What the [`JobPage`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct JobPageProps {
-    /// The job.
+    /// Id of the job.
     pub id: AttrValue,
-    /// The colours.
     pub scheme: Scheme,
-    /// The server's token.
     pub token: TokenHandle,
 }
 
-/// Between two looks at the job itself, in milliseconds; its events come by themselves.
+/// Returns the time until the job is requested again, in milliseconds; its events arrive separately.
 fn wait_ms(details: &Fetched<JobDetails>) -> Option<u32> {
     match (&details.answer, &details.error) {
         (Some(details), _) if details.job.state.is_over() => None,
@@ -41,7 +38,6 @@ fn wait_ms(details: &Fetched<JobDetails>) -> Option<u32> {
     }
 }
 
-/// One job.
 #[component]
 pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     let details = use_fetched::<JobDetails>(Some(format!("jobs/{}", props.id)), wait_ms);
@@ -82,7 +78,7 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
             </main>
         };
     };
-    // Events are ahead of the job, but for its end: figures and error come with the job itself.
+    // Events are ahead of the job except for its end, because figures and error arrive with the job itself.
     let told = watch.state.filter(|state| !state.is_over() && !known.job.state.is_over());
     let state = told.unwrap_or(known.job.state);
     let has_chart = !course.parts.is_empty() || state == JobState::Running;
@@ -111,7 +107,7 @@ pub(crate) fn JobPage(props: &JobPageProps) -> Html {
     }
 }
 
-/// The memory of the run: that of its snapshot once it is stored, what was sampled until then.
+/// Returns the curves of the stored snapshot, or the samples taken so far.
 #[hook]
 fn use_course(details: Option<&JobDetails>, watch: &Rc<Watch>) -> Rc<Course> {
     let curve = details.and_then(|details| details.curve.clone()).filter(|curve| !curve.live_curve.is_empty());
@@ -139,13 +135,13 @@ fn head(resource: &JobResource, state: JobState, is_ending: bool, on_order: Call
                     }
                 </p>
             </div>
-            // What may be done goes by the state that is shown.
+            // The available actions follow the state that is shown.
             <JobActions job={JobResource { state, ..resource.clone() }} {is_ending} {on_order} />
         </header>
     }
 }
 
-/// What the recorder said: as it runs, and its last lines where it failed.
+/// Shows the recorder's messages while it runs, and its last lines if it failed.
 fn log(details: &JobDetails, watch: &Watch) -> Html {
     let lines: Vec<String> = watch.messages.iter().chain(&details.log).cloned().collect();
     if lines.is_empty() {

@@ -1,4 +1,4 @@
-//! The list of jobs, and the gallery.
+//! Page with the list of jobs and the gallery.
 
 use crate::components::gallery::Gallery;
 use crate::components::job_list::JobList;
@@ -7,14 +7,13 @@ use frontend::components::icon::{Icon, IconName};
 use frontend::platform::{set_title, site_url};
 use yew::prelude::*;
 
-/// What the [`ListPage`] shows.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ListPageProps {
-    /// What the server records on.
+    /// Devices that the server can record on.
     pub kinds: Vec<String>,
 }
 
-/// Jobs above, configs to begin with below.
+/// Shows the jobs above the gallery's configs.
 #[component]
 pub(crate) fn ListPage(props: &ListPageProps) -> Html {
     use_effect_with((), |()| set_title("Jobs – Snapscope"));

@@ -1,4 +1,4 @@
-//! Whole pages.
+//! Pages, each with its own address.
 
 mod app;
 mod job;

@@ -1,4 +1,4 @@
-//! The form of a new job, with the text of its config beside it.
+//! Page with the form of a new job next to the text of its config.
 
 use crate::components::config_form::ConfigForm;
 use crate::components::editor::Editor;
@@ -21,18 +21,15 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{File, HtmlInputElement};
 use yew::prelude::*;
 
-/// What the [`NewJobPage`] begins with.
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct NewJobPageProps {
-    /// The config that stands in it first.
+    /// Source of the initial config.
     pub start: Start,
-    /// What the server takes.
     pub limits: Rc<ServerLimits>,
-    /// The server's token.
     pub token: TokenHandle,
 }
 
-/// A form and an editor of the same text.
+/// Shows a form and an editor of the same text.
 #[component]
 pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
     use_effect_with((), |()| set_title("New job – Snapscope"));
@@ -83,7 +80,7 @@ pub(crate) fn NewJobPage(props: &NewJobPageProps) -> Html {
     }
 }
 
-/// What the config means in numbers.
+/// Shows the figures that the config implies.
 fn meaning(draft: &Draft) -> Html {
     let Some(job) = &draft.check.job else { return Html::default() };
     html! {
@@ -96,7 +93,7 @@ fn meaning(draft: &Draft) -> Html {
     }
 }
 
-/// The way to TOML for what is written in another language, which the form can't change.
+/// Offers to convert JSON or YAML to TOML, because the form edits only TOML.
 fn other_language(draft: &Draft, dispatch: &Callback<DraftAction>) -> Html {
     if draft.check.format == Format::Toml || draft.check.raw.is_none() {
         return Html::default();
@@ -141,7 +138,7 @@ fn refused_file(message: &str) -> Html {
     }
 }
 
-/// A button that opens the browser's dialog for files.
+/// Shows a button that opens the browser's file dialog.
 fn file_button(on_files: Callback<Vec<File>>) -> Html {
     let onchange = move |event: Event| {
         if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
@@ -156,7 +153,7 @@ fn file_button(on_files: Callback<Vec<File>>) -> Html {
     }
 }
 
-/// Reads files and hands them to the draft.
+/// Reads files and passes them to the draft.
 fn bring(files: Vec<File>, dispatch: Callback<DraftAction>, unread: UseStateSetter<Option<String>>) {
     spawn_local(async move {
         let mut read = Vec::new();

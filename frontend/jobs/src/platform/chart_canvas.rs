@@ -1,4 +1,4 @@
-//! The chart of a job on a canvas.
+//! Draws the chart of a job on a canvas.
 
 use crate::view::chart::{Chart, draw};
 use frontend::draw::theme::Theme;
@@ -8,7 +8,7 @@ use plotters_canvas::CanvasBackend;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
-/// Draws a chart on a canvas of a size in CSS pixels.
+/// Draws a chart on a canvas whose size is given in CSS pixels.
 pub(crate) fn paint(canvas: &HtmlCanvasElement, (width, height): (f64, f64), chart: &Chart, theme: &Theme) {
     let ratio = pixel_ratio();
     let device = |pixels: f64| (pixels * ratio).round().max(1.0) as u32;
@@ -21,6 +21,6 @@ pub(crate) fn paint(canvas: &HtmlCanvasElement, (width, height): (f64, f64), cha
         return;
     }
     let Some(backend) = CanvasBackend::with_canvas_object(canvas.clone()) else { return };
-    // With a context nothing fails; figures and texts beside the chart say the same.
+    // With a context nothing fails, and the figures and texts beside the chart say the same.
     let _ = draw(&backend.into_drawing_area(), chart, theme, ratio);
 }

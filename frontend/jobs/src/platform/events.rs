@@ -1,32 +1,31 @@
-//! Server-sent events.
+//! Server-sent events (SSE), read through the browser's `EventSource`.
 
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{Event, EventSource, MessageEvent};
 
-/// Something that a stream says.
+/// Event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StreamEvent {
-    /// It is open.
     Open,
-    /// An event: its number, and its data.
+    /// Message with its event id and its data.
     Message(u64, String),
-    /// It broke off; the browser opens it again and goes on where it was.
+    /// The connection broke off; the browser reconnects and resumes after the last event.
     Away,
-    /// It was refused, and the browser has given up.
+    /// The stream was refused, and the browser does not retry.
     Closed,
 }
 
-/// An open stream of server-sent events, until it is dropped.
+/// Stream of server-sent events that stays open until it is dropped.
 pub(crate) struct EventStream {
     source: EventSource,
-    // They must live as long as the browser may call them.
+    // The closures must live as long as the browser may call them.
     _on_open: Closure<dyn FnMut(Event)>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(Event)>,
 }
 
 impl EventStream {
-    /// Opens a stream; `None` where the browser can't.
+    /// Opens a stream; `None` if the browser refuses to.
     pub(crate) fn open(url: &str, on_event: impl Fn(StreamEvent) + Clone + 'static) -> Option<Self> {
         let source = EventSource::new(url).ok()?;
         let hear = on_event.clone();

@@ -1,4 +1,4 @@
-//! What these pages alone want from the browser; the rest is in `frontend::platform`.
+//! Browser functions that only these pages need; the others are in `frontend::platform`.
 
 mod chart_canvas;
 mod events;

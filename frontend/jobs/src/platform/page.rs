@@ -1,4 +1,4 @@
-//! The address, the clock, and files as text.
+//! Address, clock, random keys, and files as text.
 
 use frontend::platform::site_url;
 use js_sys::{Date, Math};
@@ -6,21 +6,21 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::File;
 
-/// The largest file that is read as a config: the checks refuse smaller ones already.
+/// Size limit for a file that is read as a config; the checks already refuse smaller ones.
 const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
 
-/// The path of the page's address.
+/// Returns the path of the page's address.
 pub(crate) fn page_path() -> String {
     web_sys::window().and_then(|window| window.location().pathname().ok()).unwrap_or_default()
 }
 
-/// Whether the page's address has parameters, and which: text after the `?`.
+/// Returns the query string of the page's address, without the `?`.
 pub(crate) fn search_words() -> String {
     let search = web_sys::window().and_then(|window| window.location().search().ok()).unwrap_or_default();
     search.trim_start_matches('?').to_owned()
 }
 
-/// Leaves for another page of this site, by its path from the top.
+/// Goes to another page of this site, given by its path from the site's top.
 pub(crate) fn go_to(path: &str) {
     if let Some(window) = web_sys::window() {
         // Only an address that can't be parsed is an error.
@@ -28,7 +28,7 @@ pub(crate) fn go_to(path: &str) {
     }
 }
 
-/// Leaves for another page of this site in place of this one, which is no more: the way back does not lead to it.
+/// Goes to another page of this site and drops the current one from the browser's history, because it no longer exists.
 pub(crate) fn replace_by(path: &str) {
     if let Some(window) = web_sys::window() {
         // Only an address that can't be parsed is an error.
@@ -36,27 +36,27 @@ pub(crate) fn replace_by(path: &str) {
     }
 }
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since 1970.
 pub(crate) fn clock_ms() -> f64 {
     Date::now()
 }
 
-/// A moment as this person's place writes it.
+/// Formats a time in the user's locale; `moment_ms` counts milliseconds since 1970.
 pub(crate) fn local_time(moment_ms: i64) -> String {
     let date = Date::new(&JsValue::from_f64(moment_ms as f64));
     String::from(date.to_locale_string("default", &JsValue::UNDEFINED))
 }
 
-/// A text that no other visit makes: it keeps a request that is sent twice from being two jobs.
+/// Returns a random idempotency key, so that a request that is sent twice creates one job.
 pub(crate) fn random_key() -> String {
     let part = || (Math::random() * 4_294_967_296.0) as u32;
     format!("{:08x}{:08x}{:08x}", part(), part(), Date::now() as u64 as u32)
 }
 
-/// The text of a file.
+/// Reads a file as text.
 ///
 /// # Errors
-/// It is too large for a config, or can't be read: a sentence.
+/// Returns a sentence if the file is too large for a config or can't be read.
 pub(crate) async fn read_text(file: &File) -> Result<String, String> {
     if file.size() > MOST_BYTES {
         return Err(format!("{} is larger than any config.", file.name()));

@@ -1,33 +1,31 @@
-//! The gallery as cards: each mistake together with its repair, and what a person looks for.
+//! The gallery as cards, each mistake with its repair, and the filter over them.
 
 use shared::api::GalleryRow;
 use shared::job::{Device, RawJob};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What a config of the gallery shows.
+/// Purpose of a gallery config.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A mistake, beside its repair.
+    /// A mistake, shown next to its repair.
     Mistake,
     /// A healthy training of real size.
     Healthy,
 }
 
-/// A card of the gallery.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
-    /// The config.
+    /// Config with its recorded figures.
     pub row: Rc<GalleryRow>,
-    /// Its repair, where it is a mistake.
+    /// Repaired config, if this one shows a mistake.
     pub repair: Option<Rc<GalleryRow>>,
-    /// What it shows.
     pub kind: Kind,
-    /// The preset, or the family where it has sizes of its own.
+    /// Preset of the model, or its family if the config gives sizes of its own.
     pub model: String,
-    /// The virtual cards.
+    /// Virtual cards, as in `2x t4-16gb`; empty for a real GPU.
     pub card: String,
-    /// Everything that can be searched for, in lower case.
+    /// All searchable text in lower case.
     haystack: String,
 }
 
@@ -47,7 +45,7 @@ impl Entry {
     }
 }
 
-/// The cards of the gallery: mistakes first, each in the order of names.
+/// Returns the cards of the gallery: mistakes first, each group in the order of `rows`.
 pub(crate) fn entries(rows: Vec<GalleryRow>) -> Vec<Entry> {
     let rows: Vec<Rc<GalleryRow>> = rows.into_iter().map(Rc::new).collect();
     let by_name: HashMap<&str, &Rc<GalleryRow>> = rows.iter().map(|row| (row.name.as_str(), row)).collect();
@@ -59,21 +57,19 @@ pub(crate) fn entries(rows: Vec<GalleryRow>) -> Vec<Entry> {
     entries
 }
 
-/// What a person looks for.
+/// Filter over the gallery; a card must meet all of its conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CatalogFilter {
-    /// Words that all have to be there.
+    /// Words that a card must all contain.
     pub query: String,
-    /// What it has to show.
     pub kind: Option<Kind>,
-    /// The cards, as a job has them.
+    /// Virtual cards, written as in [`Entry::card`].
     pub card: Option<String>,
-    /// The model.
     pub model: Option<String>,
 }
 
 impl CatalogFilter {
-    /// Whether a card of the gallery is looked for.
+    /// Returns true if the filter matches a card of the gallery.
     pub(crate) fn takes(&self, entry: &Entry) -> bool {
         let query = self.query.to_lowercase();
         self.kind.is_none_or(|kind| kind == entry.kind)

@@ -1,11 +1,11 @@
-//! The config of a new job while it is written, by hand and by the form.
+//! The config of a new job while it is edited, as text or through the form.
 
 use super::edit::{FieldValue, set};
 use super::sources::{TextFile, brought};
 use shared::job::{Device, Format, Import, ImportNote, Job, Problem, RawJob, Source};
 use std::rc::Rc;
 
-/// What stands in the editor of a new job.
+/// Initial text of the editor.
 const EXAMPLE: &str = "\
 # Everything that is left out has PyTorch's own default.
 model = \"gpt2\"
@@ -16,21 +16,19 @@ precision = \"autocast-bf16\"
 card = \"a100-40gb\"
 ";
 
-/// A text and what it means.
+/// Config text with its parsed job and its problems.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Check {
-    /// What language it is in.
     pub format: Format,
-    /// The keys as they are written, as far as the text can be read; `None` where it is not of its language.
+    /// Keys as written, as far as the text can be parsed; `None` if it is not valid in its format.
     pub raw: Option<Rc<RawJob>>,
-    /// The job with all defaults, if nothing is wrong.
+    /// Job with all defaults filled in; `None` if there are problems.
     pub job: Option<Rc<Job>>,
-    /// What is wrong.
     pub problems: Vec<Problem>,
 }
 
 impl Check {
-    /// Checks a text as the server will.
+    /// Checks a text with the rules that the server applies.
     pub(crate) fn of(text: &str) -> Self {
         let format = Format::of("", text);
         let mut check = Self { format, raw: None, job: None, problems: Vec::new() };
@@ -54,46 +52,45 @@ impl Check {
     }
 }
 
-/// Everything that happens to a draft.
+/// Change of a draft.
 #[derive(Clone, Debug)]
 pub(crate) enum DraftAction {
-    /// The text was changed by hand.
+    /// The text was edited by hand.
     Type(String),
-    /// A field of the form gave its key a value, or none.
+    /// A form field set its key to a value, or removed it (`None`).
     Set(&'static str, Option<FieldValue>),
-    /// Another config takes its place.
+    /// Replaces the config.
     Load(String),
-    /// The config of another job, with what its request overrode.
+    /// Loads the config of another job and applies the values that its request overrode.
     Again {
-        /// The config as it was submitted.
+        /// Config as it was submitted.
         source: String,
-        /// The cards or device that it ran on.
+        /// Cards or device that the job ran on.
         card: String,
-        /// The steps that it took.
+        /// Number of steps that the job ran.
         steps: u64,
     },
     /// Files were dropped or chosen.
     Bring(Vec<TextFile>),
-    /// What is written in another language is to be TOML.
+    /// Converts a text in another format to TOML.
     Convert,
 }
 
-/// The config of a new job.
+/// Config of a new job while it is edited.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Draft {
-    /// The text.
     pub text: String,
-    /// What it means.
+    /// Result of checking the current text.
     pub check: Check,
-    /// What it meant when it could be read last: the form shows that meanwhile.
+    /// Result of the last check that could parse its text; the form shows it while the current text is broken.
     pub readable: Check,
-    /// Keys of a file that mean something here.
+    /// Keys of an imported file that Snapscope uses.
     pub understood: Vec<ImportNote>,
-    /// Keys of a file that don't.
+    /// Keys of an imported file that it ignores.
     pub ignored: Vec<ImportNote>,
-    /// What is wrong with files that were brought.
+    /// Problems with files that could not be imported.
     pub refused: Vec<Problem>,
-    /// The model's config that training arguments may still come for.
+    /// Last model config that was imported, because its training arguments may follow in a second file.
     last: Option<TextFile>,
 }
 
@@ -110,12 +107,12 @@ impl Draft {
         Self { text, check, readable, understood: Vec::new(), ignored: Vec::new(), refused: Vec::new(), last: None }
     }
 
-    /// Whether the form can change the text.
+    /// Returns true if the form can change the text.
     pub(crate) fn takes_fields(&self) -> bool {
         self.why_no_fields().is_none()
     }
 
-    /// Why the form can't change the text: a sentence without its full stop.
+    /// Returns why the form can't change the text, as a sentence without its full stop.
     pub(crate) fn why_no_fields(&self) -> Option<&'static str> {
         match (self.check.format, &self.check.raw) {
             (Format::Toml, Some(_)) => None,
@@ -124,7 +121,7 @@ impl Draft {
         }
     }
 
-    /// The draft after an action.
+    /// Returns the draft after an action.
     pub(crate) fn after(&self, action: DraftAction) -> Self {
         match action {
             DraftAction::Type(text) => self.with(text),
@@ -147,7 +144,7 @@ impl Draft {
         Self { text, check, readable, refused: Vec::new(), ..self.clone() }
     }
 
-    /// The draft with cards or device and steps where they are others.
+    /// Applies the card or device and the number of steps where they differ from the config's.
     fn overridden(self, card: &str, steps: u64) -> Self {
         let Some(job) = self.check.job.clone() else { return self };
         let written = match &job.device {
@@ -163,7 +160,7 @@ impl Draft {
             .fold(self, |draft, (path, value)| draft.after(DraftAction::Set(path, Some(value))))
     }
 
-    /// Training arguments that come alone belong to the config that came before.
+    /// Imports files; training arguments on their own are combined with the model config that was imported before.
     fn bringing(&self, mut files: Vec<TextFile>) -> Self {
         files.truncate(2);
         let alone = brought(&files);
@@ -182,12 +179,12 @@ impl Draft {
     }
 }
 
-/// Whether what was read says which model.
+/// Returns true if the imported text names a model.
 fn is_config(read: &Result<super::sources::Brought, Vec<Problem>>) -> bool {
     read.as_ref().is_ok_and(|read| Check::of(&read.text).raw.is_some_and(|raw| raw.model.is_some()))
 }
 
-/// `card` and `device` exclude each other: setting one takes the other away.
+/// Sets a key; `card` and `device` exclude each other, so setting one removes the other.
 fn set_at(text: &str, path: &str, value: Option<FieldValue>) -> Option<String> {
     let other = match path {
         "card" => "device",

@@ -1,18 +1,14 @@
-//! Changes single keys of a config in TOML, and leaves everything else as a person wrote it.
+//! Changes single keys of a TOML config and leaves the rest of the text as it was written.
 
 use shared::job::RawJob;
 use toml_edit::{Array, Decor, DocumentMut, InlineTable, Item, TableLike, Value};
 
-/// A value that a field of the form gives its key.
+/// Value that a form field sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FieldValue {
-    /// A word or a line.
     Text(String),
-    /// A whole number.
     Whole(u64),
-    /// Yes or no.
     Flag(bool),
-    /// Several words.
     Words(Vec<String>),
 }
 
@@ -20,7 +16,7 @@ impl FieldValue {
     fn into_toml(self) -> Value {
         match self {
             Self::Text(text) => text.into(),
-            // No key takes numbers that 63 bits don't hold; those that do are refused by the check.
+            // A number above 63 bits is clamped; no key allows one that large, so the check refuses it anyway.
             Self::Whole(number) => i64::try_from(number).unwrap_or(i64::MAX).into(),
             Self::Flag(flag) => flag.into(),
             Self::Words(words) => words.iter().collect::<Array>().into(),
@@ -28,7 +24,7 @@ impl FieldValue {
     }
 }
 
-/// The key of a table that a single word stands for, as in `model = "gpt2"`.
+/// Returns the key that a single word sets in place of a table, as in `model = "gpt2"`.
 fn key_of_word(table: &str) -> Option<&'static str> {
     match table {
         "model" => Some("preset"),
@@ -37,9 +33,9 @@ fn key_of_word(table: &str) -> Option<&'static str> {
     }
 }
 
-/// The text with a key set, or without it; `None` where the text is no TOML.
+/// Returns the text with a key set or removed, or `None` if the text is not valid TOML.
 ///
-/// Paths have one part or two: `batch`, `optimizer.kind`.
+/// A path has one or two parts: `batch`, `optimizer.kind`.
 pub(crate) fn set(text: &str, path: &str, value: Option<FieldValue>) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     let value = value.map(FieldValue::into_toml);
@@ -60,7 +56,7 @@ fn set_in_table(document: &mut DocumentMut, table: &str, key: &str, value: Optio
                 change(document.as_table_mut(), table, None);
             }
         }
-        // A word, or nothing at all, stays or becomes a word where that says it all.
+        // Without a table, a value for the word's key is written as a single word.
         _ if word_key == Some(key) => change(document.as_table_mut(), table, value),
         item => {
             let Some(value) = value else { return };
@@ -101,9 +97,9 @@ fn prefix(decor: &Decor) -> Option<String> {
     decor.prefix()?.as_str().map(str::to_owned)
 }
 
-/// A config as TOML, where it was written in another language or by Hugging Face.
+/// Writes a config as TOML, for configs that came in another format or from Hugging Face.
 pub(crate) fn to_toml(job: &RawJob) -> String {
-    // Everything in a config has a form in TOML.
+    // Every config can be written as TOML, so this does not fail.
     toml_edit::ser::to_string_pretty(job).unwrap_or_default()
 }
 

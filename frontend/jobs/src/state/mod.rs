@@ -1,4 +1,4 @@
-//! What the pages know and how it changes, without a browser.
+//! State of the pages and its transitions, independent of the browser.
 
 mod catalog;
 mod draft;

@@ -1,20 +1,20 @@
-//! Which page an address names.
+//! Maps addresses to pages and back.
 
-/// A page of jobs.
+/// Page that an address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// The list of jobs and the gallery.
+    /// List of jobs, and the gallery.
     List,
-    /// The form for a new job.
+    /// Form for a new job.
     New(Start),
-    /// One job.
+    /// Page of one job, by its id.
     Job(String),
 }
 
-/// What the form of a new job begins with.
+/// Source of a new job's initial config.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// A small config.
+    /// A small example.
     Example,
     /// A config of the gallery, by its name.
     Gallery(String),
@@ -25,9 +25,9 @@ pub(crate) enum Start {
 }
 
 impl Route {
-    /// The page at a path with parameters, such as `/jobs` and `?new`.
+    /// Returns the page for a path with parameters, such as `/jobs` and `?new`.
     ///
-    /// The site may lie in a folder of its host: only what follows `jobs` counts.
+    /// The site may lie in a folder of its host, so only the part from `jobs` on counts.
     pub(crate) fn of(path: &str, parameter: impl Fn(&str) -> Option<String>) -> Self {
         let mut parts = path.trim_end_matches('/').rsplit('/');
         let last = parts.next().unwrap_or_default();
@@ -45,7 +45,7 @@ impl Route {
         }
     }
 
-    /// Its path below the top of the site.
+    /// Returns the page's path below the site's top.
     pub(crate) fn path(&self) -> String {
         match self {
             Self::List => "jobs".to_owned(),

@@ -1,32 +1,30 @@
-//! Files that a person brings: our configs in any language, or those of Hugging Face.
+//! Reads imported files: Snapscope configs in any format, or Hugging Face configs.
 
 use super::edit::to_toml;
 use shared::job::{Format, Import, ImportNote, Problem, Source};
 
-/// A file that was read.
+/// Text file with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextFile {
-    /// Its name.
     pub name: String,
-    /// What it holds.
     pub text: String,
 }
 
-/// What files came to.
+/// Result of importing files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Brought {
-    /// The config in TOML.
+    /// Config in TOML.
     pub text: String,
-    /// Foreign keys that mean something here.
+    /// Foreign keys that Snapscope uses.
     pub understood: Vec<ImportNote>,
-    /// Foreign keys that don't.
+    /// Foreign keys that it ignores.
     pub ignored: Vec<ImportNote>,
 }
 
-/// Reads one config, or Hugging Face's config with its training arguments, in either order.
+/// Reads one config, or a Hugging Face config with its training arguments, in either order.
 ///
 /// # Errors
-/// What is wrong with them.
+/// Returns the problems of the files if they can't be read as a config.
 pub(crate) fn brought(files: &[TextFile]) -> Result<Brought, Vec<Problem>> {
     let source = |file: &'static str, index: usize| {
         files.get(index).map(|TextFile { name, text }| Source { name: if name.is_empty() { file } else { name }, text })

@@ -1,80 +1,77 @@
-//! What is known of a job from its events, while it runs and afterwards.
+//! State of a job as its events report it, during the run and afterwards.
 
 use shared::api::{JobEvent, JobState, OutOfMemory, Progress};
 
-/// The most samples of the curve that are kept: more than a screen has pixels.
+/// Largest number of samples that are kept, chosen to exceed the width of a screen in pixels.
 const MOST_SAMPLES: usize = 2048;
 
-/// The most messages that are kept.
+/// Largest number of messages that are kept.
 const MOST_MESSAGES: usize = 500;
 
-/// Whether the server's events come.
+/// State of the connection to the server's event stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// The stream is being opened.
     #[default]
     Opening,
-    /// It is open.
     Live,
-    /// It broke off, and is being opened again.
+    /// The stream broke off and is being reopened.
     Away,
-    /// There is nothing more to come.
+    /// The job has ended, so no more events will arrive.
     Over,
 }
 
 /// Memory at one moment of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
-    /// The step under way; `None` while the model is built.
+    /// Current step; `None` while the model is built.
     pub step: Option<u64>,
-    /// Requested bytes alive.
+    /// Sum of the requested bytes of live allocations.
     pub live_bytes: u64,
-    /// Bytes of segments.
+    /// Sum of the bytes of segments.
     pub reserved_bytes: u64,
 }
 
-/// Everything that happens to a watch.
+/// Input of [`Watch::after`].
 #[derive(Clone, Debug)]
 pub(crate) enum WatchAction {
-    /// Events came, each with its number, which counts from 1.
+    /// Events arrived, each with its number, which counts from 1.
     Hear(Vec<(u64, JobEvent)>),
-    /// The stream was opened, or broke off.
+    /// The state of the connection changed.
     Linked(Link),
 }
 
-/// What is known of a job from its events.
+/// State of a job as its events report it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Watch {
-    /// Whether events come.
     pub link: Link,
-    /// The last state that was told.
+    /// Last state that an event reported.
     pub state: Option<JobState>,
-    /// The name that CUDA gives the device.
+    /// Name of the device as CUDA reports it.
     pub device: Option<String>,
     /// Total memory of the device, in bytes.
     pub memory_bytes: Option<u64>,
-    /// Parameters of the model.
+    /// Number of parameters of the model.
     pub parameters: Option<u64>,
-    /// Steps that the run takes.
+    /// Number of steps of the run.
     pub steps: Option<u64>,
-    /// Where it is.
+    /// Last reported progress.
     pub progress: Option<Progress>,
-    /// The curve so far.
+    /// Memory over the run so far.
     pub samples: Vec<Sample>,
-    /// What the recorder said.
+    /// Messages of the recorder.
     pub messages: Vec<String>,
-    /// Where memory ran out.
+    /// Report of the out-of-memory error, if there was one.
     pub oom: Option<OutOfMemory>,
-    /// The number of the last event: a stream that is opened anew may begin from the first.
+    /// Number of the last event, because a reopened stream may repeat events from the first one.
     last: u64,
-    /// How many reports each sample stands for, a power of two.
+    /// Base-2 logarithm of the number of reports per sample.
     merged: u32,
-    /// How many reports the last sample stands for so far.
+    /// Number of reports that the last sample covers so far.
     pending: u32,
 }
 
 impl Watch {
-    /// What is known after an action.
+    /// Returns the state after an action.
     pub(crate) fn after(&self, action: WatchAction) -> Self {
         let mut watch = self.clone();
         match action {
@@ -117,7 +114,7 @@ impl Watch {
 
     fn enter(&mut self, state: JobState) {
         if state == JobState::Running {
-            // A job that runs again begins again.
+            // A job that is restarted loses what its earlier attempt reported.
             (self.samples, self.messages) = (Vec::new(), Vec::new());
             (self.progress, self.oom, self.merged, self.pending) = (None, None, 0, 0);
         }
@@ -127,7 +124,9 @@ impl Watch {
         self.state = Some(state);
     }
 
-    /// Adds a report; a full curve is halved first, each pair becoming its higher one.
+    /// Adds a report to the curve.
+    ///
+    /// A full curve is halved first: each pair of samples becomes one with the larger values, so peaks are kept.
     fn push(&mut self, sample: Sample) {
         if (1..1 << self.merged).contains(&self.pending)
             && let Some(last) = self.samples.last_mut()
@@ -146,7 +145,7 @@ impl Watch {
     }
 }
 
-/// The higher bytes of two samples, and the step of the first.
+/// Merges two samples into one with the larger of each value and the step of the first.
 fn higher(a: Sample, b: Sample) -> Sample {
     Sample {
         step: a.step,

@@ -1,7 +1,8 @@
-//! The memory of a job as a chart, drawn by plotters.
+//! Draws the memory of a job as a chart with plotters.
 //!
-//! Texts are drawn but never measured: in a browser plotters measures with an inline style, which the security policy
-//! forbids. So places of labels come from here, and not from plotters' own axes.
+//! Texts are drawn but never measured, because in a browser plotters measures text with an inline style, which the
+//! content security policy forbids. The positions of labels are therefore computed here, and plotters' own axes are not
+//! used.
 
 use super::course::Course;
 use frontend::draw::color::Color;
@@ -19,40 +20,39 @@ use plotters::style::{Color as _, IntoFont, RGBAColor, ShapeStyle, TextStyle};
 use shared::base::format;
 use std::rc::Rc;
 
-/// Room for the labels of bytes, in CSS pixels.
+/// Width reserved for the labels of bytes, in CSS pixels.
 const LEFT: u32 = 64;
-/// Room for the labels of steps.
+/// Height reserved for the labels of steps, in CSS pixels.
 const BOTTOM: u32 = 22;
-/// Room above the top line, where the card's label may stand.
+/// Height reserved above the top line for the card's label, in CSS pixels.
 const TOP: u32 = 14;
-/// Pixels between two labels of bytes, at least.
+/// Minimum distance of two labels of bytes, in CSS pixels.
 const BETWEEN_BYTES: f64 = 34.0;
-/// Pixels between two labels of steps, at least: they may have five digits.
+/// Minimum distance of two labels of steps, in CSS pixels, since step numbers may have five digits.
 const BETWEEN_STEPS: f64 = 66.0;
-/// Height of the labels.
+/// Height of the labels, in CSS pixels.
 const TEXT: f64 = 11.0;
-/// Half the width of the point on the peak.
+/// Radius of the point on the peak, in CSS pixels.
 const POINT: f64 = 3.0;
 
-/// A chart that is ready to be drawn.
+/// Chart with its axes laid out for a given size.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
-    /// The curves, and what is marked on them.
     course: Rc<Course>,
-    /// Memory of the card, where it is in sight.
+    /// Memory of the card, in bytes, if the chart reaches up to it.
     capacity_bytes: Option<u64>,
-    /// The height of the y axis.
+    /// Upper end of the y axis, in bytes.
     top_bytes: f64,
     /// Labels of the y axis.
     bytes: Vec<Tick>,
-    /// Where steps begin, as many as have room.
+    /// Labels of the x axis: starts of as many steps as there is room for.
     steps: Vec<Tick>,
 }
 
 impl Chart {
-    /// A chart of a size in CSS pixels.
+    /// Lays out a chart for a size in CSS pixels.
     ///
-    /// The card's memory is in sight once a quarter of it is reserved: else it would press the curve flat.
+    /// The card's memory is shown only once a quarter of it is in use, because otherwise it would flatten the curve.
     pub(crate) fn new(course: Rc<Course>, memory_bytes: Option<u64>, (width, height): (f64, f64)) -> Self {
         let highest = course.peak_live_bytes().max(course.peak_reserved_bytes());
         let capacity_bytes = memory_bytes.filter(|memory| highest >= memory / 4);
@@ -67,12 +67,12 @@ impl Chart {
         }
     }
 
-    /// Whether the line of the card's memory is in sight.
+    /// Returns true if the line of the card's memory is shown.
     pub(crate) fn has_capacity(&self) -> bool {
         self.capacity_bytes.is_some()
     }
 
-    /// What a screen reader says instead.
+    /// Describes the chart for screen readers.
     pub(crate) fn spoken(&self) -> String {
         let (live, reserved) = (self.course.peak_live_bytes(), self.course.peak_reserved_bytes());
         let end = if self.course.ooms.is_empty() { "" } else { ", then it ran out of memory" };
@@ -87,12 +87,12 @@ impl Chart {
         self.course.parts.len().max(1) as f64
     }
 
-    /// The higher of both curves at a place.
+    /// Returns the larger of live and reserved bytes at position `at`, in parts.
     fn bytes_around(&self, at: f64) -> u64 {
         self.course.parts.get(at as usize).map_or(0, |&(live, reserved)| live.max(reserved))
     }
 
-    /// Corners of a stepped line.
+    /// Returns the corners of a stepped line.
     fn corners(&self, bytes: fn(&(u64, u64)) -> u64) -> Vec<(f64, f64)> {
         let corner = |(index, part): (usize, &(u64, u64))| {
             let (x, y) = (index as f64, bytes(part) as f64);
@@ -102,7 +102,7 @@ impl Chart {
     }
 }
 
-/// Where steps begin, as many as have room.
+/// Returns the starts of as many steps as there is room for.
 fn step_ticks(course: &Course, width: f64) -> Vec<Tick> {
     let parts = course.parts.len();
     let pixel = width / parts.max(1) as f64;
@@ -119,10 +119,10 @@ fn step_ticks(course: &Course, width: f64) -> Vec<Tick> {
 type Plot<'a, B> = ChartContext<'a, B, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
-/// Draws a chart over the whole of `area`, whose pixels are `ratio` to a CSS pixel.
+/// Draws a chart over the whole of `area`, where `ratio` is the number of device pixels per CSS pixel.
 ///
 /// # Errors
-/// If the backend can't draw.
+/// Returns an error if the backend fails to draw.
 pub(crate) fn draw<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
     chart: &Chart,
@@ -163,7 +163,7 @@ fn draw_curves<B: DrawingBackend>(plot: &mut Plot<'_, B>, chart: &Chart, theme: 
     Ok(())
 }
 
-/// Lines where memory ran out, and a point on the peak.
+/// Draws a line at each out-of-memory error and a point on the peak.
 fn draw_marks<B: DrawingBackend>(plot: &mut Plot<'_, B>, chart: &Chart, theme: &Theme, ratio: f64) -> Drawn<B> {
     let line = stroke(theme.oom, 1.5 * ratio);
     let lines = chart.course.ooms.iter().map(|&x| PathElement::new(vec![(x, 0.0), (x, chart.top_bytes)], line));
@@ -202,7 +202,7 @@ fn draw_labels<B: DrawingBackend>(
         let label = format!("card {}", format::bytes(capacity));
         area.draw(&Text::new(label, (x - gap, y - gap / 3), style(theme.oom, HPos::Right, VPos::Bottom)))?;
     }
-    // Beside its mark, on the side that has room.
+    // Labels stand next to their marks, on the side that has room.
     let beside = |x: f64| if x > chart.end() / 2.0 { (HPos::Right, -gap) } else { (HPos::Left, gap) };
     if let Some(&at) = chart.course.ooms.first() {
         let ((x, y), (side, gap)) = (plot.backend_coord(&(at, 0.0)), beside(at));
@@ -213,7 +213,7 @@ fn draw_labels<B: DrawingBackend>(
         let (high, peak_bytes) =
             (plot.backend_coord(&(at, chart.bytes_around(at) as f64)), chart.course.peak_live_bytes());
         let card = chart.capacity_bytes.map(|capacity| plot.backend_coord(&(at, capacity as f64)).1);
-        // Above both curves, unless the card's line is there.
+        // The label stands above both curves unless the card's line is there.
         let has_room = card.is_none_or(|card| high.1 - card > (2.0 * TEXT * ratio) as i32);
         let (y, v_pos) = match has_room {
             true => (high.1 - gap.abs() / 2, VPos::Bottom),

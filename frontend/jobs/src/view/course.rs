@@ -1,35 +1,36 @@
-//! The memory of a job over its run, as its chart draws it: sampled while it runs, from the snapshot afterwards.
+//! Memory of a job over its run, as its chart draws it.
+//!
+//! It is sampled while the job runs and read from the snapshot afterwards.
 
 use crate::state::Sample;
 use shared::api::RecordingCurve;
 
-/// Where a curve comes from.
+/// Source of a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// What the recorder said now and then: what was between is not in it.
+    /// Samples that the recorder reported; memory between two samples is unknown.
     #[default]
     Samples,
-    /// The snapshot: each part has its highest moment.
+    /// The snapshot; each part holds its maximum.
     Snapshot,
 }
 
-/// Two curves in parts of equal width, and what is marked on them.
+/// Two curves in parts of equal width, with their marks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Course {
-    /// Where they come from.
     pub source: Source,
     /// Live and reserved bytes of each part.
     pub parts: Vec<(u64, u64)>,
-    /// Where steps begin, in parts, and their numbers from 0.
+    /// Starts of steps, in parts, and their numbers from 0.
     pub steps: Vec<(f64, u64)>,
-    /// Where live bytes are highest, in parts; `None` where that is not known.
+    /// Position of the largest live bytes, in parts; `None` if it is unknown.
     pub peak: Option<f64>,
-    /// Where memory ran out, in parts.
+    /// Positions of out-of-memory errors, in parts.
     pub ooms: Vec<f64>,
 }
 
 impl Course {
-    /// What has been sampled of a run so far.
+    /// Builds the curves from the samples taken so far.
     pub(crate) fn of_samples(samples: &[Sample]) -> Self {
         let mut steps = Vec::new();
         let mut latest = None;
@@ -43,30 +44,30 @@ impl Course {
         Self { parts, steps, ..Self::default() }
     }
 
-    /// The course of a recording, from its snapshot.
+    /// Builds the curves from a recording's snapshot.
     pub(crate) fn of_curve(curve: &RecordingCurve) -> Self {
         let parts: Vec<(u64, u64)> =
             curve.live_curve.iter().copied().zip(curve.reserved_curve.iter().copied()).collect();
-        // An event leads from its own moment to the next one; the moments are one more than the events.
+        // Event `i` leads from moment `i` to moment `i + 1`, so there is one more moment than events.
         let place = |moment: u64| moment as f64 * parts.len() as f64 / (curve.events + 1) as f64;
         let highest = parts.iter().map(|(live, _)| live).max();
         let peak = parts.iter().position(|(live, _)| Some(live) == highest);
         Self {
             source: Source::Snapshot,
             steps: curve.steps.iter().map(|start| (place(start.event), start.step)).collect(),
-            // In the middle of its part, so that it stands on the line.
+            // The mark stands in the middle of its part, so that it lies on the line.
             peak: peak.map(|part| part as f64 + 0.5),
             ooms: curve.oom_events.iter().map(|event| place(event + 1)).collect(),
             parts,
         }
     }
 
-    /// The highest live bytes that are drawn.
+    /// Returns the largest live bytes that are drawn.
     pub(crate) fn peak_live_bytes(&self) -> u64 {
         self.parts.iter().map(|(live, _)| *live).max().unwrap_or(0)
     }
 
-    /// The highest reserved bytes that are drawn.
+    /// Returns the largest reserved bytes that are drawn.
     pub(crate) fn peak_reserved_bytes(&self) -> u64 {
         self.parts.iter().map(|(_, reserved)| *reserved).max().unwrap_or(0)
     }

@@ -1,56 +1,50 @@
-//! The fields of the form: keys of a config, what they take, and what they hold.
+//! Fields of the config form: their keys, the values that they allow, and their current values.
 
 use serde_json::Value;
 use shared::job::{Card, Job, Model, RawJob, bounds, words};
 use std::ops::RangeInclusive;
 
-/// How a key is set.
+/// Control that sets a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// One of several words.
+    /// Choice of one word.
     Words(Vec<Choice>),
-    /// A whole number.
+    /// Whole number within bounds.
     Whole(RangeInclusive<u64>),
-    /// Yes, or the key is left out.
+    /// Checkbox; the key is left out if it is not checked.
     Flag,
-    /// A line of text.
+    /// Line of text.
     Line,
-    /// Any of several words.
+    /// Choice of any number of words.
     Many(Vec<&'static str>),
 }
 
-/// A word that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// The word in the config.
+    /// Word in the config.
     pub word: String,
-    /// What the list shows.
+    /// Text in the list.
     pub label: String,
 }
 
-/// A field of the form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// The key.
+    /// Path of the config key.
     pub path: &'static str,
-    /// Its name.
     pub label: &'static str,
-    /// How it is set.
     pub control: Control,
 }
 
 /// Fields below a heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
-    /// The heading.
     pub title: &'static str,
-    /// Whether it is folded up until somebody wants it.
+    /// True if the group is collapsed at first.
     pub is_folded: bool,
-    /// The fields.
     pub fields: Vec<Field>,
 }
 
-/// The form: what most trainings choose first, then what some do.
+/// Returns the groups of the form: keys that most trainings set, then those that some do.
 pub(crate) fn form() -> Vec<Group> {
     let group = |title, is_folded, fields: &[(&'static str, &'static str)]| Group {
         title,
@@ -87,7 +81,7 @@ pub(crate) fn form() -> Vec<Group> {
     ]
 }
 
-/// The cards that can be chosen, with their memory.
+/// Returns the available cards with their memory.
 pub(crate) fn cards() -> Vec<Choice> {
     let choice = |card: Card| {
         let memory = shared::base::format::bytes(card.memory_bytes);
@@ -118,14 +112,14 @@ fn preset(name: &str) -> Choice {
     Choice { word: name.to_owned(), label: format!("{name} · {}", short_count(parameters)) }
 }
 
-/// A count in three digits, as models are named: `124 M`, `1.56 B`.
+/// Formats a count with three significant digits, as models are named: `124 M`, `1.56 B`.
 fn short_count(count: u64) -> String {
     let (value, unit) = if count < 1_000_000_000 { (count as f64 / 1e6, "M") } else { (count as f64 / 1e9, "B") };
     let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
     format!("{value:.decimals$} {unit}")
 }
 
-/// What the fields hold: the keys as written, and what holds where they are not.
+/// Values of the fields: those written in the config, and the defaults of the others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Values {
     written: Value,
@@ -133,7 +127,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// The values of a config, and of the job that it means.
+    /// Returns the values of a config and of the job that it resolves to.
     pub(crate) fn of(raw: Option<&RawJob>, job: Option<&Job>) -> Self {
         let json = |raw: &RawJob| serde_json::to_value(raw).unwrap_or_default();
         Self {
@@ -142,28 +136,28 @@ impl Values {
         }
     }
 
-    /// What is written at a key, as text; empty where nothing is.
+    /// Returns the value that is written for a key as text; empty if there is none.
     pub(crate) fn written(&self, path: &str) -> String {
         find(&self.written, path).map(text).unwrap_or_default()
     }
 
-    /// What holds at a key that is not written, as text; empty where nothing does.
+    /// Returns the value in effect for a key as text, with defaults applied; empty if there is none.
     pub(crate) fn default(&self, path: &str) -> String {
         find(&self.effective, path).map(text).unwrap_or_default()
     }
 
-    /// What the choice to leave a key out is called: `adamw (default)`, or `Not set` where that is not known.
+    /// Returns the label of the choice to leave a key out: `adamw (default)`, or `Not set` if the default is unknown.
     pub(crate) fn unset(&self, path: &str) -> String {
         let default = if self.written(path).is_empty() { self.default(path) } else { String::new() };
         if default.is_empty() { "Not set".to_owned() } else { format!("{default} (default)") }
     }
 
-    /// Whether a flag is on; a table stands for yes.
+    /// Returns true if a flag is set; a table counts as set.
     pub(crate) fn is_on(&self, path: &str) -> bool {
         find(&self.written, path).is_some_and(|value| *value == Value::Bool(true) || value.is_object())
     }
 
-    /// The words of a list.
+    /// Returns the words of a list.
     pub(crate) fn list(&self, path: &str) -> Vec<String> {
         let items = find(&self.written, path).and_then(Value::as_array).cloned().unwrap_or_default();
         items.iter().map(text).collect()

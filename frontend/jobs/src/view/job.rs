@@ -1,4 +1,4 @@
-//! A job in words: its state, where it is, and what it came to.
+//! Describes a job in words: its state, its progress and its result.
 
 use super::time;
 use crate::state::Watch;
@@ -6,7 +6,9 @@ use frontend::view::figures::{Emphasis, Figure};
 use shared::api::{JobOutcome, JobResource, JobState, OutOfMemory, Progress, RecordingReport};
 use shared::base::format;
 
-/// The word for a state, as people read it: a recording that ended for want of memory has not just finished.
+/// Returns the displayed word for a state.
+///
+/// A recording that ended with an out-of-memory error is not just called finished.
 pub(crate) const fn state_word(state: JobState, outcome: Option<JobOutcome>) -> &'static str {
     match (state, outcome) {
         (JobState::Queued, _) => "Waiting",
@@ -18,7 +20,7 @@ pub(crate) const fn state_word(state: JobState, outcome: Option<JobOutcome>) -> 
     }
 }
 
-/// The class of a state, for its colour.
+/// Returns the CSS class of a state, which sets its colour.
 pub(crate) const fn state_class(state: JobState, outcome: Option<JobOutcome>) -> &'static str {
     match (state, outcome) {
         (JobState::Finished, Some(JobOutcome::OutOfMemory)) => "out-of-memory",
@@ -26,12 +28,12 @@ pub(crate) const fn state_class(state: JobState, outcome: Option<JobOutcome>) ->
     }
 }
 
-/// What people call a job.
+/// Returns the displayed name of a job.
 pub(crate) fn name(job: &JobResource) -> &str {
     if job.name.is_empty() { "Without a name" } else { &job.name }
 }
 
-/// What a job has come to, in a line of the list.
+/// Summarises a job's progress or result for a line of the list.
 pub(crate) fn outcome(job: &JobResource) -> String {
     match (job.state, &job.result, &job.error) {
         (JobState::Queued, ..) => queue_place(job.before),
@@ -44,12 +46,12 @@ pub(crate) fn outcome(job: &JobResource) -> String {
     }
 }
 
-/// The one figure where only one is shown, by its name: the same as the viewer's.
+/// Formats peak live bytes, the figure that the viewer also shows where there is room for only one.
 fn peak_live(report: &RecordingReport) -> String {
     format!("Peak live {}", format::bytes(report.peak_live_bytes))
 }
 
-/// A recording in a list to choose from: `gpt2 · t4-16gb · Peak live 2.00 GiB · out of memory`.
+/// Describes a recording in a list to choose from: `gpt2 · t4-16gb · Peak live 2.00 GiB · out of memory`.
 pub(crate) fn recording(job: &JobResource) -> String {
     let peak = job.result.as_ref().map(peak_live);
     let oom = (job.outcome == Some(JobOutcome::OutOfMemory)).then(|| "out of memory".to_owned());
@@ -57,7 +59,9 @@ pub(crate) fn recording(job: &JobResource) -> String {
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-/// How long a job took: the recording itself, where there is one, as its own page says; empty until it has ended.
+/// Formats the duration of a job; empty until it has ended.
+///
+/// This is the duration of the recording if there is one, as on the job's own page.
 pub(crate) fn took(job: &JobResource) -> String {
     match (&job.result, job.started_ms, job.finished_ms) {
         (Some(report), ..) => time::seconds(report.seconds),
@@ -66,7 +70,7 @@ pub(crate) fn took(job: &JobResource) -> String {
     }
 }
 
-/// Where a job is in the queue.
+/// Describes a job's place in the queue.
 pub(crate) fn queue_place(before: Option<u64>) -> String {
     match before {
         None => "Waits for a worker".to_owned(),
@@ -75,7 +79,7 @@ pub(crate) fn queue_place(before: Option<u64>) -> String {
     }
 }
 
-/// Where a run is: `Step 2 of 3 · forward`.
+/// Describes the progress of a run: `Step 2 of 3 · forward`.
 pub(crate) fn place(progress: &Progress, steps: u64) -> String {
     match progress.step {
         None => "Building the model".to_owned(),
@@ -86,13 +90,13 @@ pub(crate) fn place(progress: &Progress, steps: u64) -> String {
     }
 }
 
-/// The share of a run that is done, from 0 to 1; the model is built at 0.
+/// Returns the completed fraction of a run, from 0 to 1; it is 0 while the model is built.
 pub(crate) fn share(progress: Option<&Progress>, steps: u64) -> f64 {
     let step = progress.and_then(|progress| progress.step).unwrap_or(0);
     if steps == 0 { 0.0 } else { (step as f64 / steps as f64).clamp(0.0, 1.0) }
 }
 
-/// Where memory ran out: `Step 1, backward, in layers.3.attention (aten::mm)`.
+/// Describes where memory ran out: `Step 1, backward, in layers.3.attention (aten::mm)`.
 pub(crate) fn oom_place(oom: &OutOfMemory) -> String {
     let step = oom.step.map_or_else(|| "While the model was built".to_owned(), |step| format!("Step {}", step + 1));
     let phase = if oom.phase.is_empty() { String::new() } else { format!(", {}", words(&oom.phase)) };
@@ -101,12 +105,12 @@ pub(crate) fn oom_place(oom: &OutOfMemory) -> String {
     format!("{step}{phase}{module}{operation}")
 }
 
-/// `optimizer_step` as `optimizer step`.
+/// Writes `optimizer_step` as `optimizer step`.
 fn words(name: &str) -> String {
     name.replace('_', " ")
 }
 
-/// What a recording came to.
+/// Returns the figures of a finished recording.
 pub(crate) fn figures(report: &RecordingReport) -> Vec<Figure> {
     let figure =
         |label, value, explanation, emphasis| Figure { label, value, note: String::new(), explanation, emphasis };
@@ -135,7 +139,7 @@ pub(crate) fn figures(report: &RecordingReport) -> Vec<Figure> {
     ]
 }
 
-/// What a running job holds now.
+/// Returns the current memory figures of a running job.
 pub(crate) fn live_figures(watch: &Watch) -> Vec<Figure> {
     let Some(progress) = &watch.progress else { return Vec::new() };
     let peak = |bytes: fn(&crate::state::Sample) -> u64| {
@@ -211,7 +215,7 @@ mod tests {
         assert_eq!(took(&running), "2.00 s");
         let finished = JobResource { result: Some(report(None)), ..job(JobState::Finished) };
         assert_eq!(outcome(&finished), "Peak live 2.00 GiB");
-        // The page of the job says the same.
+        // The job's own page shows the same duration.
         assert_eq!(took(&finished), "1.50 s");
         assert!(figures(&report(None)).iter().any(|figure| figure.label == "Took" && figure.value == "1.50 s"));
         assert!(figures(&report(None)).iter().any(|figure| figure.label == "Peak live" && figure.value == "2.00 GiB"));

@@ -1,4 +1,4 @@
-//! What the pages show, as texts and numbers.
+//! Texts, numbers and drawings that the pages show.
 
 pub(crate) mod chart;
 pub(crate) mod course;

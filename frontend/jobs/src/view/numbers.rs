@@ -1,15 +1,15 @@
-//! What a config means in numbers.
+//! Figures that follow from a config.
 
 use frontend::view::figures::{Emphasis, Figure};
 use shared::base::format;
 use shared::job::{Device, Job, Precision};
 
-/// The numbers of a job, the most asked for first.
+/// Returns the figures of a job, the most important first.
 pub(crate) fn numbers(job: &Job) -> Vec<Figure> {
     [Some(parameters(job)), weights(job), Some(card(job)), Some(samples(job))].into_iter().flatten().collect()
 }
 
-/// Why a job can't fit, where that is sure before it runs.
+/// Returns a warning if it is certain before the run that a job can't fit.
 pub(crate) fn warning(job: &Job) -> Option<String> {
     let (weights_bytes, memory_bytes) = (weights_bytes(job)?, memory_bytes(job)?);
     (weights_bytes > memory_bytes).then(|| {
@@ -33,7 +33,7 @@ fn parameters(job: &Job) -> Figure {
     }
 }
 
-/// The weights of the model; several devices and adapters in other formats make it another number.
+/// Returns the bytes of the model's weights, or `None` with LoRA or several devices, where the sum differs.
 fn weights_bytes(job: &Job) -> Option<u64> {
     let is_plain = job.lora.is_none() && job.parallel.is_none();
     is_plain.then(|| job.parameters().saturating_mul(if job.precision == Precision::Bf16 { 2 } else { 4 }))
@@ -49,7 +49,7 @@ fn weights(job: &Job) -> Option<Figure> {
     })
 }
 
-/// Memory of the first card, where it is known.
+/// Returns the memory of the first card, if it is known.
 fn memory_bytes(job: &Job) -> Option<u64> {
     match &job.device {
         Device::Virtual(cards) => cards.0.first().map(|card| card.memory_bytes),

@@ -1,21 +1,23 @@
-//! The small picture of a recording: paths of an SVG.
+//! Draws the thumbnail of a recording as SVG paths.
 
-/// Width of the picture in its own units.
+/// Width of the picture, in SVG user units.
 pub(crate) const WIDTH: u32 = 240;
 
-/// Height of the picture in its own units.
+/// Height of the picture, in SVG user units.
 pub(crate) const HEIGHT: u32 = 64;
 
-/// The two curves of a recording as paths.
+/// Two curves of a recording as SVG paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Picture {
-    /// The area below the live bytes.
+    /// Area below the live bytes.
     pub live: String,
-    /// The line of the reserved bytes.
+    /// Line of the reserved bytes.
     pub reserved: String,
 }
 
-/// Draws two curves of equal parts; `top_bytes` is the height of the picture, so that neighbours can be compared.
+/// Draws two curves, each in parts of equal width.
+///
+/// `top_bytes` is the value at the picture's top edge; pictures with the same one can be compared.
 pub(crate) fn picture(live: &[u64], reserved: &[u64], top_bytes: u64) -> Picture {
     let line = steps(reserved, top_bytes);
     let area = steps(live, top_bytes);
@@ -23,14 +25,13 @@ pub(crate) fn picture(live: &[u64], reserved: &[u64], top_bytes: u64) -> Picture
     Picture { live, reserved: line }
 }
 
-/// The height of the highest curve, and never 0.
+/// Returns a value at the top edge that leaves a margin of 1/16 above the highest curve; at least 1.
 pub(crate) fn top_bytes<'a>(curves: impl IntoIterator<Item = &'a [u64]>) -> u64 {
     let highest = curves.into_iter().flatten().copied().max().unwrap_or(0);
-    // Some air above the line.
     (highest + highest / 16).max(1)
 }
 
-/// A stepped line from the left edge to the right one: `M0 y H x V y …`.
+/// Draws a stepped line from the left edge to the right one: `M0 y H x V y …`.
 fn steps(curve: &[u64], top_bytes: u64) -> String {
     let x = |index: usize| tenths(index as f64 * f64::from(WIDTH) / curve.len() as f64);
     let y = |bytes: u64| tenths(f64::from(HEIGHT) * (1.0 - bytes as f64 / top_bytes as f64));
@@ -45,7 +46,7 @@ fn steps(curve: &[u64], top_bytes: u64) -> String {
     path
 }
 
-/// A number with at most one decimal.
+/// Formats a number with at most one decimal.
 fn tenths(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)

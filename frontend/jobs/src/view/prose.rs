@@ -1,15 +1,13 @@
-//! Sentences with code in them, as the comments of configs have it.
+//! Splits sentences that contain code between backticks, as comments of configs do.
 
-/// A piece of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Words.
     Words(String),
-    /// What stands between backticks.
+    /// Text between backticks.
     Code(String),
 }
 
-/// The pieces of a text, whose lines are joined.
+/// Splits a text into pieces; its lines are joined by spaces.
 pub(crate) fn pieces(text: &str) -> Vec<Piece> {
     let joined = text.replace('\n', " ");
     let parts = joined.split('`').enumerate().filter(|(_, part)| !part.is_empty());

@@ -1,19 +1,19 @@
-//! Why the server did not do something, in words.
+//! Explains in words why a request to the server failed.
 
 use frontend::platform::ApiError;
 use shared::api::ErrorBody;
 use shared::job::Problem;
 
-/// Why a request brought nothing, and what to do.
+/// Explanation of a failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// What happened: a sentence.
+    /// Sentence that says what happened.
     pub message: String,
-    /// What to do: a sentence.
+    /// Sentence that says what to do.
     pub hint: String,
 }
 
-/// A refusal in words.
+/// Explains an error in words.
 pub(crate) fn refusal(error: &ApiError) -> Refusal {
     match error {
         ApiError::NoServer => Refusal {
@@ -27,19 +27,19 @@ pub(crate) fn refusal(error: &ApiError) -> Refusal {
     }
 }
 
-/// Whether a request needs the server's token, which this browser does not have.
+/// Returns true if the server refused a request for lack of a valid token.
 pub(crate) fn needs_token(error: &ApiError) -> bool {
     matches!(error, ApiError::Refused { status: 401, .. })
 }
 
-/// Where something is wrong with a config: `Line 3:1 · batch`.
+/// Formats the place of a config problem: `Line 3:1 · batch`.
 pub(crate) fn problem_place(problem: &Problem) -> String {
     let line = problem.place.map(|place| format!("Line {}:{}", place.line, place.column));
     let key = Some(problem.path.clone()).filter(|path| !path.is_empty());
     [line, key].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// The problems that a refusal names.
+/// Returns the config problems that an error carries.
 pub(crate) fn problems(error: &ApiError) -> Vec<Problem> {
     let ApiError::Refused { body, .. } = error else { return Vec::new() };
     let place = |line: Option<u32>, column: Option<u32>| {

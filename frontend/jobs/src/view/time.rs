@@ -1,10 +1,10 @@
-//! Moments and durations as people read them.
+//! Formats moments and durations for display.
 
 use shared::base::format;
 
-/// How long ago a moment is: `just now`, `5 min ago`, `3 h ago`, `2 days ago`.
+/// Formats the age of a moment: `just now`, `5 min ago`, `3 h ago`, `2 days ago`.
 ///
-/// A moment that lies ahead, by a clock that goes wrong, is now.
+/// A moment in the future, which a wrong clock can cause, is `just now`.
 pub(crate) fn ago(now_ms: f64, then_ms: i64) -> String {
     let seconds = ((now_ms - then_ms as f64) / 1000.0).max(0.0) as u64;
     match seconds {
@@ -15,12 +15,12 @@ pub(crate) fn ago(now_ms: f64, then_ms: i64) -> String {
     }
 }
 
-/// A duration from seconds.
+/// Formats a duration given in seconds.
 pub(crate) fn seconds(seconds: f64) -> String {
     format::duration((seconds.max(0.0) * 1e6) as u64)
 }
 
-/// The time between two moments in milliseconds.
+/// Formats the time between two moments given in milliseconds.
 pub(crate) fn between(start_ms: i64, end_ms: i64) -> String {
     seconds((end_ms - start_ms) as f64 / 1000.0)
 }

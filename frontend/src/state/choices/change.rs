@@ -1,4 +1,4 @@
-//! One choice, and what it means for the others.
+//! A single choice, and its effect on the others.
 
 use super::{Choices, CompareChoice, Controls, DifferencesChoice, RowsChoice, SegmentsChoice, Zoom};
 use crate::state::Selecting;
@@ -6,37 +6,37 @@ use crate::view::flame::SiteOrder;
 use crate::worker::{NameMark, WhatIfSetup};
 use std::rc::Rc;
 
-/// Something was chosen in a view below the timeline.
+/// Choice in a view below the timeline.
 ///
-/// What different hands choose at the same time are choices of their own: none takes back another.
+/// Controls that may be used at the same time have variants of their own, so that none resets another.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
-    /// Which allocations are meant.
+    /// Selects the allocations that are examined.
     Selecting(Selecting),
-    /// Another table of allocations.
+    /// Changes the table of allocations.
     Rows(RowsChoice),
-    /// Stacks in another way.
+    /// Changes how stacks are shown.
     Stacks(Controls),
-    /// Another text to look for in stacks.
+    /// Changes the search text for stacks.
     StackSearch(String),
-    /// Another part of the flame graph.
+    /// Changes the part of the flame graph in view.
     Zoom(Option<Zoom>),
-    /// A function between its callers and callees.
+    /// Shows a function between its callers and callees.
     Site(NameMark),
-    /// Functions in another order.
+    /// Sorts the functions.
     SiteOrder(SiteOrder),
-    /// Another map of segments.
+    /// Changes the map of segments.
     Segments(SegmentsChoice),
-    /// Something else to compare.
+    /// Changes what is compared.
     Compare(CompareChoice),
-    /// Differences in another way.
+    /// Changes the table of differences.
     Differences(DifferencesChoice),
-    /// Other settings or another card.
+    /// Changes the settings or the card of a replay.
     WhatIf(WhatIfSetup),
 }
 
 impl Choices {
-    /// Takes a choice.
+    /// Applies a choice.
     pub fn take(&mut self, choice: Choice) {
         match choice {
             Choice::Selecting(selecting) => {
@@ -66,7 +66,7 @@ impl Choices {
         }
     }
 
-    /// Leaves what is of another device: its streams, groups, moments and requests are others.
+    /// Resets choices that depend on the device, since another one has other streams, groups, moments and requests.
     pub fn leave_device(&mut self) {
         self.selecting = self.selecting.for_other_device();
         self.stacks.zoom = None;

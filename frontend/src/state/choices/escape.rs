@@ -1,6 +1,6 @@
-//! Texts that somebody typed, within an address.
+//! Escapes user-typed texts for use in an address.
 
-/// A text that has none of the letters that divide fields, and none that an address can't have.
+/// Percent-encodes a text so that it contains no field separators and no characters that an address can't have.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -14,7 +14,7 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// The text of [`escaped`]; what is no escape stays as it is.
+/// Decodes a text of [`escaped`]; a `%` that starts no escape stays as it is.
 pub(super) fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

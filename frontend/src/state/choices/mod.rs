@@ -1,4 +1,4 @@
-//! What is chosen in the views below the timeline.
+//! Choices in the views below the timeline.
 
 mod change;
 mod escape;
@@ -17,65 +17,58 @@ use crate::view::flame::SiteOrder;
 use crate::worker::{CompareSide, GroupKind, Instant, NameMark, Sort, WhatIfSetup};
 use std::rc::Rc;
 
-/// What is chosen in the views below the timeline of one file.
+/// Choices in the views below the timeline of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choices {
-    /// Which allocations the flame graph and the table of allocations are about.
+    /// Allocations that the flame graph and the table of allocations examine.
     pub selecting: Selecting,
-    /// The table of allocations.
     pub rows: RowsChoice,
-    /// How stacks are shown.
     pub stacks: StacksChoice,
-    /// The map of segments.
     pub segments: SegmentsChoice,
-    /// The comparison of two moments.
     pub compare: CompareChoice,
-    /// The table of what differs.
     pub differences: DifferencesChoice,
-    /// Whether ranks are compared, and not moments; the same for all files.
+    /// True if ranks are compared rather than moments; the same for all files.
     pub are_ranks: bool,
-    /// Under what requests are replayed, once that was looked at.
+    /// Setup of the replay; `None` until that view was opened.
     pub what_if: Option<Rc<WhatIfSetup>>,
 }
 
-/// The table of allocations.
+/// Choices in the table of allocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowsChoice {
-    /// What its rows are: groups, or single allocations without it.
+    /// Kind of groups that form the rows; `None` for single allocations.
     pub by: Option<GroupKind>,
-    /// Their order.
     pub sort: Sort,
 }
 
-/// Stacks as a flame graph or as a table.
+/// Choices in the views of stacks: flame graph and table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StacksChoice {
-    /// How they stand.
     pub controls: Controls,
-    /// What is looked for in them.
+    /// Search text.
     pub search: String,
-    /// What of the graph is in view; `None` for all of it.
+    /// Part of the graph in view; `None` for all of it.
     pub zoom: Option<Zoom>,
-    /// The function between its callers and callees.
+    /// Function that is shown between its callers and callees.
     pub site: Option<NameMark>,
-    /// The order of the table.
+    /// Order of the table.
     pub order: SiteOrder,
 }
 
-/// How stacks are shown.
+/// Switches for how stacks are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Controls {
-    /// A table of all functions, and not the graph.
+    /// Shows a table of all functions instead of the graph.
     pub is_table: bool,
-    /// The innermost functions are the roots.
+    /// Makes the innermost functions the roots.
     pub is_inverted: bool,
-    /// Where the root is.
+    /// Direction of the root.
     pub rootward: Rootward,
-    /// Boxes stand in order of first appearance.
+    /// Orders boxes by first appearance.
     pub by_appearance: bool,
-    /// Lines of a function are told apart.
+    /// Separates the lines of a function.
     pub by_line: bool,
-    /// Frames of the machinery are shown.
+    /// Shows frames of the runtime below the program: PyTorch, the standard library and native code.
     pub with_runtime: bool,
 }
 
@@ -86,36 +79,34 @@ impl Default for Controls {
             is_inverted: false,
             rootward: Rootward::Up,
             by_appearance: false,
-            // A file has many functions of one name, such as `forward`: only their lines tell them apart.
+            // A file has many functions of one name, such as `forward`; only their lines tell them apart.
             by_line: true,
             with_runtime: false,
         }
     }
 }
 
-/// A part of a flame graph.
+/// Part of a flame graph.
 ///
-/// It is in units of weight, which mean the same in every copy of a file; numbers of nodes would not.
+/// It is given in units of weight, which mean the same in every copy of a file; node numbers would not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Zoom {
-    /// The weight at the left edge.
+    /// Weight at the left edge.
     pub start: f64,
-    /// The weight at the right edge.
+    /// Weight at the right edge.
     pub end: f64,
-    /// The row at the root's edge.
+    /// Row at the root's edge.
     pub row: f64,
 }
 
-/// The map of segments.
+/// Choices in the map of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentsChoice {
-    /// The moment.
     pub instant: Instant,
-    /// What blocks are coloured by.
     pub color_by: ColorBy,
-    /// How often the scale is doubled.
+    /// Zoom as a power of two: the scale is doubled this many times.
     pub scale: u32,
-    /// The block that the keyboard is at, with the moment that it is of; positions of other moments mean nothing.
+    /// Block with the keyboard focus, and the moment to which its position belongs.
     pub focus: Option<(u32, u32)>,
 }
 
@@ -125,34 +116,33 @@ impl Default for SegmentsChoice {
     }
 }
 
-/// What is compared with what; nothing where the view chooses by itself.
+/// Compared moments and device; `None` where the view chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompareChoice {
-    /// The moment of this side.
+    /// Moment of this side.
     pub this: Option<CompareSide>,
-    /// The moment of the other side.
+    /// Moment of the other side.
     pub other: Option<CompareSide>,
-    /// The device of the other side.
+    /// Device of the other side.
     pub against: Option<Against>,
 }
 
-/// A device to compare with.
+/// Device to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
-    /// One of this file, by position.
+    /// Device of this file, by position.
     Device(u32),
-    /// One of another file, by position.
+    /// Device of another file, by position.
     OfFile(FileId, u32),
 }
 
-/// The table of what differs.
+/// Choices in the table of differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DifferencesChoice {
-    /// What its rows are.
+    /// Kind of groups that form the rows.
     pub by: GroupBy,
-    /// Their order.
     pub sort: DiffSort,
-    /// What is looked for in them.
+    /// Search text.
     pub filter: String,
 }
 

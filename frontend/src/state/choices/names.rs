@@ -1,11 +1,11 @@
-//! The words that stand for choices; they stay what they are, since addresses outlive pages.
+//! Names of choices in addresses; they never change, because addresses outlive versions of the page.
 
 use crate::state::When;
 use crate::view::compare::{Column as DiffColumn, GroupBy, Sort as DiffSort};
 use crate::view::flame::{SiteColumn, SiteOrder};
 use crate::worker::{Column, GroupKind, Instant, PartKind, Sort, WeightKind};
 
-/// The position of a word among others.
+/// Returns the value that has a name.
 fn of_name<T: Copy>(all: &[T], name: fn(T) -> &'static str, text: &str) -> Option<T> {
     all.iter().copied().find(|&one| name(one) == text)
 }
@@ -57,7 +57,7 @@ pub(super) fn group_of(text: &str) -> Option<GroupKind> {
     of_name(&GroupKind::ALL, group_name, text)
 }
 
-/// A column and the way that it sorts: `bytes-` falls, `born+` rises.
+/// Names a sort order by its column and direction: `bytes-` falls, `allocated+` rises.
 fn sorted(column: &str, is_rising: bool) -> String {
     format!("{column}{}", if is_rising { '+' } else { '-' })
 }

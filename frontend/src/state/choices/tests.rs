@@ -1,4 +1,4 @@
-//! Choices go into addresses and come back.
+//! Tests that choices survive the way into an address and back.
 
 use super::*;
 use crate::state::{DockTab, ViewState, When};

@@ -1,4 +1,4 @@
-//! The choices of the open view as fields of an address, those that are not the first ones.
+//! Converts the open view's choices to fields of an address and back; defaults are omitted.
 //!
 //! ```text
 //! when=kept;find=relu;min=1048576;rows=stack;sort=count-
@@ -6,7 +6,7 @@
 //! conf=expandable_segments:True;card=85899345920
 //! ```
 //!
-//! What this page does not know leaves the rest as it is.
+//! Fields and values that this version does not know are ignored.
 
 use super::escape::{escaped, unescaped};
 use super::names;
@@ -21,10 +21,10 @@ use crate::worker::{FilterData, GroupMark, NameMark, WhatIfSetup};
 use shared::analysis::Category;
 use std::rc::Rc;
 
-/// The longest text that goes into an address, in bytes: mail and chat programs cut long ones.
+/// Length limit for a text in an address, in bytes, because mail and chat programs truncate long addresses.
 const MOST_TEXT_BYTES: usize = 1000;
 
-/// Adds fields to a text, those that say something.
+/// Appends fields to a text.
 struct Writer<'a> {
     text: &'a mut String,
 }
@@ -34,7 +34,7 @@ impl Writer<'_> {
         *self.text += &format!(";{name}={value}");
     }
 
-    /// A value where it is another than the first one.
+    /// Appends a value that differs from the default.
     fn other<T: PartialEq>(&mut self, name: &str, value: T, first: T, word: impl FnOnce(T) -> String) {
         if value != first {
             self.put(name, &word(value));
@@ -48,7 +48,7 @@ impl Writer<'_> {
     }
 }
 
-/// Adds what is chosen in the open view.
+/// Appends the choices of the open view.
 pub(in crate::state) fn write(choices: &Choices, dock: Option<DockTab>, text: &mut String) {
     let mut out = Writer { text };
     match dock {
@@ -94,10 +94,10 @@ fn selecting(selecting: &Selecting, has_weight: bool, out: &mut Writer<'_>) {
     }
 }
 
-/// A word of the address, and what it switches on.
+/// Word in the address, and the control that it switches on.
 type Switch = (&'static str, fn(&mut Controls));
 
-/// The switches of stacks by their words.
+/// Words for the controls of stacks.
 const SWITCHES: [Switch; 6] = [
     ("table", |controls| controls.is_table = true),
     ("inverted", |controls| controls.is_inverted = true),
@@ -109,7 +109,7 @@ const SWITCHES: [Switch; 6] = [
 
 fn stacks(choices: &Choices, out: &mut Writer<'_>) {
     let (stacks, first) = (&choices.stacks, Choices::default().stacks);
-    // A switch is on where turning it on changes nothing.
+    // A control is on if switching it on changes nothing.
     let is_on = |set: &fn(&mut Controls)| {
         let mut controls = stacks.controls;
         set(&mut controls);
@@ -148,7 +148,7 @@ fn compare(choices: &Choices, out: &mut Writer<'_>) {
             out.put(name, &side_value(side));
         }
     }
-    // Which other files are open is not a part of a view.
+    // Which other files are open is not part of a view.
     if let Some(Against::Device(position)) = against {
         out.put("against", &position.to_string());
     }
@@ -160,7 +160,7 @@ fn compare(choices: &Choices, out: &mut Writer<'_>) {
 
 fn what_if(choices: &Choices, out: &mut Writer<'_>) {
     let Some(WhatIfSetup { conf, capacity_bytes, elsewhere_bytes }) = choices.what_if.as_deref() else { return };
-    // Empty settings are settings too.
+    // Empty settings are written too, because they differ from no settings.
     out.put("conf", &escaped(conf));
     if let Some(capacity_bytes) = capacity_bytes {
         out.put("card", &capacity_bytes.to_string());
@@ -168,12 +168,12 @@ fn what_if(choices: &Choices, out: &mut Writer<'_>) {
     out.other("elsewhere", *elsewhere_bytes, 0, |bytes| bytes.to_string());
 }
 
-/// Whether the card is among the fields of the open view.
+/// Returns true if the fields of the open view include the card.
 pub(in crate::state) fn has_card(choices: &Choices, dock: Option<DockTab>) -> bool {
     dock == Some(DockTab::WhatIf) && choices.what_if.is_some()
 }
 
-/// What the fields of an address choose in the view that is open.
+/// Reads the choices of the open view from the fields of an address.
 pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices {
     let mut choices = Choices::default();
     let word = |name: &str| fields.get(name);
@@ -226,7 +226,7 @@ fn number<T: std::str::FromStr>(fields: &Fields, name: &str) -> Option<T> {
     fields.get(name).and_then(|text| text.parse().ok())
 }
 
-/// A text that [`Writer::typed`] would have written.
+/// Reads a text of at most the length that [`Writer::typed`] writes.
 fn typed(fields: &Fields, name: &str) -> String {
     fields.get(name).map(unescaped).filter(|text| text.len() <= MOST_TEXT_BYTES).unwrap_or_default()
 }

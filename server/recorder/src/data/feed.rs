@@ -1,4 +1,4 @@
-//! Batches in a row, some of them on the device ahead of their use: NVIDIA's `data_prefetcher`.
+//! Yields batches in order, some of them prefetched to the device: NVIDIA's `data_prefetcher`.
 
 use std::collections::VecDeque;
 use std::vec;
@@ -12,27 +12,26 @@ use crate::Result;
 use crate::model::{Batch, Network};
 use crate::place::Module;
 
-/// The batches that are still to come, and those that are on the device ahead.
+/// The sizes of the batches still to come, and the batches that are prefetched.
 #[derive(Debug)]
 pub(super) struct Feed {
     sizes: vec::IntoIter<BatchSize>,
     ahead: VecDeque<Batch>,
-    /// Made when the first batch comes ahead.
+    /// Stream of prefetching; created with the first prefetched batch.
     side: Option<Stream>,
 }
 
 impl Feed {
-    /// Batches of these sizes.
     pub(super) fn new(sizes: Vec<BatchSize>) -> Self {
         Self { sizes: sizes.into_iter(), ahead: VecDeque::new(), side: None }
     }
 
-    /// Goes on with batches of these sizes, on the same stream.
+    /// Starts over with batches of these sizes, on the same stream.
     pub(super) fn restart(&mut self, sizes: Vec<BatchSize>) {
         self.sizes = sizes.into_iter();
     }
 
-    /// Puts the next batch in the place of `batch`, tensor by tensor.
+    /// Replaces `batch` by the next one, tensor by tensor.
     pub(super) fn next(&mut self, transfer: &mut Transfer, network: &dyn Network, batch: &mut Batch) -> Result<()> {
         if transfer.prefetch() == 0 {
             let size = self.sizes.next().ok_or_else(no_batch)?;
@@ -50,7 +49,7 @@ impl Feed {
         Ok(())
     }
 
-    /// The next batch; another one is under way before it is used.
+    /// Returns the next prefetched batch, after starting to prefetch another one.
     fn next_ahead(&mut self, side: &Stream, transfer: &mut Transfer, network: &dyn Network) -> Result<Batch> {
         if self.ahead.is_empty() {
             for _ in 0..transfer.prefetch() {
@@ -66,7 +65,7 @@ impl Feed {
         Ok(batch)
     }
 
-    /// Brings one more batch to the device, if there is one.
+    /// Prefetches one more batch, if there is one.
     fn preload(&mut self, side: &Stream, transfer: &mut Transfer, network: &dyn Network) -> Result<()> {
         if let Some(size) = self.sizes.next() {
             let mut batch = Batch::new();

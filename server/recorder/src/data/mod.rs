@@ -1,8 +1,8 @@
-//! What feeds the training: batches of the job's sizes on the device, one after the other.
+//! Feeds the training with batches of the job's sizes on the device.
 //!
 //! ```text
-//! host memory                     device
-//! batch, cut, as bytes, pinned -> new tensor, or a buffer that stays -> numbers around 0 -> the batch's name
+//! host memory                              device
+//! batch, cut to size, as bytes, pinned ->  new tensor, or a buffer that stays -> normalized -> the batch's name
 //! ```
 
 mod feed;
@@ -21,7 +21,7 @@ use self::transfer::Transfer;
 use crate::Result;
 use crate::model::{Batch, Network};
 
-/// What brings batches to the device.
+/// Loader of training and evaluation batches.
 #[derive(Debug)]
 pub struct Loader {
     transfer: Transfer,
@@ -31,11 +31,11 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// The batches of a job for a model with this number format.
+    /// Creates the loader of a job for a model with parameters of the dtype `kind`.
     ///
     /// # Errors
     ///
-    /// There is no memory for what images are normalized with.
+    /// Returns an error if memory runs out for the tensors that images are normalized with.
     pub fn new(job: &Job, kind: Kind, device: Device) -> Result<Self> {
         Ok(Self {
             transfer: Transfer::new(job, kind, device)?,
@@ -45,16 +45,16 @@ impl Loader {
         })
     }
 
-    /// Brings the next batch of the training to the device, where each tensor takes the place of its predecessor.
+    /// Brings the next batch of the training to the device; each tensor replaces its predecessor.
     ///
     /// # Errors
     ///
-    /// There is no memory for it, or no further batch.
+    /// Returns an error if memory runs out, or if there is no further batch.
     pub fn load(&mut self, network: &dyn Network, batch: &mut Batch) -> Result<()> {
         self.training.next(&mut self.transfer, network, batch)
     }
 
-    /// Begins an evaluation: its batches are the same each time.
+    /// Begins an evaluation, which has the same batches each time.
     pub fn begin_evaluation(&mut self) {
         self.evaluation.restart(self.evaluation_sizes.clone());
     }
@@ -63,7 +63,7 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// As [`Loader::load`].
+    /// Returns the errors of [`Loader::load`].
     pub fn load_evaluation(&mut self, network: &dyn Network, batch: &mut Batch) -> Result<()> {
         self.evaluation.next(&mut self.transfer, network, batch)
     }

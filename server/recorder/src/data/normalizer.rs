@@ -1,4 +1,4 @@
-//! Images from bytes to numbers around 0, on the device.
+//! Normalizes images on the device, from bytes to numbers around 0.
 
 use shared::job::Normalize;
 use tch::{Device, Kind, Tensor};
@@ -6,12 +6,12 @@ use tch::{Device, Kind, Tensor};
 use crate::Result;
 use crate::place::Module;
 
-/// ImageNet's mean of each colour, and its deviation, from 0 to 1 as torchvision has them.
+/// ImageNet's mean and deviation of each colour, for values from 0 to 1, as torchvision has them.
 const MEAN: [f32; 3] = [0.485, 0.456, 0.406];
 const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
 const WHITE: f32 = 255.0;
 
-/// What images are normalized with.
+/// Tensors that images are normalized with.
 #[derive(Debug)]
 pub(super) struct Normalizer {
     module: Module,
@@ -21,7 +21,7 @@ pub(super) struct Normalizer {
 }
 
 impl Normalizer {
-    /// Mean and deviation on the device, where the images are normalized there.
+    /// Creates mean and deviation on the device; `None` if images are normalized on the host.
     pub(super) fn new(normalize: Normalize, kind: Kind, device: Device) -> Result<Option<Self>> {
         if normalize == Normalize::OnHost {
             return Ok(None);
@@ -35,7 +35,7 @@ impl Normalizer {
         Ok(Some(Self { module, mean, deviation, in_place: normalize == Normalize::InPlace }))
     }
 
-    /// Puts numbers around 0 in the place of bytes.
+    /// Replaces bytes by normalized numbers.
     pub(super) fn normalize(&self, images: &mut Tensor) -> Result<()> {
         self.module.run(|| {
             if self.in_place {

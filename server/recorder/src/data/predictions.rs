@@ -1,4 +1,4 @@
-//! Outputs that a script collects in a tensor, which is allocated anew for each of them.
+//! Predictions that a script collects in one tensor, which it allocates anew for each batch.
 
 use shared::job::{Job, Mistake};
 use tch::Tensor;
@@ -6,7 +6,7 @@ use tch::Tensor;
 use crate::Result;
 use crate::place::Module;
 
-/// `predictions`, where collecting them is the script's mistake.
+/// The tensor `predictions` of a script that makes this mistake.
 #[derive(Debug)]
 pub struct Predictions {
     collects: bool,
@@ -14,16 +14,15 @@ pub struct Predictions {
 }
 
 impl Predictions {
-    /// None yet.
     pub fn new(job: &Job) -> Self {
         Self { collects: job.mistakes.contains(&Mistake::AllocateInLoop), rows: None }
     }
 
-    /// `predictions = torch.cat([predictions, logits.detach().flatten(0, -2)])`
+    /// Appends a batch: `predictions = torch.cat([predictions, logits.detach().flatten(0, -2)])`.
     ///
     /// # Errors
     ///
-    /// There is no memory for all of them once more.
+    /// Returns an error if memory runs out for a second copy of all predictions.
     pub fn add(&mut self, logits: &Tensor) -> Result<()> {
         if !self.collects {
             return Ok(());

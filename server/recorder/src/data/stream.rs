@@ -1,4 +1,4 @@
-//! Streams beside the current one, and pinned memory: the functions of `shim/data.cpp`.
+//! Side streams and pinned memory: bindings of `shim/data.cpp`.
 #![allow(unsafe_code, reason = "every call into shim/data.cpp is here")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -19,21 +19,21 @@ unsafe extern "C" {
     fn snapscope_pin(tensor: *const c_void, out: *mut *mut c_void) -> Message;
 }
 
-/// A stream of the device, beside the one that training runs on.
+/// A stream of the device beside the one that training runs on.
 #[derive(Debug)]
 pub(super) struct Stream(*mut c_void);
 
 impl Stream {
-    /// `torch.cuda.Stream()`, on a GPU.
+    /// Creates a stream on a GPU: `torch.cuda.Stream()`.
     pub(super) fn new(device: Device) -> Result<Self> {
         let index = if let Device::Cuda(index) = device { index as c_int } else { 0 };
         let mut stream = ptr::null_mut();
-        // SAFETY: without a message `stream` is a stream that lives until the process ends.
+        // SAFETY: without a message `stream` is a stream that is never destroyed.
         check(unsafe { snapscope_stream_new(index, &mut stream) })?;
         Ok(Self(stream))
     }
 
-    /// Runs `work` with this as the current stream.
+    /// Runs `work` with this stream as the current one.
     pub(super) fn run<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.swap()?;
         let result = work();
@@ -41,25 +41,27 @@ impl Stream {
         result
     }
 
-    /// Makes the current stream wait for what this one has to do.
+    /// Makes the current stream wait for the work of this stream.
     pub(super) fn wait(&self) -> Result<()> {
         // SAFETY: the stream comes from `snapscope_stream_new`.
         check(unsafe { snapscope_stream_wait(self.0) })
     }
 
     fn swap(&self) -> Result<()> {
-        // SAFETY: as above; the stream that was the current one takes its place until the next call.
+        // SAFETY: as above; the stream that was the current one is stored in its place until the next call.
         check(unsafe { snapscope_stream_swap(self.0) })
     }
 }
 
-/// `tensor.record_stream(torch.cuda.current_stream())`: its memory is free when that stream is done with it.
+/// Delays the reuse of a tensor's memory until the current stream is done with it.
+///
+/// `tensor.record_stream(torch.cuda.current_stream())`
 pub(super) fn record(tensor: &Tensor) -> Result<()> {
     // SAFETY: the tensor outlives the call.
     check(unsafe { snapscope_record_stream(tensor.as_ptr().cast_mut().cast()) })
 }
 
-/// `tensor.pin_memory()`
+/// Copies a tensor to pinned memory: `tensor.pin_memory()`.
 pub(super) fn pin(tensor: &Tensor) -> Result<Tensor> {
     let mut out = ptr::null_mut();
     // SAFETY: the tensor outlives the call; without a message `out` is a new tensor that belongs to the caller.

@@ -1,4 +1,4 @@
-//! How a batch gets from host memory to the device.
+//! Transfers batches from host memory to the device.
 
 use shared::job::{BatchSize, Data, Job};
 use tch::{Device, Kind, Tensor};
@@ -9,19 +9,19 @@ use crate::Result;
 use crate::model::{Batch, Network};
 use crate::place::Module;
 
-/// What [`Network::batch`] calls images.
+/// Name of the images in [`Network::batch`].
 const IMAGES: &str = "images";
 
-/// How a batch gets to the device.
+/// Settings and buffers of the transfer of batches to the device.
 #[derive(Debug)]
 pub(super) struct Transfer {
     device: Device,
     data: Data,
     longest: u64,
-    /// Samples of the largest batch.
+    /// Number of samples of the largest batch.
     most_samples: u64,
     normalizer: Option<Normalizer>,
-    /// Where batches are copied to, if they have no tensors of their own; made with the first batch.
+    /// Device buffers that batches are copied to with `reuse_buffer`; created with the first batch.
     buffers: Option<Vec<Tensor>>,
 }
 
@@ -41,12 +41,12 @@ impl Transfer {
         self.device
     }
 
-    /// How many batches are on the device ahead of their use.
+    /// Returns the number of batches to prefetch.
     pub(super) fn prefetch(&self) -> u64 {
         self.data.prefetch
     }
 
-    /// Brings a batch of this size to the device, tensor by tensor.
+    /// Transfers a batch of this size to the device, tensor by tensor.
     pub(super) fn bring(&mut self, network: &dyn Network, size: BatchSize, batch: &mut Batch) -> Result<()> {
         if self.data.reuse_buffer && self.buffers.is_none() {
             let largest = BatchSize { samples: self.most_samples, length: self.longest };
@@ -63,7 +63,7 @@ impl Transfer {
         Ok(())
     }
 
-    /// A batch in host memory, as a data loader hands it over.
+    /// Creates a batch in host memory, as a data loader returns it.
     fn host_batch(&self, network: &dyn Network, size: BatchSize) -> Result<Batch> {
         let batch = network.batch(size.samples.cast_signed())?;
         let tensor = |(name, mut tensor): (&'static str, Tensor)| {
@@ -81,13 +81,13 @@ impl Transfer {
         batch.into_iter().map(tensor).collect()
     }
 
-    /// A tensor on the device that is as large as this one.
+    /// Allocates a device tensor with the sizes and strides of a host tensor.
     fn buffer(&self, (name, host): &(&'static str, Tensor)) -> Result<Tensor> {
         let options = (host.kind(), self.device);
         Module::named(name).run(|| Tensor::f_empty_strided(host.size(), host.stride(), options))
     }
 
-    /// A tensor of its own, or the part of the buffer that it fills.
+    /// Copies a host tensor to a new device tensor, or into its part of the buffer.
     fn to_device(&self, index: usize, host: &Tensor) -> Result<Tensor> {
         let Some(buffers) = &self.buffers else {
             return host.f_to_device_(self.device, host.kind(), self.data.pin_memory, false);
@@ -98,17 +98,17 @@ impl Transfer {
     }
 }
 
-/// Shorter samples: fewer tokens, or the corner of images.
+/// Shortens samples: to fewer tokens, or to images of `length` × `length` pixels.
 fn cut(tensor: &Tensor, length: i64) -> Result<Tensor> {
     match tensor.size()[..] {
         [_, _] => tensor.f_narrow(1, 0, length)?.f_contiguous(),
-        // Contiguous in the format that they have.
+        // `zeros_like` makes the part contiguous in the memory format of the images; the values do not matter.
         [_, _, _, _] => tensor.f_narrow(2, 0, length)?.f_narrow(3, 0, length)?.f_zeros_like(),
         _ => Ok(tensor.shallow_clone()),
     }
 }
 
-/// Gives a tensor its name: what had it before is freed.
+/// Assigns a tensor to its name, which frees the previous one.
 pub(super) fn put(batch: &mut Batch, index: usize, (name, tensor): (&'static str, Tensor)) {
     match batch.get_mut(index) {
         Some(slot) => slot.1 = tensor,

@@ -1,4 +1,4 @@
-//! What a script with mistakes does beyond the plain loop, and what it keeps.
+//! Mistakes of a script: what it does beyond the plain loop, and the tensors that it keeps.
 
 mod hooks;
 mod node;
@@ -15,10 +15,10 @@ use crate::optimizer::Optimizer;
 use crate::place::Module;
 use crate::{Result, shim};
 
-/// The device that a loss is computed on by mistake.
+/// The device that the loss is computed on with [`Mistake::TargetOnOtherDevice`].
 const OTHER_DEVICE: Device = Device::Cuda(1);
 
-/// The mistakes of a job, and what they have kept so far: lists of a script that only grow.
+/// The mistakes of a job, and what they have kept so far in lists that only grow.
 #[derive(Debug)]
 pub struct Mistakes {
     made: Vec<Mistake>,
@@ -28,7 +28,7 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
-    /// These mistakes, with nothing kept yet.
+    /// Creates the mistakes of a job, with nothing kept yet.
     pub fn new(made: &[Mistake]) -> Self {
         if made.contains(&Mistake::TargetOnOtherDevice) {
             shim::use_devices(2);
@@ -36,16 +36,16 @@ impl Mistakes {
         Self { made: made.to_vec(), kept: Vec::new(), nodes: Vec::new(), total: None }
     }
 
-    /// Whether the script makes a mistake.
+    /// Returns true if the script makes this mistake.
     pub fn make(&self, mistake: Mistake) -> bool {
         self.made.contains(&mistake)
     }
 
-    /// The loss of an output, on the second device where that is the mistake.
+    /// Computes the loss of an output, on the second device if that is the mistake.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn loss(&self, network: &dyn Network, output: &Output, batch: &Batch) -> Result<Tensor> {
         if !self.make(Mistake::TargetOnOtherDevice) {
             return network.loss(output, batch);
@@ -59,25 +59,25 @@ impl Mistakes {
         network.loss(&Output { locals: Vec::new(), logits, kept: Vec::new() }, &batch)
     }
 
-    /// After a batch is on the device.
+    /// Runs the mistakes after a batch was brought to the device.
     pub fn see_batch(&mut self, batch: &Batch) {
         if self.make(Mistake::KeepBatches) {
             self.keep(batch.iter().map(|(_, tensor)| tensor));
         }
     }
 
-    /// After the loss is there: `loss` is what Python's output object holds of it.
+    /// Runs the mistakes after the loss was computed; `loss` is the loss that Python's output object holds, if any.
     pub fn see_output(&mut self, output: &Output, loss: Option<&Tensor>) {
         if self.make(Mistake::KeepOutputs) {
             self.keep([&output.logits].into_iter().chain(&output.kept).chain(loss));
         }
     }
 
-    /// After a micro batch has its loss, before backward.
+    /// Runs the mistakes after a micro-batch has its loss, before backward.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn see_loss(&mut self, loss: &Tensor) -> Result<()> {
         if self.make(Mistake::KeepLosses) {
             self.keep([loss]);
@@ -91,7 +91,7 @@ impl Mistakes {
         Ok(())
     }
 
-    /// `total_loss += loss`, from `total_loss = 0` on.
+    /// Computes `total_loss += loss`, starting at `total_loss = 0`.
     fn add_to_total(&mut self, loss: &Tensor) -> Result<()> {
         match &mut self.total {
             Some(total) => drop(total.f_add_(loss)?),
@@ -100,18 +100,18 @@ impl Mistakes {
         Ok(())
     }
 
-    /// After a batch of the evaluation.
+    /// Runs the mistakes after a batch of an evaluation.
     pub fn see_evaluation_loss(&mut self, loss: Option<&Tensor>) {
         if self.make(Mistake::KeepEvaluationLosses) {
             self.keep(loss);
         }
     }
 
-    /// After the weights have changed, before gradients are cleared.
+    /// Runs the mistakes after the optimizer's step, before gradients are cleared.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn see_gradients(&mut self, optimizer: &Optimizer) -> Result<()> {
         if self.make(Mistake::KeepGradients) {
             self.kept.extend(optimizer.share_gradients()?);
@@ -119,20 +119,20 @@ impl Mistakes {
         Ok(())
     }
 
-    /// `loss.backward()`, as the script calls it.
+    /// Runs `loss.backward()` as the script calls it.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn backward(&self, loss: &Tensor) -> Result<()> {
         if self.make(Mistake::RetainGraph) { shim::backward_retaining(loss) } else { loss.f_backward() }
     }
 
-    /// At the end of a step.
+    /// Runs the mistakes at the end of a step.
     ///
     /// # Errors
     ///
-    /// CUDA fails.
+    /// Returns an error if CUDA fails.
     pub fn end_step(&self) -> Result<()> {
         if self.make(Mistake::EmptyCacheEveryStep) { shim::empty_cache() } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! A node of autograd's graph that a script keeps without the tensor that came of it.
+//! A node of the autograd graph that a script keeps without the tensor that it produced.
 #![allow(unsafe_code, reason = "the node is C++'s")]
 
 use std::ffi::{c_char, c_void};
@@ -13,16 +13,16 @@ unsafe extern "C" {
     fn snapscope_drop_grad_fn(node: *mut c_void);
 }
 
-/// What `tensor.grad_fn` is in Python; it keeps the graph behind it.
+/// `tensor.grad_fn` of Python, which keeps the graph behind it alive.
 #[derive(Debug)]
 pub(super) struct Node(*mut c_void);
 
 impl Node {
-    /// The node that a tensor came of.
+    /// Returns the node that produced a tensor.
     ///
     /// # Errors
     ///
-    /// The tensor has no graph that could be read.
+    /// Returns an error if the graph of the tensor cannot be read.
     pub(super) fn of(tensor: &Tensor) -> Result<Self> {
         let mut out = std::ptr::null_mut();
         // SAFETY: the tensor outlives the call, which does not change the handle, and `out` is written.
@@ -33,7 +33,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // SAFETY: the pointer is that of `of`, and is given back once.
+        // SAFETY: the pointer comes from `of`, and is freed once.
         unsafe { snapscope_drop_grad_fn(self.0) }
     }
 }

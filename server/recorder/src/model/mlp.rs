@@ -1,4 +1,4 @@
-//! Linear layers with an activation between them: `torch.nn.Sequential`.
+//! Multi-layer perceptrons: linear layers with an activation between them, as in `torch.nn.Sequential`.
 
 use shared::job::{self, MlpActivation};
 use tch::{Kind, Tensor};
@@ -11,7 +11,6 @@ use crate::mistake::Hook;
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// Linear layers with an activation between them.
 #[derive(Debug)]
 pub struct Mlp {
     layers: Vec<Hidden>,
@@ -32,11 +31,11 @@ struct Hidden {
 }
 
 impl Mlp {
-    /// The model on the builder's device.
+    /// Builds the model on the builder's device.
     ///
     /// # Errors
     ///
-    /// There is no memory for it.
+    /// Returns an error if memory runs out.
     pub fn new(config: &job::Mlp, builder: &Builder) -> Result<Self> {
         let inputs = config.input_features.cast_signed();
         let mut features = inputs;

@@ -1,4 +1,6 @@
-//! The models, each following a Python implementation operation by operation.
+//! The models, each of which follows a Python implementation operation by operation.
+//!
+//! The parameter `builder` of a layer's constructor is the builder of the layer itself, not that of its parent.
 
 mod bert;
 mod cnn;
@@ -29,59 +31,62 @@ use crate::builder::Builder;
 use crate::parallel;
 use crate::pass::Pass;
 
-/// The tensors of a batch by name, in host memory or on the device.
+/// Tensors of a batch by name, in host memory or on the device.
 pub type Batch = Vec<(&'static str, Tensor)>;
 
-/// What a forward pass leaves. The fields are freed in their order, which is Python's.
+/// Result of a forward pass; its fields are freed in their order, which is Python's.
 #[derive(Debug)]
 pub struct Output {
-    /// What lives until the loss is there, since Hugging Face's models compute it before they return; then the loss,
-    /// where the output holds it.
+    /// Variables that live until the loss is computed, because Hugging Face's models compute it before they return.
+    ///
+    /// Afterwards the undivided loss with gradient accumulation, if the output object holds it.
     pub locals: Vec<Tensor>,
-    /// What the loss is computed from.
+    /// Tensor that the loss is computed from.
     pub logits: Tensor,
-    /// What else Python's output object holds, such as a key-value cache.
+    /// Further tensors of Python's output object, such as a key-value cache.
     pub kept: Vec<Tensor>,
 }
 
-/// A model, its data, and its loss.
+/// A model with its data and its loss.
 pub trait Network {
-    /// Random samples in host memory.
+    /// Returns random samples in host memory.
     ///
     /// # Errors
     ///
-    /// There is no memory for them.
+    /// Returns an error if memory runs out.
     fn batch(&self, samples: i64) -> Result<Batch>;
 
-    /// The forward pass; each layer runs in its module.
+    /// Runs the forward pass; each layer runs in its module.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output>;
 
-    /// The loss of an output, a scalar.
+    /// Computes the loss of an output, a scalar.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor>;
 
-    /// What the caller gets once the loss is there; a wrapper may hand on copies.
+    /// Returns the loss that the caller gets; a wrapper may replace it and the logits by copies.
     ///
     /// # Errors
     ///
-    /// There is no memory for them.
+    /// Returns an error if memory runs out.
     fn hand_on(&self, _output: &mut Output, loss: Tensor) -> Result<Tensor> {
         Ok(loss)
     }
 
-    /// Forward and backward of a whole batch, where the model is a stage of a pipeline: what the script keeps of it.
+    /// Runs forward and backward of a whole batch if the model is a pipeline stage, and returns its output.
+    ///
+    /// `None` for any other model.
     fn step(&self, _batch: &Batch, _samples: i64, _pass: &Pass) -> Option<Result<Option<Output>>> {
         None
     }
 
-    /// Whether Python's output object holds the loss too, as Hugging Face's does.
+    /// Returns true if Python's output object holds the loss, as that of Hugging Face does.
     fn output_holds_loss(&self) -> bool {
         false
     }
@@ -91,7 +96,7 @@ pub trait Network {
 ///
 /// # Errors
 ///
-/// There is no memory for it.
+/// Returns an error if memory runs out.
 pub fn build(job: &job::Job, builder: &Builder) -> Result<Box<dyn Network>> {
     if let Some(stage) = parallel::pipeline(job, builder)? {
         return Ok(stage);

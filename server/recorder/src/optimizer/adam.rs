@@ -1,4 +1,4 @@
-//! `torch.optim.Adam` and `torch.optim.AdamW`, which decays weights apart from the gradients.
+//! `torch.optim.Adam` and `torch.optim.AdamW`, which decays weights independently of the gradients.
 
 use shared::job::{self, OptimizerImplementation};
 use tch::{Kind, Tensor};
@@ -8,23 +8,22 @@ use super::lists::{self, FusedAdam, List};
 use crate::Result;
 use crate::numbers::Numbers as _;
 
-/// `torch.optim.Adam` and `torch.optim.AdamW`.
 #[derive(Debug)]
 pub(super) struct Adam {
-    /// Whether it is AdamW.
+    /// True for AdamW.
     decoupled: bool,
     learning_rate: f64,
     weight_decay: f64,
     betas: (f64, f64),
     epsilon: f64,
-    /// By parameter; `None` until its first step.
+    /// States by parameter; `None` until the parameter's first step.
     states: Vec<Option<State>>,
 }
 
-/// What is kept of a parameter's steps.
+/// State of one parameter.
 #[derive(Debug)]
 struct State {
-    /// Steps taken: on the device for the fused kernel, which counts there.
+    /// Number of steps taken; on the device for the fused kernel, which counts there.
     step: Count,
     exp_avg: Tensor,
     exp_avg_sq: Tensor,
@@ -32,7 +31,7 @@ struct State {
 
 #[derive(Debug)]
 enum Count {
-    /// Python keeps it in a tensor in host memory.
+    /// Python has it in a tensor in host memory.
     Host(i32),
     Device(Tensor),
 }
@@ -66,7 +65,7 @@ impl Adam {
         }
     }
 
-    /// `_multi_tensor_adam`.
+    /// Follows `_multi_tensor_adam`.
     fn foreach(&mut self, step: &Step<'_>) -> Result<()> {
         let corrections = self.corrections(step);
         let weights = &step.active.weights;
@@ -89,11 +88,11 @@ impl Adam {
         weights.addcdiv_(&averages, &denominators, &step_sizes)
     }
 
-    /// `_single_tensor_adam`.
+    /// Follows `_single_tensor_adam`.
     fn for_loop(&mut self, step: &Step<'_>) -> Result<()> {
         let corrections = self.corrections(step);
-        // Python's variables of these names hold their tensors until the next round, and let them go in this order:
-        // the last one here is the first.
+        // Python's variables of these names hold their tensors until the next iteration. In the end Python drops `grad`
+        // before `denom`; Rust drops the variable that was declared last first.
         let mut denominator: Option<Tensor> = None;
         let mut gradient;
         for (position, correction) in corrections.iter().enumerate() {
@@ -120,7 +119,7 @@ impl Adam {
         Ok(())
     }
 
-    /// `_fused_adam`.
+    /// Follows `_fused_adam`.
     fn fused(&self, step: &Step<'_>) -> Result<()> {
         let (averages, squares) = (self.list(step, |state| &state.exp_avg), self.list(step, |state| &state.exp_avg_sq));
         let steps: List = self.active_states(step).filter_map(State::device_step).collect();
@@ -136,13 +135,13 @@ impl Adam {
             found_inf: step.scaling.found_inf.into(),
         };
         lists::fused_adam_(&step.active.weights, &step.active.read()?, [&averages, &squares, &steps], &with)?;
-        // A step that was left out does not count.
+        // A skipped step does not count.
         step.scaling
             .found_inf
             .map_or(Ok(()), |found_inf| steps.sub_(&steps.iter().map(|_| found_inf.shallow_clone()).collect()))
     }
 
-    /// Counts a step, and says what it is corrected by for each active parameter.
+    /// Counts a step and returns the bias corrections of each active parameter.
     fn corrections(&mut self, step: &Step<'_>) -> Vec<Correction> {
         let (betas, learning_rate) = (self.betas, self.learning_rate);
         let correction = |&index| {
@@ -163,21 +162,21 @@ impl Adam {
         step.active.indices.iter().filter_map(|&index| self.states[index].as_ref())
     }
 
-    /// The state of an active parameter, which `step` has made.
+    /// Returns the state of an active parameter, which `step` has created.
     fn state(&mut self, index: usize) -> &mut State {
         self.states[index].as_mut().expect("an active parameter has its state")
     }
 }
 
-/// What the averages' start at zero is made up for with.
+/// Bias corrections, needed because the averages start at zero.
 struct Correction {
     step_size: f64,
-    /// Of the squares' correction.
+    /// Square root of the correction of the second moment.
     square_root: f64,
 }
 
 impl State {
-    /// The state before the first step, allocated in Python's order.
+    /// Creates the state before the first step, allocated in Python's order.
     fn new(step: &Step<'_>, index: usize, weight: &Tensor, implementation: OptimizerImplementation) -> Result<Self> {
         let zeros = |name| step.state_module(index, name).run(|| weight.f_zeros_like());
         let count = if implementation == OptimizerImplementation::Fused {
@@ -196,7 +195,7 @@ impl State {
         }
     }
 
-    /// Adds a step and returns their number.
+    /// Counts a step and returns the number of steps so far.
     fn count_host_step(&mut self) -> i32 {
         match &mut self.step {
             Count::Host(steps) => {

@@ -1,4 +1,4 @@
-//! `torch.nn.utils.clip_grad_norm_`.
+//! Gradient clipping: `torch.nn.utils.clip_grad_norm_`.
 
 use tch::Tensor;
 
@@ -7,10 +7,10 @@ use super::{Active, held};
 use crate::Result;
 use crate::numbers::Numbers as _;
 
-/// What keeps the division finite.
+/// Summand that keeps the division finite if the norm is 0.
 const EPSILON: f64 = 1e-6;
 
-/// Scales gradients down, so that their common Euclidean norm is at most `max_norm`.
+/// Scales gradients down so that their common Euclidean norm is at most `max_norm`.
 pub(super) fn clip_grad_norm(active: &Active, max_norm: f64, sharded: bool) -> Result<()> {
     let gradients = &active.gradients;
     if gradients.is_empty() {
@@ -21,20 +21,20 @@ pub(super) fn clip_grad_norm(active: &Active, max_norm: f64, sharded: bool) -> R
     let coefficient = total_norm.add_number(EPSILON)?.f_reciprocal()?.multiply_number(max_norm)?;
     let clamped = coefficient.at_most_number(1.0)?;
     held::summed(active)?.mul_tensor_(&clamped)?;
-    // Python lets its variables go in the order in which they came.
+    // Python drops its variables in the order in which they were assigned.
     drop(coefficient);
     drop(clamped);
     Ok(())
 }
 
-/// The Euclidean norm of all gradients together.
+/// Returns the Euclidean norm of all gradients together.
 fn total_norm(active: &Active) -> Result<Tensor> {
     let norms = held::summed(active)?.norm()?;
     let stacked = Tensor::f_stack(&held::apart(&norms, active)?, 0)?;
     lists::norm(&held::together(&stacked, active)?)
 }
 
-/// The same where each process has a part of each gradient: the parts' squared norms are summed over the processes.
+/// Returns the norm of sharded gradients: the squared norms of the shards are summed over the processes.
 fn total_norm_of_shards(gradients: &List) -> Result<Tensor> {
     let norms = gradients.norm()?;
     let parts = Tensor::f_stack(&norms, 0)?;

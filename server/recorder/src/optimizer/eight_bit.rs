@@ -1,7 +1,7 @@
-//! `bitsandbytes.optim.Adam8bit` and `AdamW8bit`: state in blocks of 8-bit numbers.
+//! `bitsandbytes.optim.Adam8bit` and `AdamW8bit`: optimizers with state in blocks of 8-bit numbers.
 //!
 //! Follows `bitsandbytes/optim/optimizer.py` of bitsandbytes 0.50. Its kernels work in place and are not part of
-//! PyTorch: the weights stay as they are.
+//! PyTorch, so that they are left out and the weights keep their values.
 
 use tch::{Device, Kind, Tensor};
 
@@ -9,19 +9,19 @@ use super::Step;
 use crate::place::Module;
 use crate::{Result, shim};
 
-/// Smaller tensors keep 32 bits: bitsandbytes' `min_8bit_size`.
+/// Smallest tensor with 8-bit state, in elements: bitsandbytes' `min_8bit_size`. Smaller tensors have 32-bit state.
 const LEAST_ELEMENTS: usize = 4096;
-/// Elements that share a scale.
+/// Number of elements that share a scale.
 const BLOCK: usize = 256;
-/// The numbers that 8 bits stand for.
+/// Number of values that 8 bits can represent.
 const CODES: i64 = 256;
 
-/// Adam with its two running averages in 8 bits.
+/// Adam with two running averages in 8 bits.
 #[derive(Debug)]
 pub(super) struct EightBit {
-    /// What the codes of the averages and of the squares stand for; made with the first state of 8 bits.
+    /// Tables of the values that codes stand for, for averages and squares; created with the first 8-bit state.
     codes: Option<[Tensor; 2]>,
-    /// By parameter; `None` until its first step.
+    /// States by parameter; `None` until the parameter's first step.
     states: Vec<Option<Vec<Tensor>>>,
 }
 
@@ -30,7 +30,7 @@ impl EightBit {
         Self { codes: None, states: (0..parameters).map(|_| None).collect() }
     }
 
-    /// `Optimizer8bit.step`, which waits for each parameter's kernel.
+    /// Follows `Optimizer8bit.step`, which synchronizes after each parameter's kernel.
     pub(super) fn step(&mut self, step: &Step<'_>) -> Result<()> {
         for (&index, weight) in step.active.indices.iter().zip(step.active.weights.iter()) {
             if self.states[index].is_none() {
@@ -41,7 +41,7 @@ impl EightBit {
         Ok(())
     }
 
-    /// `Optimizer2State.init_state`.
+    /// Follows `Optimizer2State.init_state`.
     fn state(&mut self, step: &Step<'_>, index: usize, weight: &Tensor) -> Result<Vec<Tensor>> {
         let device = weight.device();
         let zeros = |name: &str, size: &[i64], kind| {
@@ -64,7 +64,7 @@ impl EightBit {
     }
 }
 
-/// The two tables, from the host: their values are read by kernels only.
+/// Copies the two tables from the host; only kernels read their values, so zeros suffice.
 fn codes(device: Device) -> Result<[Tensor; 2]> {
     let table = |name| {
         let table = Tensor::f_zeros([CODES], (Kind::Float, Device::Cpu))?;

@@ -1,6 +1,6 @@
-//! Gradients of a model that is divided among processes, as DTensor brings them where an operation needs them.
+//! Redistributes gradients of a tensor-parallel model where an operation needs them, as DTensor does.
 //!
-//! Each operation asks anew, and what it asked for is freed with it. Where nothing is divided, nothing happens here.
+//! Each operation redistributes anew, and its result is freed with it. Without tensor parallelism nothing happens here.
 
 use tch::Tensor;
 
@@ -10,7 +10,7 @@ use crate::Result;
 use crate::builder::Holding;
 use crate::numbers::Numbers as _;
 
-/// A gradient as an operation reads it that also reads the weights: their part of it, summed over the processes.
+/// Returns a gradient for an operation that also reads the weights: this process's part, summed over the processes.
 pub(super) fn read(gradient: &Tensor, holding: Holding) -> Result<Tensor> {
     match holding {
         Holding::All | Holding::Part => Ok(gradient.shallow_clone()),
@@ -22,7 +22,7 @@ pub(super) fn read(gradient: &Tensor, holding: Holding) -> Result<Tensor> {
     }
 }
 
-/// The gradients, each summed over the processes; operations in place change the sums.
+/// Returns the gradients, each summed over the processes; in-place operations change the sums.
 pub(super) fn summed(active: &Active) -> Result<List> {
     let of = |(gradient, holding): (&Tensor, &Holding)| match holding {
         Holding::GradientOfPart => lists::clone(gradient),
@@ -31,20 +31,22 @@ pub(super) fn summed(active: &Active) -> Result<List> {
     active.gradients.iter().zip(&active.holdings).map(of).collect()
 }
 
-/// Norms of gradients, such that those of all processes add up: one that all have is divided among them.
+/// Returns norms of gradients that can be summed over the processes.
+///
+/// The norm of a gradient that all processes hold is divided among them.
 pub(super) fn apart(norms: &List, active: &Active) -> Result<List> {
     if !is_divided(active) {
         return Ok(norms.share());
     }
     let of = |(norm, holding): (&Tensor, &Holding)| match holding {
         Holding::Part => Ok(norm.shallow_clone()),
-        // By the square root of their number; which that is changes no allocation.
+        // PyTorch divides by the square root of the number of processes; the divisor does not affect allocations.
         _ => norm.divide_number(1.0),
     };
     norms.iter().zip(&active.holdings).map(of).collect()
 }
 
-/// The norms of all processes together.
+/// Combines the norms of all processes.
 pub(super) fn together(norms: &Tensor, active: &Active) -> Result<Tensor> {
     if !is_divided(active) {
         return Ok(norms.shallow_clone());

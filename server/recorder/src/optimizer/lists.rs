@@ -1,4 +1,4 @@
-//! The operations that optimizers are made of and that tch leaves out, above all those on lists of tensors.
+//! Operations that optimizers consist of and tch lacks, mostly those on lists of tensors.
 #![allow(unsafe_code, reason = "every call into shim/lists.cpp is here")]
 
 use std::ffi::{c_char, c_void};
@@ -12,17 +12,17 @@ use crate::shim::check;
 type Pointer = *mut c_void;
 type Message = *mut c_char;
 
-/// What C++ sees of a list.
+/// A list as C++ sees it.
 #[repr(C)]
 struct RawList {
     tensors: *const Pointer,
     count: usize,
 }
 
-/// What `_fused_adam_` and `_fused_adamw_` know besides their lists.
+/// Options of `_fused_adam_` and `_fused_adamw_`.
 #[repr(C)]
 pub(super) struct FusedAdam<'a> {
-    /// Whether it is AdamW.
+    /// True for AdamW.
     pub(super) decoupled: bool,
     pub(super) learning_rate: f64,
     pub(super) beta1: f64,
@@ -33,11 +33,11 @@ pub(super) struct FusedAdam<'a> {
     pub(super) found_inf: Pointing<'a>,
 }
 
-/// What `_fused_sgd_` knows besides its lists.
+/// Options of `_fused_sgd_`.
 #[repr(C)]
 pub(super) struct FusedSgd<'a> {
     pub(super) nesterov: bool,
-    /// Whether the momentum buffers are unset.
+    /// True if the momentum buffers are uninitialized.
     pub(super) first_step: bool,
     pub(super) learning_rate: f64,
     pub(super) momentum: f64,
@@ -46,7 +46,7 @@ pub(super) struct FusedSgd<'a> {
     pub(super) found_inf: Pointing<'a>,
 }
 
-/// A tensor that the fused kernels can do without.
+/// An optional tensor argument of the fused kernels.
 #[repr(transparent)]
 pub(super) struct Pointing<'a>(Pointer, std::marker::PhantomData<&'a Tensor>);
 
@@ -95,7 +95,7 @@ fn pointer(tensor: &Tensor) -> Pointer {
 
 /// Tensors that an operation on lists reads or changes.
 ///
-/// Every call below is sound for the same reason: the handles live as long as the list, and the call keeps none.
+/// Every call below is sound for the same reason: the handles live as long as the list, and the callee keeps none.
 #[derive(Debug, Default)]
 pub(super) struct List {
     tensors: Vec<Tensor>,
@@ -107,7 +107,7 @@ impl List {
         RawList { tensors: self.pointers.as_ptr(), count: self.pointers.len() }
     }
 
-    /// Runs an operation that fills a list of as many tensors.
+    /// Runs an operation that returns one tensor for each tensor of the list.
     fn filled(&self, operation: impl FnOnce(RawList, *mut Pointer) -> Message) -> Result<Self> {
         let mut out = vec![std::ptr::null_mut(); self.pointers.len()];
         check(operation(self.raw(), out.as_mut_ptr()))?;
@@ -115,98 +115,93 @@ impl List {
         Ok(out.into_iter().map(|tensor: Pointer| unsafe { Tensor::from_ptr(tensor.cast()) }).collect())
     }
 
-    /// Appends a handle.
     pub(super) fn push(&mut self, tensor: Tensor) {
         self.pointers.push(pointer(&tensor));
         self.tensors.push(tensor);
     }
 
-    /// The same tensors.
+    /// Returns a list of handles of the same tensors.
     pub(super) fn share(&self) -> Self {
         self.iter().map(Tensor::shallow_clone).collect()
     }
 
-    /// `self + alpha * other`, new tensors.
+    /// Returns `self + alpha * other` in new tensors.
     pub(super) fn add(&self, other: &Self, alpha: f64) -> Result<Self> {
         // SAFETY: see `List`.
         self.filled(|list, out| unsafe { snapscope_foreach_add(list, other.raw(), alpha, out) })
     }
 
-    /// Adds `alpha * other`.
+    /// Adds `alpha * other` in place.
     pub(super) fn add_(&self, other: &Self, alpha: f64) -> Result<()> {
         // SAFETY: see `List`.
         check(unsafe { snapscope_foreach_add_(self.raw(), other.raw(), alpha) })
     }
 
-    /// Adds a number.
     pub(super) fn add_scalar_(&self, scalar: f64) -> Result<()> {
         // SAFETY: see `List`.
         check(unsafe { snapscope_foreach_add_scalar_(self.raw(), scalar) })
     }
 
-    /// Subtracts `other`.
     pub(super) fn sub_(&self, other: &Self) -> Result<()> {
         // SAFETY: see `List`.
         check(unsafe { snapscope_foreach_sub_(self.raw(), other.raw()) })
     }
 
-    /// Multiplies by a number.
     pub(super) fn mul_scalar_(&self, scalar: f64) -> Result<()> {
         // SAFETY: see `List`.
         check(unsafe { snapscope_foreach_mul_scalar_(self.raw(), scalar) })
     }
 
-    /// Multiplies by a number on the device.
+    /// Multiplies by a number that is on the device.
     pub(super) fn mul_tensor_(&self, factor: &Tensor) -> Result<()> {
         // SAFETY: see `List`.
         check(unsafe { snapscope_foreach_mul_tensor_(self.raw(), pointer(factor)) })
     }
 
-    /// Divides each tensor by its number.
+    /// Divides each tensor by the divisor at its position.
     pub(super) fn div_(&self, divisors: &[f64]) -> Result<()> {
         assert_eq!(divisors.len(), self.len());
         // SAFETY: see `List`; there is a divisor for each tensor.
         check(unsafe { snapscope_foreach_div_(self.raw(), divisors.as_ptr()) })
     }
 
-    /// Square roots, new tensors.
+    /// Returns the square roots in new tensors.
     pub(super) fn sqrt(&self) -> Result<Self> {
         // SAFETY: see `List`.
         self.filled(|list, out| unsafe { snapscope_foreach_sqrt(list, out) })
     }
 
-    /// The Euclidean norm of each tensor.
+    /// Returns the Euclidean norm of each tensor.
     pub(super) fn norm(&self) -> Result<Self> {
         // SAFETY: see `List`.
         self.filled(|list, out| unsafe { snapscope_foreach_norm(list, out) })
     }
 
-    /// Fills with zeros.
     pub(super) fn zero_(&self) -> Result<()> {
         // SAFETY: see `List`.
         check(unsafe { snapscope_foreach_zero_(self.raw()) })
     }
 
-    /// Moves towards `end` by this share of the way.
+    /// Moves each tensor towards `end` by the fraction `weight` of the distance.
     pub(super) fn lerp_(&self, end: &Self, weight: f64) -> Result<()> {
         // SAFETY: see `List`.
         check(unsafe { snapscope_foreach_lerp_(self.raw(), end.raw(), weight) })
     }
 
-    /// Adds `value * a * b`.
+    /// Adds `value * a * b` in place.
     pub(super) fn addcmul_(&self, a: &Self, b: &Self, value: f64) -> Result<()> {
         // SAFETY: see `List`.
         check(unsafe { snapscope_foreach_addcmul_(self.raw(), a.raw(), b.raw(), value) })
     }
 
-    /// Adds `value * a / b`, each tensor with its own value.
+    /// Adds `value * a / b` in place, with one value for each tensor.
     pub(super) fn addcdiv_(&self, a: &Self, b: &Self, values: &[f64]) -> Result<()> {
         assert_eq!(values.len(), self.len());
         // SAFETY: see `List`; there is a value for each tensor.
         check(unsafe { snapscope_foreach_addcdiv_(self.raw(), a.raw(), b.raw(), values.as_ptr()) })
     }
 
-    /// Multiplies gradients by `inverse_scale`, and sets `found_inf` to 1 where one is not finite.
+    /// Multiplies gradients by `inverse_scale`, and sets `found_inf` to 1 if one is not finite.
     pub(super) fn unscale_(&self, found_inf: &Tensor, inverse_scale: &Tensor) -> Result<()> {
         // SAFETY: see `List`.
         check(unsafe { snapscope_unscale_(self.raw(), pointer(found_inf), pointer(inverse_scale)) })
@@ -230,13 +225,13 @@ impl FromIterator<Tensor> for List {
 }
 
 impl Drop for List {
-    /// Lets the last tensor go first, as Python's lists and tuples do.
+    /// Drops the tensors from the last to the first, as Python's lists and tuples do.
     fn drop(&mut self) {
         while self.tensors.pop().is_some() {}
     }
 }
 
-/// Adam in one kernel.
+/// Runs Adam in one kernel.
 pub(super) fn fused_adam_(
     weights: &List,
     gradients: &List,
@@ -248,13 +243,13 @@ pub(super) fn fused_adam_(
     check(unsafe { snapscope_fused_adam_(weights.raw(), gradients.raw(), states.0, states.1, states.2, with) })
 }
 
-/// Stochastic gradient descent in one kernel; `buffers` is empty without momentum.
+/// Runs stochastic gradient descent in one kernel; `buffers` is empty without momentum.
 pub(super) fn fused_sgd_(weights: &List, gradients: &List, buffers: &List, with: &FusedSgd<'_>) -> Result<()> {
     // SAFETY: see `List`; `with` has the layout of the shim's struct.
     check(unsafe { snapscope_fused_sgd_(weights.raw(), gradients.raw(), buffers.raw(), with) })
 }
 
-/// Runs an operation that makes one tensor.
+/// Runs an operation that returns one tensor.
 fn made(operation: impl FnOnce(*mut Pointer) -> Message) -> Result<Tensor> {
     let mut out = std::ptr::null_mut();
     check(operation(&mut out))?;
@@ -262,43 +257,42 @@ fn made(operation: impl FnOnce(*mut Pointer) -> Message) -> Result<Tensor> {
     Ok(unsafe { Tensor::from_ptr(out.cast()) })
 }
 
-/// A copy.
 pub(super) fn clone(tensor: &Tensor) -> Result<Tensor> {
     // SAFETY: the handle lives.
     made(|out| unsafe { snapscope_clone(pointer(tensor), out) })
 }
 
-/// The Euclidean norm of all elements.
+/// Returns the Euclidean norm of all elements.
 pub(super) fn norm(tensor: &Tensor) -> Result<Tensor> {
     // SAFETY: the handle lives.
     made(|out| unsafe { snapscope_norm(pointer(tensor), out) })
 }
 
-/// `tensor + alpha * other`, a new tensor.
+/// Returns `tensor + alpha * other` in a new tensor.
 pub(super) fn add(tensor: &Tensor, other: &Tensor, alpha: f64) -> Result<Tensor> {
     // SAFETY: both handles live.
     made(|out| unsafe { snapscope_add(pointer(tensor), pointer(other), alpha, out) })
 }
 
-/// Adds `alpha * other`.
+/// Adds `alpha * other` in place.
 pub(super) fn add_(tensor: &Tensor, other: &Tensor, alpha: f64) -> Result<()> {
     // SAFETY: both handles live.
     check(unsafe { snapscope_add_(pointer(tensor), pointer(other), alpha) })
 }
 
-/// Adds `value * a * b`.
+/// Adds `value * a * b` in place.
 pub(super) fn addcmul_(tensor: &Tensor, a: &Tensor, b: &Tensor, value: f64) -> Result<()> {
     // SAFETY: all handles live.
     check(unsafe { snapscope_addcmul_(pointer(tensor), pointer(a), pointer(b), value) })
 }
 
-/// Adds `value * a / b`.
+/// Adds `value * a / b` in place.
 pub(super) fn addcdiv_(tensor: &Tensor, a: &Tensor, b: &Tensor, value: f64) -> Result<()> {
     // SAFETY: all handles live.
     check(unsafe { snapscope_addcdiv_(pointer(tensor), pointer(a), pointer(b), value) })
 }
 
-/// Takes the gradient away from a parameter: `parameter.grad = None`.
+/// Drops the gradient of a parameter: `parameter.grad = None`.
 pub(super) fn reset_gradient(parameter: &Tensor) {
     // SAFETY: the handle lives.
     unsafe { snapscope_reset_gradient(pointer(parameter)) }

@@ -1,8 +1,8 @@
-//! Optimizers, clipping and the gradient scaler, as PyTorch 2.11's Python has them, operation by operation.
+//! Optimizers, clipping and the gradient scaler, following PyTorch 2.11's Python operation by operation.
 //!
-//! Temporary tensors are made in Python's order and freed where and in which order Python frees them: they decide
-//! the peak. Sources: `torch/optim/{sgd,adam}.py`, `torch/nn/utils/clip_grad.py`, `torch/amp/grad_scaler.py`.
-//! All parameters have one number format and one device, so that Python's groups of lists are one.
+//! Temporary tensors are created and freed in Python's order, because their lifetimes decide the peak. Sources:
+//! `torch/optim/{sgd,adam}.py`, `torch/nn/utils/clip_grad.py`, `torch/amp/grad_scaler.py`. All parameters have one
+//! dtype and one device, so that Python's grouping of tensors yields a single group.
 
 mod lists;
 
@@ -28,26 +28,25 @@ use lists::List;
 use offload::Offload;
 use sgd::Sgd;
 
-/// An optimizer with its parameters and its state.
 #[derive(Debug)]
 pub struct Optimizer {
     module: Module,
     rule: Rule,
     implementation: OptimizerImplementation,
     parameters: Vec<Parameter>,
-    /// What is on the host instead.
+    /// Parameters whose state is on the host.
     offload: Option<Offload>,
-    /// Whether each parameter is a part of one that several processes have.
+    /// True if each parameter is a shard of a larger one.
     sharded: bool,
     whole: Option<Whole>,
 }
 
-/// The parameters of all processes, where each steps a share of them.
+/// The parameters of all processes, if each process steps only a share of them.
 #[derive(Debug)]
 pub(crate) struct Whole {
-    /// In the order of the model.
+    /// Parameters in the order of the model.
     pub(crate) parameters: Vec<Parameter>,
-    /// What the weights are views of, if anything.
+    /// Tensors that the weights are views of, if any.
     pub(crate) _buckets: Vec<Tensor>,
 }
 
@@ -59,11 +58,11 @@ enum Rule {
 }
 
 impl Optimizer {
-    /// An optimizer of these parameters; its state comes into being with the first step.
+    /// Creates an optimizer of these parameters; its state is allocated at the first step.
     ///
     /// # Errors
     ///
-    /// The host has no pinned memory for what is offloaded.
+    /// Returns an error if the host has not enough pinned memory for offloaded parameters.
     pub fn new(config: job::Optimizer, mut parameters: Vec<Parameter>) -> Result<Self> {
         let offload = match config.storage {
             OptimizerStorage::Host { gradients } => Some(Offload::take(&mut parameters, gradients)?),
@@ -87,31 +86,31 @@ impl Optimizer {
         Ok(Self { module, rule, implementation, parameters, offload, sharded: false, whole: None })
     }
 
-    /// The same optimizer, which clips and clears the gradients of other parameters too.
+    /// Makes the optimizer clip and clear the gradients of all processes' parameters.
     pub(crate) fn with_whole(self, whole: Option<Whole>) -> Self {
         Self { whole, ..self }
     }
 
-    /// The parameters whose gradients are clipped and cleared.
+    /// Returns the parameters whose gradients are clipped and cleared.
     fn all(&self) -> &[Parameter] {
         self.whole.as_ref().map_or(&self.parameters, |whole| &whole.parameters)
     }
 
-    /// The same optimizer, whose parameters are shards or not.
+    /// Sets whether the parameters are shards.
     pub fn with_shards(self, sharded: bool) -> Self {
         Self { sharded, ..self }
     }
 
-    /// Changes the parameters that have a gradient.
+    /// Updates the parameters that have a gradient.
     ///
     /// # Errors
     ///
-    /// An operation fails, most likely for lack of memory.
+    /// Returns an error if an operation fails, most likely because memory runs out.
     pub fn step(&mut self) -> Result<()> {
         self.step_scaled(&Scaling::default())
     }
 
-    /// A step that a fused kernel leaves out where the scaler has found an infinity.
+    /// Takes a step; a fused kernel skips it if the scaler has found an infinity.
     fn step_scaled(&mut self, scaling: &Scaling<'_>) -> Result<()> {
         let _no_grad = tch::no_grad_guard();
         let step = Step { active: Active::of(&self.parameters)?, parameters: &self.parameters, scaling };
@@ -125,9 +124,9 @@ impl Optimizer {
         self.offload.as_mut().map_or(Ok(()), Offload::step)
     }
 
-    /// Whether steps scale gradients and look for infinities themselves: `_step_supports_amp_scaling`.
+    /// Returns true if steps unscale gradients and check for infinities themselves: `_step_supports_amp_scaling`.
     ///
-    /// `ZeroRedundancyOptimizer` does not say so of the optimizer inside it.
+    /// `ZeroRedundancyOptimizer` does not forward this flag of the optimizer inside it.
     fn is_fused(&self) -> bool {
         self.implementation == OptimizerImplementation::Fused && self.whole.is_none()
     }
@@ -136,7 +135,7 @@ impl Optimizer {
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn zero_grad(&mut self, how: ZeroGrad) -> Result<()> {
         if how == ZeroGrad::SetToNone {
             self.offload.iter().for_each(Offload::reset_gradients);
@@ -150,40 +149,39 @@ impl Optimizer {
         gradients.iter().try_for_each(|gradient| gradient.shallow_clone().f_zero_().map(drop))
     }
 
-    /// Scales the gradients down, so that their common norm is at most `max_norm`: `clip_grad_norm_`.
+    /// Scales gradients down so that their common norm is at most `max_norm`: `clip_grad_norm_`.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn clip_grad_norm(&self, max_norm: f64) -> Result<()> {
         Module::named("clip_grad_norm").run(|| clip::clip_grad_norm(&Active::of(self.all())?, max_norm, self.sharded))
     }
 
-    /// The gradients that there are, as a script would name them.
+    /// Returns handles of the existing gradients, as a script would keep them.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn share_gradients(&self) -> Result<Vec<Tensor>> {
         Ok(self.gradients()?.iter().map(Tensor::shallow_clone).collect())
     }
 
-    /// The gradients that there are.
+    /// Returns the existing gradients.
     fn gradients(&self) -> Result<List> {
         Ok(Active::of(self.all())?.gradients)
     }
 }
 
-/// What a fused step gets from a [`GradScaler`].
+/// Arguments of a fused step that come from a [`GradScaler`].
 #[derive(Debug, Default)]
 struct Scaling<'a> {
-    /// What gradients are divided by; `None` where that is done.
+    /// Divisor of the gradients; `None` if they are already unscaled.
     grad_scale: Option<&'a Tensor>,
-    /// 1 where a gradient is not finite.
+    /// 1 if a gradient is not finite.
     found_inf: Option<&'a Tensor>,
 }
 
-/// One step of an optimizer.
 struct Step<'a> {
     active: Active,
     parameters: &'a [Parameter],
@@ -191,16 +189,16 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// The module of an active parameter's state, such as `head.weight.exp_avg`.
+    /// Returns the module of an active parameter's state, such as `head.weight.exp_avg`.
     fn state_module(&self, index: usize, name: &str) -> Module {
         self.parameters[index].module.child(name)
     }
 }
 
-/// The parameters that have a gradient.
+/// Parameters that have a gradient.
 #[derive(Debug, Default)]
 struct Active {
-    /// Their places among the parameters.
+    /// Positions of these parameters among all parameters.
     indices: Vec<usize>,
     weights: List,
     gradients: List,
@@ -222,12 +220,12 @@ impl Active {
         Ok(active)
     }
 
-    /// One of the gradients, as [`Active::read`] has them.
+    /// Returns one gradient as [`Active::read`] does.
     fn read_one(&self, position: usize) -> Result<Tensor> {
         held::read(&self.gradients[position], self.holdings[position])
     }
 
-    /// The gradients as an operation with weights or numbers reads them: see [`held::read`].
+    /// Returns the gradients for an operation that also reads weights or numbers; see [`held::read`].
     fn read(&self) -> Result<List> {
         self.gradients.iter().zip(&self.holdings).map(|(gradient, holding)| held::read(gradient, *holding)).collect()
     }

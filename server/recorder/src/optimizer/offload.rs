@@ -1,4 +1,4 @@
-//! torchao's `CPUOffloadOptimizer`: large parameters are the host's, small ones stay with an optimizer on the device.
+//! torchao's `CPUOffloadOptimizer`: moves large parameters to the host; an optimizer on the device steps small ones.
 
 use tch::Tensor;
 
@@ -7,10 +7,10 @@ use crate::Result;
 use crate::builder::Parameter;
 use crate::saving::HostOptimizer;
 
-/// Smaller tensors stay on the device: torchao's `minimal_size`.
+/// Smallest tensor that is offloaded, in elements: torchao's `minimal_size`.
 const LEAST_ELEMENTS: usize = 4096;
 
-/// The parameters whose state is on the host.
+/// Parameters whose state is on the host.
 #[derive(Debug)]
 pub(super) struct Offload {
     optimizer: HostOptimizer,
@@ -18,7 +18,7 @@ pub(super) struct Offload {
 }
 
 impl Offload {
-    /// Takes the large parameters, and leaves the others; `gradients` frees those that the host has.
+    /// Takes the large parameters out of `parameters`; `gradients` frees device gradients once the host has them.
     pub(super) fn take(parameters: &mut Vec<Parameter>, gradients: bool) -> Result<Self> {
         let mut optimizer = HostOptimizer::new(gradients)?;
         let (large, small) = std::mem::take(parameters).into_iter().partition(Self::takes);
@@ -34,12 +34,12 @@ impl Offload {
         parameter.tensor.numel() >= LEAST_ELEMENTS
     }
 
-    /// Brings the weights back.
+    /// Copies the weights back to the device.
     pub(super) fn step(&mut self) -> Result<()> {
         self.optimizer.step()
     }
 
-    /// Frees the gradients on the device that are there.
+    /// Frees the remaining gradients on the device.
     pub(super) fn reset_gradients(&self) {
         self.weights.iter().for_each(lists::reset_gradient);
     }

@@ -1,4 +1,4 @@
-//! `torch.amp.GradScaler`: keeps float16 gradients from vanishing.
+//! `torch.amp.GradScaler`: scales losses so that float16 gradients do not underflow.
 
 use tch::{Device, Kind, Tensor};
 
@@ -10,20 +10,20 @@ use crate::place::Module;
 const INITIAL_SCALE: f64 = 65536.0;
 const GROWTH_FACTOR: f64 = 2.0;
 const BACKOFF_FACTOR: f64 = 0.5;
-/// Steps without an infinity after which the scale grows.
+/// Number of steps without an infinity after which the scale grows.
 const GROWTH_INTERVAL: i64 = 2000;
 
 /// `torch.amp.GradScaler` for one optimizer, with PyTorch's defaults.
 ///
-/// A step is [`scale`](Self::scale), backward, [`unscale`](Self::unscale) where gradients are looked at,
-/// [`step`](Self::step), [`update`](Self::update).
+/// A step calls [`scale`](Self::scale), backward, [`unscale`](Self::unscale) if gradients are clipped,
+/// [`step`](Self::step), and [`update`](Self::update).
 #[derive(Debug)]
 pub struct GradScaler {
     module: Module,
     device: Device,
-    /// Made when a loss is scaled first.
+    /// Created when the first loss is scaled.
     scale: Option<Scale>,
-    /// 1 on the device where a gradient of this step was not finite; `None` until that is known.
+    /// 1 on the device if a gradient of this step is not finite; `None` until that is checked.
     found_inf: Option<Tensor>,
     unscaled: bool,
 }
@@ -31,7 +31,7 @@ pub struct GradScaler {
 #[derive(Debug)]
 struct Scale {
     factor: Tensor,
-    /// Steps since the scale changed last.
+    /// Number of steps since the scale changed.
     growth: Tensor,
 }
 
@@ -43,16 +43,16 @@ impl Scale {
 }
 
 impl GradScaler {
-    /// A scaler whose tensors come into being with the first loss.
+    /// Creates a scaler whose tensors are allocated with the first loss.
     pub fn new(device: Device) -> Self {
         Self { module: Module::named("grad_scaler"), device, scale: None, found_inf: None, unscaled: false }
     }
 
-    /// The loss whose gradients don't vanish.
+    /// Returns the scaled loss.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn scale(&mut self, loss: &Tensor) -> Result<Tensor> {
         self.module.run(|| loss.f_mul(&self.ready()?.factor))
     }
@@ -61,7 +61,7 @@ impl GradScaler {
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn unscale(&mut self, optimizer: &Optimizer) -> Result<()> {
         self.module.run(|| {
             let reciprocal = self.ready()?.factor.f_to_kind(Kind::Double)?.f_reciprocal()?;
@@ -73,11 +73,11 @@ impl GradScaler {
         })
     }
 
-    /// The optimizer's step, unless a gradient is not finite.
+    /// Takes the optimizer's step, unless a gradient is not finite.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn step(&mut self, optimizer: &mut Optimizer) -> Result<()> {
         if optimizer.is_fused() {
             return self.step_fused(optimizer);
@@ -89,14 +89,15 @@ impl GradScaler {
         if found_inf == 0.0 { optimizer.step() } else { Ok(()) }
     }
 
-    /// A step whose kernel unscales, and looks at what was found.
+    /// Takes a step whose kernel unscales gradients and skips the update after an infinity.
     fn step_fused(&mut self, optimizer: &mut Optimizer) -> Result<()> {
         let (found_inf, grad_scale) = self.module.run(|| {
             if !self.unscaled {
                 let one = full(1.0, Kind::Float, self.device)?;
                 self.unscale_by(optimizer, &one)?;
             }
-            // Python's `sum` of one tensor is 0 plus it, and its product with the optimizer's own scale is it times 1.
+            // Python's `sum` of one tensor computes `0 + tensor`, and the scale is multiplied by the optimizer's own
+            // scale, 1. Both operations allocate.
             let found_inf = self.found_inf.as_ref().map(|found_inf| found_inf.add_number(0)).transpose()?;
             let grad_scale = if self.unscaled { None } else { Some(self.ready()?.factor.multiply_number(1)?) };
             Ok((found_inf, grad_scale))
@@ -104,11 +105,11 @@ impl GradScaler {
         optimizer.step_scaled(&Scaling { grad_scale: grad_scale.as_ref(), found_inf: found_inf.as_ref() })
     }
 
-    /// Adapts the scale to what the step has found.
+    /// Adapts the scale to whether the step found an infinity.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub fn update(&mut self) -> Result<()> {
         self.unscaled = false;
         let Some(found_inf) = self.found_inf.take() else { return Ok(()) };
@@ -118,7 +119,7 @@ impl GradScaler {
         Ok(())
     }
 
-    /// The scale, which is made when it is asked for first.
+    /// Returns the scale, and creates it at the first call.
     fn ready(&mut self) -> Result<&mut Scale> {
         match self.scale {
             Some(ref mut scale) => Ok(scale),
@@ -126,10 +127,11 @@ impl GradScaler {
         }
     }
 
-    /// Multiplies the gradients and notes infinities, as `_unscale_grads_` does: on copies of both numbers.
+    /// Multiplies the gradients and checks for infinities like `_unscale_grads_`, on copies of both scalars.
     fn unscale_by(&mut self, optimizer: &Optimizer, inverse: &Tensor) -> Result<()> {
         let mut found_inf = full(0.0, Kind::Float, self.device)?;
-        // A virtual GPU that keeps copies runs no kernel: what was copied there before would be read as an infinity.
+        // On a virtual GPU that keeps small copies no kernel writes this 0, so that an earlier copy at this address
+        // would be read as an infinity.
         found_inf.f_copy_(&Tensor::f_zeros([0; 0], (Kind::Float, Device::Cpu))?)?;
         let gradients = optimizer.gradients()?;
         if gradients.is_empty() {

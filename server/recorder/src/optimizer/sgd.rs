@@ -1,4 +1,4 @@
-//! `torch.optim.SGD`, without dampening.
+//! `torch.optim.SGD` without dampening.
 
 use shared::job::{self, OptimizerImplementation};
 use tch::Tensor;
@@ -8,14 +8,13 @@ use super::lists::{self, FusedSgd, List};
 use crate::Result;
 use crate::numbers::Numbers as _;
 
-/// `torch.optim.SGD`.
 #[derive(Debug)]
 pub(super) struct Sgd {
     learning_rate: f64,
     weight_decay: f64,
     momentum: f64,
     nesterov: bool,
-    /// By parameter; `None` until its first step, and without momentum.
+    /// Momentum buffers by parameter; `None` until the parameter's first step, and without momentum.
     buffers: Vec<Option<Tensor>>,
 }
 
@@ -41,7 +40,7 @@ impl Sgd {
         self.momentum != 0.0
     }
 
-    /// `_multi_tensor_sgd`.
+    /// Follows `_multi_tensor_sgd`.
     fn foreach(&mut self, step: &Step<'_>) -> Result<()> {
         let (weights, gradients) = (&step.active.weights, &step.active.gradients);
         let decayed = if self.weight_decay == 0.0 { None } else { Some(gradients.add(weights, self.weight_decay)?) };
@@ -54,12 +53,12 @@ impl Sgd {
             gradients.add_(&buffers, self.momentum)?;
             return weights.add_(gradients, -self.learning_rate);
         }
-        // Python's variable takes the buffers in place of the decayed gradients.
+        // Python assigns the buffers to the variable of the decayed gradients, which frees these.
         drop(decayed);
         weights.add_(&buffers, -self.learning_rate)
     }
 
-    /// The buffers after this step's gradients; at the first step they are made.
+    /// Returns the buffers updated by this step's gradients, and creates them at the first step.
     fn foreach_buffers(&mut self, step: &Step<'_>, gradients: &List) -> Result<List> {
         let known: Option<List> = self.active_buffers(step).collect();
         if let Some(buffers) = known {
@@ -71,9 +70,9 @@ impl Sgd {
         indices.map(|(&index, gradient)| self.buffer(step, index, gradient)).collect()
     }
 
-    /// `_single_tensor_sgd`.
+    /// Follows `_single_tensor_sgd`.
     fn for_loop(&mut self, step: &Step<'_>) -> Result<()> {
-        // Python's variable of this name holds its tensor until the next round.
+        // Python's variable of this name holds its tensor until the next iteration.
         let mut gradient;
         for (position, &index) in step.active.indices.iter().enumerate() {
             let weight = &step.active.weights[position];
@@ -90,7 +89,7 @@ impl Sgd {
         Ok(())
     }
 
-    /// `_fused_sgd`.
+    /// Follows `_fused_sgd`.
     fn fused(&mut self, step: &Step<'_>) -> Result<()> {
         let first_step = self.has_momentum() && self.active_buffers(step).all(|buffer| buffer.is_none());
         if first_step {
@@ -112,7 +111,7 @@ impl Sgd {
         lists::fused_sgd_(&step.active.weights, &step.active.gradients, &buffers, &with)
     }
 
-    /// A parameter's buffer after this gradient; at the first step it is the gradient's copy.
+    /// Returns a parameter's buffer updated by this gradient; at the first step it is a copy of the gradient.
     fn buffer(&mut self, step: &Step<'_>, index: usize, gradient: &Tensor) -> Result<Tensor> {
         if let Some(buffer) = &mut self.buffers[index] {
             buffer.multiply_number_(self.momentum)?;

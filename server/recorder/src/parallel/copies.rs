@@ -1,4 +1,4 @@
-//! What a replica is built from: copies of the model's tensors, by the module that has them.
+//! Copies of the model's tensors, by module, from which a replica is built.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use tch::{TchError, Tensor};
 use crate::Result;
 use crate::place::Module;
 
-/// The copies of one device, and the modules of its replica, which are the same in each forward pass.
+/// Copies on one device, and the modules of its replica, which stay the same for all forward passes.
 #[derive(Debug)]
 pub(crate) struct Copies {
     root: Module,
@@ -17,17 +17,17 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Nothing yet, for the replica that is this module.
+    /// Creates an empty set of copies for the replica with this root module.
     pub(super) fn new(root: Module) -> Self {
         Self { root, modules: RefCell::default(), tensors: RefCell::default() }
     }
 
-    /// The replica as a whole.
+    /// Returns the module of the whole replica.
     pub(crate) fn root(&self) -> Module {
         self.root
     }
 
-    /// A module of the replica; it is made at the first time.
+    /// Returns a module of the replica, and creates it at the first call.
     pub(crate) fn module(&self, parent: Module, name: &str) -> Module {
         let key = (parent, name.to_owned());
         *self.modules.borrow_mut().entry(key).or_insert_with(|| parent.child(name))
@@ -38,11 +38,11 @@ impl Copies {
         self.tensors.borrow_mut().extend(copies.map(|(module, tensor)| (module.path(), tensor)));
     }
 
-    /// The copy that a module of the replica has.
+    /// Takes the copy that belongs to a module of the replica.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// Returns an error if the module has no copy.
     pub(crate) fn take(&self, module: Module) -> Result<Tensor> {
         let path = module.path();
         let original = path.strip_prefix(&self.root.path()).and_then(|rest| rest.strip_prefix('.'));
@@ -50,7 +50,7 @@ impl Copies {
         original.and_then(|original| self.tensors.borrow_mut().remove(original)).ok_or_else(missing)
     }
 
-    /// Drops what no module has taken.
+    /// Drops the copies that no module has taken.
     pub(super) fn clear(&self) {
         self.tensors.borrow_mut().clear();
     }

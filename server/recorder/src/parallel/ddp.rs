@@ -1,7 +1,7 @@
-//! `DistributedDataParallel`: this process has the whole model, and averages its gradients with others.
+//! `DistributedDataParallel`: this process has the whole model, and averages its gradients with other processes.
 //!
-//! The gradients go through buckets, which are as large as all of them together.
-//! c10d's own reducer makes the buckets; the other processes are taken to have what this one has.
+//! The gradients go through buckets, which together are as large as the gradients. c10d's own reducer makes the
+//! buckets; the other processes are assumed to have the same tensors as this one.
 #![allow(unsafe_code, reason = "every call into shim/ddp.cpp is here")]
 
 use std::cell::Cell;
@@ -20,7 +20,7 @@ use crate::shim::check;
 type Pointer = *mut c_void;
 type Message = *mut c_char;
 
-/// What the buckets belong to, and the checks and copies of the start.
+/// Parent module of the buckets, and module of the checks and copies at the start.
 const MODULE: &str = "ddp";
 
 #[repr(C)]
@@ -52,19 +52,19 @@ unsafe extern "C" {
     fn snapscope_ddp_after_forward(ddp: Pointer, synchronize: bool, outputs: RawTensors, out: *mut Pointer) -> Message;
 }
 
-/// The module of the bucket with this number.
+/// Returns the module of the bucket with this number.
 extern "C" fn bucket_module(number: u32) -> u32 {
     Module::named(MODULE).named_child(&format!("bucket {number}")).number()
 }
 
-/// A model whose gradients are averaged.
+/// A model whose gradients are averaged over the processes.
 pub(super) struct Ddp {
     reducer: Reducer,
     network: Box<dyn Network>,
     accumulation: u64,
-    /// Forward passes of the step so far.
+    /// Number of forward passes of the current step so far.
     passes: Cell<u64>,
-    /// Whether the pass under way is followed by a reduction: `no_sync()` is for the others.
+    /// False if the current pass runs under `no_sync()`, that is without a reduction after it.
     synchronize: Cell<bool>,
 }
 
@@ -73,7 +73,7 @@ impl Ddp {
     ///
     /// # Errors
     ///
-    /// There is no memory for the buckets.
+    /// Returns an error if memory runs out for the buckets.
     pub(super) fn new(
         job: &Job,
         rank: Rank,
@@ -87,7 +87,7 @@ impl Ddp {
         Ok(Self { reducer, network, accumulation: job.accumulation, passes, synchronize })
     }
 
-    /// Whether gradients are reduced after this pass: in training, after the last micro batch of a step.
+    /// Returns false under `no_sync()`, that is for all training passes of a step but the last.
     fn synchronizes(&self, pass: &Pass) -> bool {
         if !pass.training {
             return true;
@@ -155,22 +155,23 @@ impl Reducer {
         let pointers = |tensors: &[Tensor]| tensors.iter().map(pointer).collect::<Vec<_>>();
         let (parameters_raw, buffers_raw) = (pointers(&parameters), pointers(&buffers));
         let mut out = std::ptr::null_mut();
-        // SAFETY: the tensors outlive the call, which keeps handles of its own; without a message `out` is ours.
+        // SAFETY: the tensors outlive the call, which keeps handles of its own; without a message `out` belongs to this
+        // process.
         check(unsafe { snapscope_ddp_new(raw(&parameters_raw), raw(&buffers_raw), options, &mut out) })?;
         Ok(Self(out))
     }
 
-    /// What comes before the model's own forward pass: the new buckets, and the buffers of the first process.
+    /// Runs `_pre_forward`: rebuilds the buckets, and broadcasts the buffers of the first process.
     fn before_forward(&self, synchronize: bool) -> Result<()> {
         // SAFETY: the pointer comes from `new`.
         check(unsafe { snapscope_ddp_before_forward(self.0, synchronize) })
     }
 
-    /// What comes after it; yields what the caller gets for each of the outputs.
+    /// Runs `_post_forward`, and returns the tensors that the caller gets in place of the outputs.
     fn after_forward<const N: usize>(&self, synchronize: bool, outputs: [&Tensor; N]) -> Result<[Tensor; N]> {
         let outputs = outputs.map(pointer);
         let mut out = [std::ptr::null_mut(); N];
-        // SAFETY: the outputs outlive the call, and there is room for as many.
+        // SAFETY: the outputs outlive the call, and `out` has room for as many.
         check(unsafe { snapscope_ddp_after_forward(self.0, synchronize, raw(&outputs), out.as_mut_ptr()) })?;
         // SAFETY: without a message each pointer is a new handle that belongs to the caller.
         Ok(out.map(|pointer| unsafe { Tensor::from_ptr(pointer.cast()) }))

@@ -1,11 +1,11 @@
-//! Several devices: a network wrapped as PyTorch wraps it for them.
+//! Runs a network on several devices or processes, wrapped as PyTorch wraps it.
 //!
-//! `ddp` averages gradients among processes, `zero` gives each a share of the optimizer's state, and `fsdp` a part of
-//! each parameter; one of the processes is recorded.
+//! `ddp` averages gradients among processes, `zero` gives each a share of the optimizer's state, `fsdp` a shard of each
+//! parameter, `tensor` a part of each layer, and `pipeline` some of the layers; one of the processes is recorded.
 //!
-//! `nn.DataParallel` is here: each device runs a replica of the model on its part of the batch, in one process.
-//! Weights, gradients, optimizer and loss are on the first device, which therefore needs the most memory.
-//! Python runs the replicas on threads of their own; here they take turns, which is the same to each device.
+//! This file has `nn.DataParallel`: each device runs a replica of the model on its part of the batch, in one process.
+//! Weights, gradients, optimizer and loss are on the first device, which therefore needs the most memory. Python runs
+//! each replica on a thread of its own; here they run one after the other, which makes no difference to each device.
 
 mod copies;
 mod ddp;
@@ -31,7 +31,7 @@ use crate::pass::Pass;
 use crate::place::{Module, Phase};
 use crate::shim;
 
-/// A model and what its replicas are made from.
+/// A model with the tensors from which its replicas are built.
 struct DataParallel {
     job: Job,
     gather: Gather,
@@ -42,17 +42,17 @@ struct DataParallel {
     buffers: Vec<(Module, Tensor)>,
 }
 
-/// What a replica returns, and its thread passes on.
+/// Result of a replica's forward pass.
 struct Returned {
     loss: Option<Tensor>,
     output: Option<Output>,
 }
 
-/// The network as the job has it on several devices, or in one of several processes.
+/// Wraps the network for several devices or processes, if the job uses them.
 ///
 /// # Errors
 ///
-/// There is no memory for what that takes.
+/// Returns an error if memory runs out.
 pub(crate) fn wrap(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Result<Box<dyn Network>> {
     if let Some((rank, config)) = job.parallel.and_then(|parallel| parallel.ddp()) {
         return Ok(Box::new(ddp::Ddp::new(job, rank, config, network, builder)?));
@@ -63,7 +63,7 @@ pub(crate) fn wrap(job: &Job, network: Box<dyn Network>, builder: &Builder) -> R
     Ok(replicated(job, network, builder))
 }
 
-/// The network on all devices of the job, where it has several.
+/// Wraps the network for several devices of one process, if the job has them.
 fn replicated(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Box<dyn Network> {
     let Some(Parallel::DataParallel { devices, gather }) = job.parallel else { return network };
     shim::use_devices(i32::try_from(devices).unwrap_or(i32::MAX));
@@ -74,7 +74,7 @@ fn replicated(job: &Job, network: Box<dyn Network>, builder: &Builder) -> Box<dy
 }
 
 impl DataParallel {
-    /// The parts of a batch, a batch for each device; what the replicas do not read stays where it is.
+    /// Splits a batch into one batch for each device; tensors that replicas do not read stay where they are.
     fn scatter(&self, batch: &Batch) -> Result<Vec<Batch>> {
         let read = if self.computes_losses() { batch.len() } else { 1 };
         let devices = self.devices(self.copies.len());
@@ -87,7 +87,7 @@ impl DataParallel {
         Ok(parts)
     }
 
-    /// Whether each replica computes the loss of its part.
+    /// Returns true if each replica computes the loss of its part.
     fn computes_losses(&self) -> bool {
         self.gather == Gather::Losses || self.network.output_holds_loss()
     }
@@ -96,7 +96,7 @@ impl DataParallel {
         (0_i64..).take(count).collect()
     }
 
-    /// A replica on each of the first devices, built anew from copies of what the model has at this time.
+    /// Builds a replica on each of the first `count` devices from copies of the model's current tensors.
     fn replicate(&self, count: usize) -> Result<Vec<Box<dyn Network>>> {
         let devices = self.devices(count);
         for list in [&self.parameters, &self.buffers] {
@@ -115,7 +115,7 @@ impl DataParallel {
         self.copies.iter().zip(0..count).map(build).collect()
     }
 
-    /// One replica's forward pass; a model that computes its loss itself does so on each device.
+    /// Runs the forward pass of one replica, and its loss if the model computes that itself.
     fn run(&self, replica: &dyn Network, batch: &Batch, pass: &Pass) -> Result<Returned> {
         let mut output = replica.forward(batch, pass)?;
         if !self.computes_losses() {
@@ -126,7 +126,7 @@ impl DataParallel {
         Ok(Returned { loss: Some(loss), output: (self.gather == Gather::Outputs).then_some(output) })
     }
 
-    /// What the replicas return, together on the first device: losses, logits, and the cache layer by layer.
+    /// Gathers the results of the replicas on the first device: losses, logits, and the cache layer by layer.
     fn gather(&self, returned: &[Returned]) -> Result<Output> {
         let losses: Option<Vec<_>> = returned.iter().map(|part| part.loss.as_ref()).collect();
         let losses = losses.map(|losses| traffic::gather(&losses)).transpose()?;
@@ -142,7 +142,7 @@ impl DataParallel {
         let mut pair = None;
         for layer in 0..outputs.first().map_or(0, |output| output.kept.len() / 2) {
             let (key, value) = &*pair.insert((part(2 * layer)?, part(2 * layer + 1)?));
-            // The new cache is filled as one is in a forward pass: by appending to nothing at all.
+            // A new cache is filled as in a forward pass: by concatenation to an empty tensor.
             let nothing = Tensor::f_empty([0], (key.kind(), key.device()))?;
             kept.push(Tensor::f_cat(&[&nothing, key], -2)?);
             kept.push(Tensor::f_cat(&[&nothing, value], -2)?);
@@ -166,7 +166,7 @@ impl Network for DataParallel {
         output
     }
 
-    /// The mean of the replicas' losses, or the loss of the logits that were gathered.
+    /// Computes the mean of the replicas' losses, or the loss of the gathered logits.
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
         if self.gather == Gather::Losses {
             return Module::named("cross_entropy").run(|| output.logits.f_mean(None));

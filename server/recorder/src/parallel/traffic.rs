@@ -1,4 +1,4 @@
-//! What goes from device to device: the functions of `shim/parallel.cpp`.
+//! Transfers between devices: bindings of `shim/parallel.cpp`.
 #![allow(unsafe_code, reason = "every call into shim/parallel.cpp is here")]
 
 use std::ffi::{c_char, c_void};
@@ -11,7 +11,7 @@ use crate::shim::check;
 type Pointer = *mut c_void;
 type Message = *mut c_char;
 
-/// The device that everything is gathered on.
+/// Device that everything is gathered on.
 const FIRST: i64 = 0;
 
 #[repr(C)]
@@ -42,17 +42,17 @@ fn pointer(tensor: &Tensor) -> Pointer {
     tensor.as_ptr().cast_mut().cast()
 }
 
-/// Takes tensors that the shim has made.
+/// Takes ownership of tensors that the shim has made.
 fn take(pointers: &[Pointer]) -> Vec<Tensor> {
     // SAFETY: without a message each pointer is a new tensor that belongs to the caller.
     pointers.iter().map(|pointer| unsafe { Tensor::from_ptr(pointer.cast()) }).collect()
 }
 
-/// Copies of tensors of the first device: all of one device, then all of the next.
+/// Copies tensors of the first device; returns all copies of one device, then all of the next.
 ///
 /// # Errors
 ///
-/// There is no memory for them.
+/// Returns an error if memory runs out.
 pub(super) fn broadcast(tensors: &[&Tensor], devices: &[i64]) -> Result<Vec<Tensor>> {
     if tensors.is_empty() {
         return Ok(Vec::new());
@@ -65,11 +65,11 @@ pub(super) fn broadcast(tensors: &[&Tensor], devices: &[i64]) -> Result<Vec<Tens
     Ok(take(&out))
 }
 
-/// A batch apart: at most one part for each device.
+/// Splits a batch into at most one part for each device.
 ///
 /// # Errors
 ///
-/// There is no memory for the parts.
+/// Returns an error if memory runs out.
 pub(super) fn scatter(batch: &Tensor, devices: &[i64]) -> Result<Vec<Tensor>> {
     let mut out = vec![std::ptr::null_mut(); devices.len()];
     let mut count = 0;
@@ -78,11 +78,11 @@ pub(super) fn scatter(batch: &Tensor, devices: &[i64]) -> Result<Vec<Tensor>> {
     Ok(take(&out[..count]))
 }
 
-/// The parts of all devices together on the first.
+/// Gathers the parts of all devices on the first device.
 ///
 /// # Errors
 ///
-/// There is no memory for the whole.
+/// Returns an error if memory runs out.
 pub(super) fn gather(parts: &[&Tensor]) -> Result<Tensor> {
     let pointers: Vec<_> = parts.iter().map(|tensor| pointer(tensor)).collect();
     let list = RawList { tensors: pointers.as_ptr(), count: pointers.len() };

@@ -1,6 +1,6 @@
-//! `ZeroRedundancyOptimizer`: each process steps a share of the parameters, and has the state of these only.
+//! `ZeroRedundancyOptimizer`: each process steps a share of the parameters, and has state for this share only.
 //!
-//! Weights and gradients are whole in every process; after a step each sends its share to the others.
+//! Weights and gradients are whole in every process; after a step each process broadcasts its share.
 
 use std::cmp::Reverse;
 
@@ -12,11 +12,11 @@ use crate::builder::Parameter;
 use crate::optimizer::Whole;
 use crate::place::Module;
 
-/// The parameters that this process steps, and all of them where these are a share.
+/// Returns the parameters that this process steps, and those of all processes if it steps only a share.
 ///
 /// # Errors
 ///
-/// There is no memory for tensors that hold whole shares.
+/// Returns an error if memory runs out for the buckets of the shares.
 pub(crate) fn share(job: &Job, mut parameters: Vec<Parameter>) -> Result<(Vec<Parameter>, Option<Whole>)> {
     let Some(Parallel::Zero1 { rank, parameters_as_bucket_view, .. }) = job.parallel else {
         return Ok((parameters, None));
@@ -38,19 +38,21 @@ pub(crate) fn share(job: &Job, mut parameters: Vec<Parameter>) -> Result<(Vec<Pa
     Ok((own.into_iter().map(copy).collect(), Some(Whole { parameters, _buckets: buckets })))
 }
 
-/// The parameters of each process: the largest first, each to the process that has the least so far.
+/// Assigns parameters to processes: the largest first, each to the process with the fewest elements so far.
+///
+/// Returns the indices of each process.
 ///
 /// ```text
 /// sizes 5 9 4 4, two processes:   9 → 0   5 → 1   4 → 1   4 → 0
 /// ```
 ///
-/// `_partition_parameters` of PyTorch 2.11. Costs parameters × processes.
+/// This is `_partition_parameters` of PyTorch 2.11. Costs O(parameters × processes).
 fn partition(sizes: &[usize], ranks: u64) -> Vec<Vec<usize>> {
     let mut order: Vec<_> = (0..sizes.len()).collect();
     order.sort_by_key(|&index| Reverse(sizes[index]));
     let mut shares: Vec<(usize, Vec<usize>)> = (0..ranks).map(|_| (0, Vec::new())).collect();
     for index in order {
-        // The first of several that have the least.
+        // Of several with the fewest elements, the first.
         if let Some((size, share)) = shares.iter_mut().min_by_key(|(size, _)| *size) {
             *size += sizes[index];
             share.push(index);
@@ -59,10 +61,10 @@ fn partition(sizes: &[usize], ranks: u64) -> Vec<Vec<usize>> {
     shares.into_iter().map(|(_, share)| share).collect()
 }
 
-/// Makes the weights of a share views of one new tensor, and returns it: `_build_param_buckets`.
+/// Makes the weights of a share views of one new tensor, and returns that: `_build_param_buckets`.
 fn join(parameters: &mut [Parameter], share: &[usize]) -> Result<Tensor> {
     let Some(first) = share.first().map(|&index| &parameters[index].tensor) else {
-        // A process that has nothing to step sends something all the same.
+        // A process without parameters to step broadcasts a tensor nevertheless.
         let device = parameters.first().map_or(tch::Device::Cpu, |parameter| parameter.tensor.device());
         return Tensor::f_zeros([1], (Kind::Float, device));
     };

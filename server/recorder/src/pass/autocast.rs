@@ -1,8 +1,9 @@
-//! Autocast whose casts of weights are freed in the order in which they were made.
+//! Autocast that frees its casts of weights in the order in which they were made.
 //!
-//! PyTorch keeps the casts of a region in a hash map of host addresses, and frees them in its order, which differs from
-//! run to run. Here layers ask for the cast of their operands themselves: PyTorch then finds nothing left to cast.
-//! The casts, their number and their place in the graph are PyTorch's own; only the order of the last frees is ours.
+//! PyTorch caches the casts of a region in a hash map keyed by host addresses and frees them in that map's order, which
+//! differs from run to run. Here layers ask for the casts of their operands themselves, so that PyTorch has nothing
+//! left to cast. The casts, their number and their place in the graph are the same as in PyTorch; only the order of the
+//! frees at the end of a region differs.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,12 +14,12 @@ use tch::{Kind, Tensor};
 
 use crate::{Result, shim};
 
-/// The casts of the region that a thread is in.
+/// Casts of the autocast region that a thread is in.
 #[derive(Debug)]
 struct Region {
     kind: Kind,
     casts: Vec<Tensor>,
-    /// The position in `casts` of a weight's cast, by where the weight lies.
+    /// Positions in `casts`, by the address of the weight.
     positions: HashMap<*mut c_void, usize>,
 }
 
@@ -26,7 +27,7 @@ thread_local! {
     static REGION: RefCell<Option<Region>> = const { RefCell::new(None) };
 }
 
-/// Runs `work` under autocast on this thread; casts of weights live until it ends.
+/// Runs `work` under autocast on this thread; the casts of weights live until it ends.
 pub(super) fn run<T>(amp: Amp, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let kind = if amp.fp16 { Kind::Half } else { Kind::BFloat16 };
     let region = Region { kind, casts: Vec::new(), positions: HashMap::new() };
@@ -34,16 +35,18 @@ pub(super) fn run<T>(amp: Amp, work: impl FnOnce() -> Result<T>) -> Result<T> {
     shim::autocast_enter(if amp.fp16 { 1 } else { 2 });
     let result = work();
     shim::autocast_leave();
-    // Dropping a `Vec` drops its first element first.
+    // A `Vec` drops its elements from the first to the last.
     drop(REGION.replace(outer));
     result
 }
 
-/// A weight as a matrix product under autocast reads it: cast once a region, or each time where it is frozen or a copy.
+/// Returns a weight as a matrix product under autocast reads it.
+///
+/// A trained weight is cast once per region; one that is frozen or a copy is cast each time.
 ///
 /// # Errors
 ///
-/// There is no memory for the cast.
+/// Returns an error if memory runs out for the cast.
 pub(crate) fn weight(weight: &Tensor) -> Result<Tensor> {
     let known = REGION.with_borrow(|region| region.as_ref().map(|region| (region.kind, region.cast_of(weight))));
     match known {
@@ -53,8 +56,8 @@ pub(crate) fn weight(weight: &Tensor) -> Result<Tensor> {
             if !(weight.requires_grad() && weight.is_leaf()) {
                 return weight.f_to_kind(kind);
             }
-            // PyTorch records what it keeps even under `no_grad`, as the region may go on with gradients; a product
-            // of such a cast folds the batch of its other operand.
+            // PyTorch records the casts that it caches even under `no_grad`, because the region may go on with
+            // gradients. A matrix product with such a cast folds the batch dimensions of its other operand.
             let cast = tch::with_grad(|| weight.f_to_kind(kind))?;
             REGION.with_borrow_mut(|region| region.as_mut().map(|region| region.keep(weight, &cast)));
             Ok(cast)
@@ -63,11 +66,11 @@ pub(crate) fn weight(weight: &Tensor) -> Result<Tensor> {
     }
 }
 
-/// An activation, or a view of a weight, as a matrix product under autocast reads it: cast each time.
+/// Returns an activation, or a view of a weight, as a matrix product under autocast reads it: cast each time.
 ///
 /// # Errors
 ///
-/// There is no memory for the cast.
+/// Returns an error if memory runs out for the cast.
 pub(crate) fn activation(tensor: &Tensor) -> Result<Tensor> {
     match REGION.with_borrow(|region| region.as_ref().map(|region| region.kind)) {
         Some(kind) if tensor.kind() == Kind::Float => tensor.f_to_kind(kind),

@@ -1,6 +1,6 @@
-//! Activation checkpointing: a closure of Rust that runs again when backward asks for what it did not keep.
+//! Activation checkpointing: backward runs a Rust closure again to recompute what the first run did not keep.
 //!
-//! The second run ends early, with an error that stands for no failure: `shim/checkpoint.cpp` has the rule.
+//! The second run ends early, by an error that is no failure; `shim/checkpoint.cpp` explains when.
 #![allow(unsafe_code, reason = "the closure crosses to C++ and back, on another thread")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -13,16 +13,15 @@ use tch::{TchError, Tensor};
 use crate::Result;
 use crate::shim::check;
 
-/// A layer that a checkpointed closure can take along to the thread that runs it again.
+/// A layer that a checkpointed closure can carry to the thread that runs it again.
 #[derive(Debug)]
 pub struct Shared<T>(Arc<T>);
 
-// SAFETY: a layer is read by one thread at a time: the program waits in `backward` while a thread of the engine runs a
-// segment again. Tensors are reference-counted atomically, so that either thread may drop the last handle.
+// SAFETY: only one thread at a time reads a layer, because the program waits in `backward` while a thread of the engine
+// runs a segment again. Tensors are reference-counted atomically, so that either thread may drop the last handle.
 unsafe impl<T> Send for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// Makes a layer shareable.
     pub fn new(layer: T) -> Self {
         Self(Arc::new(layer))
     }
@@ -45,7 +44,7 @@ impl<T> Deref for Shared<T> {
 type Segment = Box<dyn FnMut(&[&Tensor]) -> Result<Tensor> + Send>;
 type Pointer = *mut c_void;
 
-/// How the shim checkpoints a segment.
+/// Checkpointing options of a segment; the layout is that of the struct in `shim/checkpoint.cpp`.
 #[repr(C)]
 struct RawSaving {
     keep: c_int,
@@ -65,7 +64,7 @@ unsafe extern "C" {
     fn strdup(text: *const c_char) -> *mut c_char;
 }
 
-/// What the shim calls the results that are kept.
+/// Returns the number of the shim's `Keep`.
 fn number(keep: Keep) -> c_int {
     match keep {
         Keep::Nothing => 0,
@@ -74,13 +73,13 @@ fn number(keep: Keep) -> c_int {
     }
 }
 
-/// Runs a segment without keeping its activations, but for some results; backward runs it a second time.
+/// Runs a segment without keeping its activations, except for the results of `keep`; backward runs it a second time.
 ///
-/// The first `saved` inputs are positional arguments in Python: they wait where activations wait, others as they are.
+/// The first `saved` inputs are positional arguments in Python: they wait wherever activations wait, the others stay.
 ///
 /// # Errors
 ///
-/// Those of the segment.
+/// Returns the error of `segment`.
 pub(super) fn checkpoint(
     inputs: &[&Tensor],
     keep: Keep,
@@ -107,11 +106,11 @@ pub(super) fn checkpoint(
     Ok(unsafe { Tensor::from_ptr(out.cast()) })
 }
 
-/// Runs the closure on tensors that stay the caller's; returns a new tensor, or null with a message.
+/// Runs the closure on tensors that remain the caller's; returns a new tensor, or null with a message.
 extern "C" fn run_segment(data: Pointer, inputs: *const Pointer, count: usize, message: *mut *mut c_char) -> Pointer {
-    // SAFETY: `data` is the box of `checkpoint`; one thread at a time runs it, as autograd runs a node once.
+    // SAFETY: `data` is the box of `checkpoint`; only one thread at a time runs it, because autograd runs a node once.
     let segment = unsafe { &mut *data.cast::<Segment>() };
-    // SAFETY: the shim passes `count` pointers to live tensors; the clones are our own.
+    // SAFETY: the shim passes `count` pointers to live tensors; the clones belong to this function.
     let inputs: Result<Vec<Tensor>> = unsafe { std::slice::from_raw_parts(inputs, count) }
         .iter()
         .map(|&pointer| unsafe { Ok(Tensor::clone_from_ptr(pointer.cast())) })
@@ -124,14 +123,14 @@ extern "C" fn run_segment(data: Pointer, inputs: *const Pointer, count: usize, m
             pointer
         }
         Err(error) => {
-            // SAFETY: the shim frees the copy that strdup makes.
+            // SAFETY: the shim frees the copy that `strdup` makes.
             unsafe { *message = duplicate(&error) };
             std::ptr::null_mut()
         }
     }
 }
 
-/// The message in memory that C frees.
+/// Copies a message into memory that C frees.
 fn duplicate(error: &TchError) -> *mut c_char {
     let text = match error {
         TchError::Torch(text) => text.clone(),

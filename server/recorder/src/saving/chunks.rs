@@ -1,7 +1,7 @@
-//! A language model's head and loss, one part of the sequence after the other.
+//! Computes a language model's head and loss for one chunk of the sequence after the other.
 //!
-//! torchtune's `LinearCrossEntropyLoss`, with each chunk under `torch.utils.checkpoint`: without that (or a compiler)
-//! backward would have all logits at once after all.
+//! This is torchtune's `LinearCrossEntropyLoss` with each chunk under `torch.utils.checkpoint`: without checkpoints (or
+//! a compiler), backward would need the logits of all chunks at once.
 
 use shared::job::Job;
 use tch::{Kind, Reduction, Tensor};
@@ -11,30 +11,30 @@ use crate::numbers::Numbers as _;
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// The label of what nothing is predicted for: the token after the last.
+/// Label of tokens without a prediction: the one after the last token.
 const IGNORED: i64 = -100;
 
-/// How a model computes its loss in chunks.
+/// Loss of a model, computed in chunks of the sequence.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChunkedLoss {
     module: Module,
     chunks: i64,
-    /// The pass of a chunk that backward computes again.
+    /// Pass of a chunk, which backward recomputes.
     pass: Pass,
 }
 
 impl ChunkedLoss {
-    /// The chunks of a job, where it has some; `module` is the loss.
+    /// Returns the chunks of a job, if it has any; `module` is that of the loss.
     pub(crate) fn new(job: &Job, module: Module) -> Option<Self> {
         let chunks = job.saving.loss_chunks?.cast_signed();
         Some(Self { module, chunks, pass: Pass::of_training(job) })
     }
 
-    /// The mean loss of hidden states (samples, tokens, features), each against the label after its own.
+    /// Computes the mean loss of hidden states (samples, tokens, features); each predicts the label of the next token.
     ///
     /// # Errors
     ///
-    /// An operation fails.
+    /// Returns an error if an operation fails.
     pub(crate) fn causal<H>(self, hidden: &Tensor, labels: &Tensor, head: H) -> Result<Tensor>
     where
         H: Fn(&Tensor) -> Result<Tensor> + Clone + Send + 'static,
@@ -57,7 +57,7 @@ impl ChunkedLoss {
             let (module, head) = (self.module, head.clone());
             let loss = self.pass.again(&[hidden, targets], move |tensors, _| module.run(|| sum(tensors, &head)))?;
             match &mut total {
-                // Python begins with the number 0.
+                // Python's sum begins with the number 0.
                 None => total = Some(loss.add_number(0.0)?),
                 Some(total) => drop(total.f_add_(&loss)?),
             }
@@ -69,7 +69,7 @@ impl ChunkedLoss {
     }
 }
 
-/// The sum of a chunk's losses.
+/// Computes the sum of the losses of a chunk.
 fn sum(tensors: &[&Tensor], head: &impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
     let &[hidden, targets] = tensors else { unreachable!("a chunk is hidden states and their labels") };
     let logits = head(hidden)?;

@@ -1,4 +1,4 @@
-//! What waits in host memory: saved tensors, and an optimizer's state.
+//! Memory on the host: saved tensors of the graph, and the state of an optimizer.
 #![allow(unsafe_code, reason = "every call into shim/offload.cpp is here")]
 
 use std::ffi::{c_char, c_void};
@@ -18,13 +18,13 @@ unsafe extern "C" {
     fn snapscope_offload_step(offload: Pointer) -> *mut c_char;
 }
 
-/// Runs `work` such that what its graph saves waits on the host: `torch.autograd.graph.save_on_cpu(pin_memory=True)`.
+/// Runs `work` with the saved tensors of its graph on the host: `torch.autograd.graph.save_on_cpu(pin_memory=True)`.
 ///
-/// Weights that a graph saves go there too, as in Python.
+/// As in Python, this includes weights that the graph saves.
 ///
 /// # Errors
 ///
-/// Those of `work`.
+/// Returns the error of `work`.
 pub(crate) fn with_activations_on_host<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: no pointer is passed.
     let before = unsafe { snapscope_activations_on_host(true) };
@@ -34,18 +34,18 @@ pub(crate) fn with_activations_on_host<T>(work: impl FnOnce() -> Result<T>) -> R
     result
 }
 
-/// The part of an optimizer that is on the host: torchao's `CPUOffloadOptimizer`, but for the arithmetic of its steps.
+/// The host part of an optimizer: torchao's `CPUOffloadOptimizer` without the arithmetic of its steps.
 #[derive(Debug)]
 pub(crate) struct HostOptimizer {
     offload: Pointer,
 }
 
 impl HostOptimizer {
-    /// An optimizer of no parameters yet; `gradients` frees those of the device once the host has them.
+    /// Creates an optimizer without parameters; `gradients` frees device gradients once they are copied to the host.
     ///
     /// # Errors
     ///
-    /// CUDA has no further stream.
+    /// Returns an error if CUDA has no further stream.
     pub(crate) fn new(gradients: bool) -> Result<Self> {
         let mut offload = std::ptr::null_mut();
         // SAFETY: without a message `offload` is written.
@@ -53,21 +53,21 @@ impl HostOptimizer {
         Ok(Self { offload })
     }
 
-    /// Takes a parameter: its gradient goes to the host as soon as backward has it.
+    /// Adds a parameter, whose gradient is copied to the host as soon as backward has computed it.
     ///
     /// # Errors
     ///
-    /// There is no pinned memory for its weight and gradient.
+    /// Returns an error if there is not enough pinned memory for its weight and gradient.
     pub(crate) fn add(&mut self, weight: &Tensor) -> Result<()> {
         // SAFETY: the shim copies the handle.
         check(unsafe { snapscope_offload_add(self.offload, weight.as_ptr().cast_mut().cast()) })
     }
 
-    /// Waits for the gradients and brings the weights back.
+    /// Waits for the gradients, and copies the weights back to the device.
     ///
     /// # Errors
     ///
-    /// CUDA fails.
+    /// Returns an error if CUDA fails.
     pub(crate) fn step(&mut self) -> Result<()> {
         // SAFETY: the pointer comes from `new`.
         check(unsafe { snapscope_offload_step(self.offload) })
@@ -76,7 +76,7 @@ impl HostOptimizer {
 
 impl Drop for HostOptimizer {
     fn drop(&mut self) {
-        // SAFETY: backward passes, whose hooks point to it, end before a training is dropped.
+        // SAFETY: the hooks of backward point to it, and every backward pass ends before a training is dropped.
         unsafe { snapscope_offload_delete(self.offload) }
     }
 }

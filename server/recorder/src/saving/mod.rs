@@ -1,6 +1,6 @@
-//! Ways to save memory that are none of the model's: what waits on the host, and a loss in chunks.
+//! Ways to save memory that are independent of the model: host memory, and a loss in chunks.
 //!
-//! Which layers are computed again is [`Pass`](crate::pass::Pass)'s matter, and state in 8 bits the optimizer's.
+//! [`Pass`](crate::pass::Pass) selects the layers to checkpoint; 8-bit state belongs to the optimizer.
 
 mod chunks;
 mod host;

@@ -1,4 +1,4 @@
-//! What lists of layers take, by arithmetic.
+//! Tests the memory of CNNs that are lists of layers against arithmetic.
 
 use serde_json::json;
 use shared::job::RawJob;
@@ -8,7 +8,7 @@ use crate::recorded::{Recorded, record, rounded_bytes};
 const SAMPLES: u64 = 4;
 const CHANNELS: u64 = 8;
 const SIDE: u64 = 16;
-/// An image of [`CHANNELS`] for each sample.
+/// Bytes of a batch of images with [`CHANNELS`] channels.
 const IMAGE_BYTES: u64 = 4 * SAMPLES * CHANNELS * SIDE * SIDE;
 
 fn train(layers: &[&str]) -> Recorded {
@@ -20,7 +20,7 @@ fn train(layers: &[&str]) -> Recorded {
     record(&config)
 }
 
-/// What backward is to read of a norm's and an activation's outputs.
+/// Returns the bytes of a norm's and an activation's outputs that are live before backward.
 fn kept(activation: &str) -> [u64; 2] {
     let recorded = train(&["conv 8 3 padding 1", "norm", activation, "flatten", "linear 10"]);
     let name = activation.split(' ').next().expect("a name");
@@ -33,7 +33,7 @@ fn an_activation_in_place_takes_its_inputs_memory() {
     let [norm, relu] = kept("relu");
     assert_eq!(relu, IMAGE_BYTES);
     assert_eq!(kept("relu inplace"), [norm + IMAGE_BYTES, 0]);
-    // It keeps what it has read.
+    // GELU saves its input.
     assert_eq!(kept("gelu"), [norm + IMAGE_BYTES, IMAGE_BYTES]);
 }
 

@@ -1,4 +1,4 @@
-//! What batches take on their way to the device, by arithmetic.
+//! Tests the memory of batches and of their transfer to the device against arithmetic.
 
 use serde_json::{Value, json};
 use shared::job::{BatchSize, RawJob};
@@ -13,7 +13,7 @@ const STEPS: u64 = 6;
 const SIDE: u64 = 64;
 const PIXELS: u64 = 3 * SIDE * SIDE;
 
-/// A model, and what else its job has.
+/// Returns a config with this model, these keys of `data`, and further changes.
 fn job(model: &Value, data: &Value, changes: &Value) -> Value {
     let mut config = json!({
         "model": model, "batch": SAMPLES, "steps": STEPS, "card": "h100-80gb", "optimizer": "sgd", "data": data,
@@ -43,7 +43,7 @@ fn tokens(data: &Value) -> Value {
     job(&model, data, &json!({ "sequence": TOKENS, "evaluation": { "every": 3, "batches": 2, "batch": 5 } }))
 }
 
-/// The sizes of a config's batches as they come to the device: three of training, then those of an evaluation.
+/// Returns the batch sizes of a config in order: after three steps of training, those of an evaluation.
 fn sizes(config: &Value) -> Vec<BatchSize> {
     let job = RawJob::from_json(&config.to_string()).expect("a config").resolve().expect("a job");
     let training = job.training_batches();
@@ -90,9 +90,9 @@ fn the_last_batch_is_what_is_left() {
 fn batches_ahead_are_there_beside_the_one_in_use() {
     let batch = 4 * SAMPLES * INPUTS;
     let peak = |prefetch: u64| vectors(&json!({ "prefetch": prefetch })).peak_bytes("inputs · data");
-    // The batch before has its name until the next one comes.
+    // The previous batch is live until the next one replaces it.
     assert_eq!(peak(0), 2 * batch);
-    // One more comes ahead before that.
+    // Another batch is prefetched before that.
     assert_eq!(peak(1), 3 * batch);
     assert_eq!(peak(3), 5 * batch);
     let recorded = vectors(&json!({ "prefetch": 3, "pin_memory": true }));

@@ -1,4 +1,4 @@
-//! One process of several, by arithmetic: buckets, and a share of the optimizer's state.
+//! Tests the memory of one data-parallel process against arithmetic: buckets, and its share of the optimizer's state.
 
 use crate::recorded::{Recorded, record};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ const SECOND: [u64; 2] = [700 * 500, 500];
 const HEAD: [u64; 2] = [500 * 10, 10];
 const WEIGHTS: u64 = bytes(&[FIRST, SECOND, HEAD]);
 
-/// Bytes of layers that have so many weights and biases.
+/// Returns the bytes of layers, each given by its numbers of weights and biases.
 const fn bytes(layers: &[[u64; 2]]) -> u64 {
     let (mut elements, mut index) = (0, 0);
     while index < layers.len() {
@@ -29,10 +29,10 @@ fn train(parallel: &Value) -> Recorded {
 fn buckets_are_laid_anew_once() {
     let recorded = train(&json!({ "kind": "ddp", "ranks": 8 }));
     assert_eq!(recorded.requested_bytes(0, "ddp.bucket 0 · setup"), [WEIGHTS]);
-    // The last layers' gradients come first, and fill a bucket of 1 MiB.
+    // The gradients of the last layers come first, and fill a bucket of 1 MiB.
     assert_eq!(recorded.requested_bytes(0, "ddp.bucket 0 · forward"), [bytes(&[SECOND, HEAD])]);
     assert_eq!(recorded.requested_bytes(0, "ddp.bucket 1 · forward"), [bytes(&[FIRST])]);
-    // The start packs all weights into one tensor, to send them.
+    // At the start all weights are packed into one tensor for the broadcast.
     assert!(recorded.requested_bytes(0, "ddp · setup").contains(&WEIGHTS));
 }
 
@@ -63,7 +63,8 @@ fn an_output_is_copied_where_unused_parameters_are_looked_for() {
 
 #[test]
 fn each_process_has_the_state_of_its_share() {
-    // 350,000 elements go to the first process, 210,000 to the second, which stays behind for all that is smaller.
+    // 350,000 elements go to the first process and 210,000 to the second, which then gets all smaller parameters
+    // because it has fewer elements.
     let shares = [bytes(&[[SECOND[0], 0]]), bytes(&[FIRST, HEAD, [0, SECOND[1]]])];
     for (rank, share) in shares.into_iter().enumerate() {
         let parallel = json!({ "kind": "zero1", "ranks": 2, "rank": rank, "parameters_as_bucket_view": true });
@@ -72,7 +73,7 @@ fn each_process_has_the_state_of_its_share() {
             let state = recorded.alive().into_iter().filter(|tensor| tensor.place.ends_with(average));
             assert_eq!(state.map(|tensor| tensor.requested_bytes).sum::<u64>(), share, "{average} of process {rank}");
         }
-        // The weights of both shares are views of these.
+        // The weights of both shares are views of these buffers.
         assert_eq!(recorded.requested_bytes(0, "zero.share 0 · setup"), [shares[0]]);
         assert_eq!(recorded.requested_bytes(0, "zero.share 1 · setup"), [shares[1]]);
         assert!(recorded.alive().iter().all(|tensor| !tensor.place.ends_with("weight · setup")));
@@ -88,7 +89,7 @@ fn a_scaler_finds_no_infinity_in_what_was_copied_to_the_device() {
         }));
         recorded.requested_bytes(0, "adamw · optimizer")
     };
-    // Only float16 has a scaler, which would leave out a step.
+    // Only float16 has a scaler, which would skip a step after an infinity.
     assert_eq!(temporaries("autocast-fp16"), temporaries("autocast-bf16"));
     assert!(!temporaries("autocast-fp16").is_empty());
 }

@@ -1,4 +1,4 @@
-//! What encoders take, by arithmetic.
+//! Tests the memory of encoders against arithmetic.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ const HIDDEN: u64 = 256;
 const INNER: u64 = 768;
 const HEADS: u64 = 4;
 const BERT_TOKENS: u64 = 128;
-/// Patches of 8 × 8 pixels of an image of 88 × 88, and the token that is classified.
+/// Number of patches of 8 × 8 pixels in an image of 88 × 88, and the class token.
 const VIT_TOKENS: u64 = 11 * 11 + 1;
-/// Memory-efficient attention has the sums of probabilities for a multiple of so many tokens.
+/// Memory-efficient attention allocates its log-sum-exp for a multiple of this number of tokens.
 const EFFICIENT_TOKENS: u64 = 32;
 
-/// A model of two layers, with further keys of the model.
+/// Returns a config of two layers, with further keys of the model.
 fn config(family: &str, model: &Value) -> Value {
     let mut config = json!({
         "model": { "family": family, "layers": 2, "hidden": HIDDEN, "intermediate": INNER, "heads": HEADS },
@@ -46,14 +46,14 @@ fn vit(model: &Value) -> Recorded {
     record(&config)
 }
 
-/// Elements of a layer's parameters.
+/// Returns the number of elements of each parameter of a layer.
 fn layer() -> Vec<u64> {
     let linear = [HIDDEN * HIDDEN, HIDDEN];
     let feed_forward = [HIDDEN * INNER, INNER, INNER * HIDDEN, HIDDEN];
     linear.repeat(4).into_iter().chain(feed_forward).chain([HIDDEN; 4]).collect()
 }
 
-/// Every parameter has a gradient and two running averages of its size.
+/// Checks that every parameter has a gradient and two running averages of its size.
 #[track_caller]
 fn check_kept_for_training(recorded: &Recorded, own: &[u64]) {
     let mut expected: Vec<_> = own.iter().copied().chain(layer().repeat(2)).collect();
@@ -71,7 +71,7 @@ fn check_kept_for_training(recorded: &Recorded, own: &[u64]) {
 #[test]
 fn bert_keeps_what_it_must() {
     let embeddings = [1000 * HIDDEN, BERT_TOKENS * HIDDEN, 2 * HIDDEN, HIDDEN, HIDDEN];
-    // The decoder's weight is the embedding's; its bias is its own.
+    // The decoder's weight is that of the embedding; it has a bias of its own.
     let head = [HIDDEN * HIDDEN, HIDDEN, HIDDEN, HIDDEN, 1000];
     let recorded = bert(&json!({}));
     check_kept_for_training(&recorded, &[embeddings, head].concat());
@@ -85,15 +85,16 @@ fn vit_keeps_what_it_must() {
     check_kept_for_training(&vit(&json!({})), &[embeddings, head].concat());
 }
 
-/// Bytes that the second layer keeps for backward; the first also has workspaces.
+/// Checks the bytes that the second layer saves for backward; the first one also has workspaces.
 #[track_caller]
 fn check_kept_for_backward(recorded: &Recorded, bytes: u64) {
     let kept = recorded.bytes_before_backward(|place| place.starts_with("layers.1") && place.ends_with(" · forward"));
-    // Attention keeps two numbers about its dropout for all tokens together.
+    // Attention saves two numbers, the state of its dropout, for all tokens together.
     assert!((bytes..=bytes + 16).contains(&kept), "{kept} bytes, not {bytes}");
 }
 
-/// What a layer keeps of a token, but for attention: two norms and what they read, and the feed-forward network.
+/// Bytes that a layer saves for each token outside of attention: two norms with their inputs, and the feed-forward
+/// network.
 const OF_A_TOKEN: u64 = 4 * (2 * (HIDDEN + 2) + 2 * HIDDEN + 2 * INNER);
 
 #[test]
@@ -117,7 +118,7 @@ fn attention_that_is_written_out_keeps_its_probabilities() {
     let attention = |tokens| 4 * (3 * HIDDEN + HIDDEN + 2 * HEADS * tokens);
     let eager = json!({ "attention": "eager", "dropout": 0.1 });
     let masks = |tokens| 2 * HIDDEN + HEADS * tokens;
-    // Queries, keys and values are copied for products of matrices, so that nothing keeps what they were.
+    // Matrix products read copies of queries, keys and values, so that the originals are not saved.
     let bytes = SAMPLES * BERT_TOKENS * (OF_A_TOKEN + attention(BERT_TOKENS) + masks(BERT_TOKENS));
     check_kept_for_backward(&bert(&eager), bytes);
     let bytes = SAMPLES * VIT_TOKENS * (OF_A_TOKEN + attention(VIT_TOKENS) + masks(VIT_TOKENS));

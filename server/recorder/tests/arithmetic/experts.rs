@@ -1,4 +1,4 @@
-//! What a mixture of experts takes, by arithmetic.
+//! Tests the memory of a mixture of experts against arithmetic.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Full sharding, by arithmetic: what this process has of each tensor, and what it gathers.
+//! Tests the memory of full sharding against arithmetic: the shards of a process, and what it gathers.
 
 use crate::recorded::{Recorded, record, rounded_bytes};
 use serde_json::json;
@@ -11,7 +11,7 @@ const HIDDEN: u64 = 96;
 const INNER: u64 = 4 * HIDDEN;
 const LAYERS: usize = 2;
 
-/// Rows and features of a block's parameters.
+/// Rows and features of each parameter of a block.
 const BLOCK: [(u64, u64); 12] = [
     (HIDDEN, 1),
     (HIDDEN, 1),
@@ -26,21 +26,21 @@ const BLOCK: [(u64, u64); 12] = [
     (INNER, HIDDEN),
     (HIDDEN, 1),
 ];
-/// Those of the model that no block has.
+/// Rows and features of the parameters that belong to no block.
 const ROOT: [(u64, u64); 4] = [(VOCABULARY, HIDDEN), (POSITIONS, HIDDEN), (HIDDEN, 1), (HIDDEN, 1)];
 
-/// Rows of each part but the last.
+/// Returns the rows of each part, except that the last one may be smaller.
 fn part(rows: u64) -> u64 {
     rows.div_ceil(RANKS)
 }
 
-/// Elements of this rank's part of each parameter.
+/// Returns the number of elements of each parameter's shard on this rank.
 fn shards(rank: u64) -> Vec<u64> {
     let all = ROOT.into_iter().chain((0..LAYERS).flat_map(|_| BLOCK));
     all.map(|(rows, features)| part(rows).min(rows.saturating_sub(rank * part(rows))) * features).collect()
 }
 
-/// Bytes that each rank contributes to a group's gradients, padded.
+/// Returns the bytes that each rank contributes to a group's reduction, padding included.
 fn padded_bytes(group: &[(u64, u64)]) -> u64 {
     rounded_bytes(&[group.iter().map(|(rows, features)| part(*rows) * features).sum()])
 }
@@ -67,7 +67,7 @@ fn a_rank_has_its_part_of_weights_gradients_and_state() {
     assert_eq!(recorded.alive_bytes(" · setup"), shards);
     assert_eq!(recorded.alive_bytes(".exp_avg · optimizer"), shards);
     assert_eq!(recorded.alive_bytes(".exp_avg_sq · optimizer"), shards);
-    // The gradients of a block are views of what its reduction has left.
+    // The gradients of a block are views of the result of its reduction.
     for layer in 0..LAYERS {
         assert_eq!(recorded.alive_bytes(&format!("layers.{layer} · backward")), padded_bytes(&BLOCK));
     }
@@ -89,7 +89,7 @@ fn the_last_rank_pads_what_is_shorter() {
     assert_eq!(wholes, [4 * RANKS * part(VOCABULARY) * HIDDEN; STEPS]);
 }
 
-/// Bytes of a weight that a block has gathered, in forward passes and in backward.
+/// Checks the bytes of a gathered weight of a block, in forward passes and in backward.
 #[track_caller]
 fn check_gathered(options: &[(&str, serde_json::Value)], forward: &[u64], backward: &[u64]) {
     let recorded = train(options);

@@ -1,4 +1,4 @@
-//! What adapters take, by arithmetic.
+//! Tests the memory of adapters against arithmetic.
 
 use serde_json::{Value, json};
 use shared::job::RawJob;
@@ -23,14 +23,14 @@ fn config(precision: &str, lora: &Value) -> Value {
     })
 }
 
-/// Bytes of gradients at the end.
+/// Returns the bytes of gradients that are live at the end.
 fn gradient_bytes(recorded: &Recorded) -> u64 {
     let mut gradients = recorded.alive();
     gradients.retain(|tensor| tensor.place.ends_with("· backward") && tensor.requested_bytes != WORKSPACE_BYTES);
     gradients.iter().map(|tensor| tensor.requested_bytes).sum()
 }
 
-/// Checks what is kept for adapters that take features of these widths in and out.
+/// Checks the live memory of adapters with these numbers of input and output features.
 #[track_caller]
 fn check_kept(precision: &str, targets: &[&str], inputs: &[u64], outputs: &[u64]) {
     let config = config(precision, &json!({ "rank": RANK, "targets": targets }));
@@ -71,7 +71,7 @@ fn nothing_before_the_first_adapter_is_kept_for_backward() {
         let norm = format!("layers.{layer}.attention_norm · forward");
         record(&config("fp32", lora)).bytes_before_backward(|place| place == norm)
     };
-    // The normalised input, which the adapter's first matrix reads, and what the norm's own backward needs.
+    // The normalized input is saved for the adapter's first matrix, and the factors for the norm's own backward.
     let (features, factors) = (4 * 2 * 128 * HIDDEN, 4 * 2 * 128);
     assert_eq!(kept(0, &json!({ "targets": ["q"] })), features);
     assert_eq!(kept(1, &json!({ "targets": ["q"] })), features + factors);

@@ -1,4 +1,4 @@
-//! What models and optimizers take, from the snapshots of real recordings and by arithmetic.
+//! Tests the memory of models and optimizers in real recordings against arithmetic.
 
 mod ddp;
 mod parallel;

@@ -1,4 +1,4 @@
-//! What mistakes take, by arithmetic: from the bytes that are alive at each step's end.
+//! Tests the memory of mistakes against arithmetic, by the live bytes at the end of each step.
 
 use crate::recorded::{Recorded, record};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ const SCALAR_BYTES: u64 = 4;
 const BATCH_BYTES: u64 = 4 * SAMPLES * INPUTS + 8 * SAMPLES;
 const OUTPUT_BYTES: u64 = 4 * SAMPLES * CLASSES;
 const WEIGHT_BYTES: u64 = 4 * (701 * 500 + 301 * 700 + 501 * 10);
-/// What backward needs beside the batch: each activation's result, the log of the probabilities, and the loss's weight.
+/// Bytes that backward needs besides the batch: the activations' outputs, the log-probabilities, and the loss's weight.
 const GRAPH_BYTES: u64 = 4 * SAMPLES * (HIDDEN + CLASSES) + SCALAR_BYTES;
 
 fn train(changes: &Value) -> Recorded {
@@ -26,7 +26,7 @@ fn train(changes: &Value) -> Recorded {
     record(&config)
 }
 
-/// Bytes alive at the end of the second step, and by how much each later end has more.
+/// Returns the live bytes at the end of the second step, and the growth in each later step.
 #[track_caller]
 fn ends(changes: &Value) -> (u64, u64) {
     let ends = train(changes).live_bytes_at_step_ends();
@@ -92,7 +92,7 @@ fn one_backward_for_all_has_all_graphs_at_once() {
 
 #[test]
 fn an_emptied_cache_is_asked_for_again() {
-    // Activations of 44 MiB, which have segments of their own.
+    // The activations have 44 MiB, so that each gets a segment of its own.
     let plain = train(&json!({ "batch": 16384 }));
     let emptied = train(&json!({ "batch": 16384, "mistakes": ["empty_cache_every_step"] }));
     assert_eq!(plain.segments_returned(), 0);

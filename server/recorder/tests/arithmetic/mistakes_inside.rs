@@ -1,4 +1,4 @@
-//! What mistakes inside of models and around losses take, by arithmetic.
+//! Tests the memory of mistakes inside models and around losses against arithmetic.
 
 use crate::recorded::{Recorded, record};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const LAYERS: u64 = 2;
 const HEADS: u64 = 2;
 const HIDDEN: u64 = 128;
 const CLASSES: u64 = 1000;
-/// Features of all tokens, as each layer hands them on.
+/// Bytes of the features of all tokens that each layer returns.
 const FEATURES: u64 = 4 * TOKENS * HIDDEN;
 
 fn changed(mut config: Value, changes: &Value) -> Recorded {
@@ -30,7 +30,7 @@ fn mlp(changes: &Value) -> Recorded {
     changed(json!({ "model": model, "batch": SAMPLES, "steps": 4, "card": "h100-80gb" }), changes)
 }
 
-/// Bytes alive at the end of the second step, and by how much each later end has more.
+/// Returns the live bytes at the end of the second step, and the growth in each later step.
 #[track_caller]
 fn ends(recorded: &Recorded) -> (u64, u64) {
     let ends = recorded.live_bytes_at_step_ends();
@@ -41,7 +41,7 @@ fn ends(recorded: &Recorded) -> (u64, u64) {
 
 #[test]
 fn a_sum_of_losses_or_nodes_hold_graphs_that_are_retained() {
-    // Each activation's result, the log of the probabilities, the loss's weight, and the batch.
+    // The activations' outputs, the log-probabilities, the loss's weight, and the batch.
     let graph = 4 * SAMPLES * (700 + 500 + CLASSES) + 4 + 4 * SAMPLES * 300 + 8 * SAMPLES;
     let (plain, _) = ends(&mlp(&json!({})));
     assert_eq!(ends(&mlp(&json!({ "mistakes": ["sum_losses"] }))), (plain + 4, 0), "the sum is a scalar");
@@ -58,7 +58,7 @@ fn hooks_keep_what_layers_return() {
     let changes = json!({ "mistakes": ["hook_activations"] });
     assert_eq!(hooks(mlp(&changes)), 4 * SAMPLES * (700 + 500));
     assert_eq!(hooks(transformer(&changes)), LAYERS * FEATURES);
-    // Backward computes a layer again as far as it needs it, which is not to the end.
+    // Backward recomputes a layer only as far as it needs, so that the hook does not run again.
     let changes = json!({ "mistakes": ["hook_activations"], "checkpointing": true, "accumulation": 2 });
     assert_eq!(hooks(transformer(&changes)), 2 * LAYERS * FEATURES);
 }
@@ -73,8 +73,8 @@ fn an_attribute_has_what_it_leads_to() {
         bytes - plain.0
     };
     assert_eq!(kept(false), LAYERS * FEATURES, "what attention returned");
-    // The layer's input, the norm's output, queries, keys and values, what attention read, and what it returned; then
-    // the norm's mean and deviation, the sums of the probabilities, and the mask of dropout.
+    // The layer's input, the norm's output, queries, keys and values, the output of the attention kernel and that of
+    // the projection; then the norm's mean and deviation, the log-sum-exp, and the mask of dropout.
     let layer = 7 * FEATURES + 2 * 4 * TOKENS + 4 * HEADS * TOKENS + TOKENS * HIDDEN;
     assert_eq!(kept(true), LAYERS * layer);
 }
@@ -94,7 +94,7 @@ fn a_chained_state_leads_to_the_layers_of_all_batches() {
     let weights = LAYERS * 4 * (2 * HIDDEN * HIDDEN + 2 * HIDDEN);
     let states = 2 * LAYERS * SAMPLES * HIDDEN;
     let features = 2 * TOKENS * HIDDEN;
-    // All in 16 bits: the weights as cuDNN reads them, both states, input and output; and the tokens.
+    // In 16 bits: the weights as cuDNN reads them, both states, input and output. In 64 bits: the tokens.
     assert_eq!(ends(&recorded).1, reserve + 2 * (weights + states + features) + 8 * TOKENS);
 }
 

@@ -1,4 +1,4 @@
-//! What an MLP takes, by arithmetic.
+//! Tests the memory of an MLP against arithmetic.
 
 use crate::recorded::{Recorded, record, rounded_bytes};
 use serde_json::{Value, json};

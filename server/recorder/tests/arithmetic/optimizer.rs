@@ -1,14 +1,14 @@
-//! What optimizers keep and what their steps take, by arithmetic.
+//! Tests the memory of optimizers and of their steps against arithmetic.
 
 use crate::recorded::{Recorded, record, rounded_bytes};
 use serde_json::{Value, json};
 
-/// Elements of the model's parameters, in order: three linear layers.
+/// Number of elements of each parameter of the model, which has three linear layers.
 const PARAMETERS: [u64; 6] = [700 * 300, 700, 500 * 700, 500, 10 * 500, 10];
 
 const IMPLEMENTATIONS: [&str; 3] = ["foreach", "fused", "for-loop"];
 
-/// Two steps of the model; `changes` are further keys of the config.
+/// Runs two steps of the model; `changes` are further keys of the config.
 #[track_caller]
 fn train(mut optimizer: Value, implementation: &str, changes: &Value) -> Recorded {
     optimizer["implementation"] = implementation.into();
@@ -20,7 +20,7 @@ fn train(mut optimizer: Value, implementation: &str, changes: &Value) -> Recorde
     record(&config)
 }
 
-/// Bytes of all parameters, as they are asked for.
+/// Returns the requested bytes of all parameters.
 fn requested_bytes() -> u64 {
     4 * PARAMETERS.iter().sum::<u64>()
 }
@@ -33,7 +33,7 @@ fn adam(kind: &str, weight_decay: f64) -> Value {
     json!({ "kind": kind, "weight_decay": weight_decay })
 }
 
-/// Rounded bytes of the optimizer's state at the end, scaler and all.
+/// Checks the rounded bytes of the optimizer's state at the end.
 #[track_caller]
 fn check_state(optimizer: &Value, expected: impl Fn(&str) -> u64) {
     for implementation in IMPLEMENTATIONS {
@@ -73,7 +73,7 @@ fn state_is_named_after_its_parameter() {
     }
 }
 
-/// The most bytes of temporary tensors in a step.
+/// Checks the peak of temporary tensors in a step.
 #[track_caller]
 fn check_temporaries(optimizer: &Value, implementation: &str, place: &str, expected: u64) {
     let recorded = train(optimizer.clone(), implementation, &json!({}));
@@ -83,7 +83,7 @@ fn check_temporaries(optimizer: &Value, implementation: &str, place: &str, expec
 #[test]
 fn foreach_copies_all_parameters() {
     check_temporaries(&adam("adamw", 0.01), "foreach", "adamw · optimizer", requested_bytes());
-    // Decayed gradients are gone before the denominators come.
+    // Decayed gradients are freed before the denominators are allocated.
     check_temporaries(&adam("adam", 0.01), "foreach", "adam · optimizer", requested_bytes());
     check_temporaries(&sgd(0.9, 0.01), "foreach", "sgd · optimizer", requested_bytes());
     check_temporaries(&sgd(0.9, 0.0), "foreach", "sgd · optimizer", 0);
@@ -108,7 +108,7 @@ fn a_loop_holds_the_last_denominator_until_the_next_is_there() {
 fn zeroed_gradients_stay() {
     for implementation in IMPLEMENTATIONS {
         let zeroed = train(sgd(0.0, 0.0), implementation, &json!({ "set_to_none": false }));
-        // What else backward leaves is a workspace of cuBLAS for its thread.
+        // Besides gradients, backward leaves a workspace of cuBLAS for its thread.
         let gradients: Vec<_> =
             zeroed.alive().into_iter().filter(|tensor| tensor.place.ends_with("· backward")).collect();
         let mut sizes: Vec<_> = gradients.iter().map(|tensor| tensor.requested_bytes).collect();
@@ -137,7 +137,7 @@ fn the_scaler_keeps_its_scale_and_its_count() {
             }
             let recorded = train(sgd(0.9, 0.0), implementation, &changes);
             let scaler = recorded.alive().into_iter().filter(|tensor| tensor.place.starts_with("grad_scaler"));
-            // The scaled loss of the last step went with its graph.
+            // The scaled loss of the last step was freed with its graph.
             assert_eq!(scaler.map(|tensor| tensor.requested_bytes).collect::<Vec<_>>(), [4, 4], "{implementation}");
             assert_eq!(recorded.alive_bytes(".momentum_buffer · optimizer"), rounded_bytes(&PARAMETERS));
         }

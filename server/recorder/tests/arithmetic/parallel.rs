@@ -1,4 +1,4 @@
-//! Several devices, by arithmetic: what each replica reads, computes, and has copies of.
+//! Tests the memory of `nn.DataParallel` against arithmetic: each replica's inputs, activations and copies.
 
 use crate::recorded::record;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 const STEPS: usize = 2;
 const DEVICES: u64 = 3;
 const SAMPLES: u64 = 64;
-/// Split as `torch.chunk` does it.
+/// Samples of each device, split as `torch.chunk` does.
 const PARTS: [u64; 3] = [22, 22, 20];
 const INPUTS: u64 = 300;
 const HIDDEN: u64 = 700;
@@ -25,14 +25,14 @@ fn each_device_has_a_replica_for_its_part_of_the_batch() {
         let activation = format!("replicas.{device}.layers.0.activation · forward");
         assert_eq!(recorded.requested_bytes(device, &activation), [ACTIVATION * samples; STEPS]);
     }
-    // The first device reads its part where the batch is; it packs the weights for the others.
+    // The first device reads its part in place, and packs the weights for the others.
     assert!(recorded.requested_bytes(0, "scatter · forward").is_empty());
     assert_eq!(recorded.requested_bytes(0, "replicate · forward"), [WEIGHTS; STEPS]);
     for device in [1, 2] {
         assert_eq!(recorded.requested_bytes(device, "scatter · forward"), [4 * INPUTS * PARTS[device]; STEPS]);
         assert_eq!(recorded.requested_bytes(device, "replicate · forward"), [WEIGHTS; STEPS]);
     }
-    // Logits together, and the sum of all devices' gradients.
+    // The gathered logits, and the sum of all devices' gradients.
     assert_eq!(recorded.requested_bytes(0, "gather · forward"), [4 * CLASSES * SAMPLES; STEPS]);
     let backward = recorded.requested_bytes(0, "replicate · backward");
     assert_eq!(backward, [WEIGHTS; 2 * STEPS], "flattened, and summed");

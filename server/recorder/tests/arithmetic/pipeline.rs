@@ -1,4 +1,4 @@
-//! Pipelines, by arithmetic: the layers that a process has, and the parts of a batch that it has in flight.
+//! Tests the memory of pipelines against arithmetic: the layers of a process, and its micro-batches in flight.
 
 use crate::recorded::{Recorded, record, rounded_bytes};
 use serde_json::json;
@@ -10,10 +10,10 @@ const TOKENS: u64 = 64;
 const VOCABULARY: u64 = 1024;
 const HIDDEN: u64 = 128;
 const INNER: u64 = 384;
-/// One is left over, and the first process has it.
+/// One more than the number of processes; the first process has the additional layer.
 const LAYERS: u64 = 4;
 
-/// Elements of the features of one part of a batch.
+/// Number of elements of the features of one micro-batch.
 const FEATURES: u64 = SAMPLES / PARTS * TOKENS * HIDDEN;
 
 fn train(rank: u64, schedule: &str) -> Recorded {
@@ -29,7 +29,7 @@ fn train(rank: u64, schedule: &str) -> Recorded {
     }))
 }
 
-/// Elements of the parameters of so many layers.
+/// Returns the number of elements of each parameter of `count` layers.
 fn of_layers(count: usize) -> Vec<u64> {
     let layer = [[HIDDEN * HIDDEN; 4].as_slice(), &[HIDDEN * INNER; 3], &[HIDDEN; 2]].concat();
     layer.repeat(count)
@@ -47,7 +47,7 @@ fn check_parameters(rank: u64, layers: usize, around: &[u64]) {
 fn a_process_has_its_layers_and_what_is_around_them() {
     check_parameters(0, 2, &[VOCABULARY * HIDDEN]);
     check_parameters(1, 1, &[]);
-    // The head's other copy is two processes away.
+    // The other copy of the head's weight is in the first process.
     check_parameters(2, 1, &[HIDDEN, VOCABULARY * HIDDEN]);
 }
 
@@ -57,7 +57,7 @@ fn layers_keep_the_numbers_of_the_whole_model() {
     assert!(train(2, "gpipe").alive_bytes("layers.3.mlp.up.weight · setup") > 0);
 }
 
-/// How many tensors for a part of a batch a process has for what it receives.
+/// Checks the number of receive buffers of a process, each for one micro-batch.
 #[track_caller]
 fn check_received(rank: u64, count: u64) {
     assert_eq!(train(rank, "gpipe").alive_bytes("receive · setup"), count * rounded_bytes(&[FEATURES]), "rank {rank}");

@@ -1,4 +1,4 @@
-//! Recordings under test: the binary runs a config on a virtual GPU, and its snapshot is decoded.
+//! Recordings under test: runs the binary with a config on a virtual GPU, and decodes its snapshot.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write as _;
@@ -12,24 +12,23 @@ use shared::trace::{Action, BlockState, StackId, Trace};
 
 /// PyTorch's allocator rounds sizes up to a multiple of this.
 const ROUNDING_BYTES: u64 = 512;
-/// Smaller requests get blocks of exactly their rounded size; others may get the rest of a segment.
+/// Smaller requests get blocks of exactly their rounded size; larger ones may get the rest of a segment.
 const SMALL_BYTES: u64 = 1 << 20;
 
-/// A run that came to its end.
+/// The trace of a run that finished.
 pub(crate) struct Recorded {
     trace: Trace,
 }
 
-/// What one tensor takes.
+/// A live allocation.
 #[derive(Debug, Clone)]
 pub(crate) struct Tensor {
-    /// The innermost module and the phase that allocated it, such as `fc.weight · setup`; else the phase alone.
+    /// Innermost module and phase that allocated it, such as `fc.weight · setup`; without a module only the phase.
     pub(crate) place: String,
-    /// What was asked for.
     pub(crate) requested_bytes: u64,
 }
 
-/// The memory that tensors of these numbers of 4-byte elements take: each is rounded up.
+/// Returns the memory of tensors with these numbers of 4-byte elements, each rounded up.
 pub(crate) fn rounded_bytes(elements: &[u64]) -> u64 {
     elements.iter().map(|count| round(4 * count)).sum()
 }
@@ -38,7 +37,7 @@ fn round(bytes: u64) -> u64 {
     bytes.next_multiple_of(ROUNDING_BYTES)
 }
 
-/// Runs a config, given as JSON.
+/// Runs a config and imports its snapshot.
 #[track_caller]
 pub(crate) fn record(config: &serde_json::Value) -> Recorded {
     let mut importer = Importer::new();
@@ -46,14 +45,14 @@ pub(crate) fn record(config: &serde_json::Value) -> Recorded {
     Recorded { trace: importer.finish().expect("a snapshot") }
 }
 
-/// The highest bytes of blocks in use while a config runs, and those of segments, as PyTorch counts them.
+/// Runs a config, and returns the peaks of allocated and reserved bytes as PyTorch counts them.
 #[track_caller]
 pub(crate) fn peaks(config: &serde_json::Value) -> (u64, u64) {
     let finished = run(config).0;
     (finished.peak_allocated_bytes, finished.peak_reserved_bytes)
 }
 
-/// What the recorder says in the end, and its snapshot.
+/// Runs a config, and returns the recorder's last line and the snapshot.
 #[track_caller]
 fn run(config: &serde_json::Value) -> (Finished, Vec<u8>) {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
@@ -79,7 +78,7 @@ fn run(config: &serde_json::Value) -> (Finished, Vec<u8>) {
 }
 
 impl Recorded {
-    /// What is alive at the end, as the allocator's blocks have it.
+    /// Returns the allocations that are live at the end, according to the allocator's blocks.
     #[track_caller]
     pub(crate) fn alive(&self) -> Vec<Tensor> {
         let mut tensors = Vec::new();
@@ -96,14 +95,14 @@ impl Recorded {
         tensors
     }
 
-    /// Rounded bytes of what is alive at the end in places that have this end.
+    /// Returns the rounded live bytes at the end of places that end in `end`.
     #[track_caller]
     pub(crate) fn alive_bytes(&self, end: &str) -> u64 {
         let tensors = self.alive();
         tensors.iter().filter(|tensor| tensor.place.ends_with(end)).map(|tensor| round(tensor.requested_bytes)).sum()
     }
 
-    /// The most bytes that were alive at once of those that a place asked for.
+    /// Returns the peak of the live bytes that a place has allocated.
     pub(crate) fn peak_bytes(&self, place: &str) -> u64 {
         let mut alive = HashMap::new();
         let (mut bytes, mut peak) = (0, 0);
@@ -121,7 +120,7 @@ impl Recorded {
         peak
     }
 
-    /// Bytes alive when backward first asks for memory, of the places that `counts`.
+    /// Returns the live bytes at the first allocation of backward, of the places for which `counts` is true.
     pub(crate) fn bytes_before_backward(&self, counts: impl Fn(&str) -> bool) -> u64 {
         let mut alive = HashMap::new();
         let before = |place: &str| !place.ends_with("backward");
@@ -136,7 +135,7 @@ impl Recorded {
         alive.values().sum()
     }
 
-    /// Bytes alive at the end of each step.
+    /// Returns the live bytes at the end of each step.
     pub(crate) fn live_bytes_at_step_ends(&self) -> Vec<u64> {
         let device = &self.trace.devices[0];
         let timeline = shared::analysis::Timeline::new(&self.trace, device);
@@ -145,18 +144,18 @@ impl Recorded {
         steps.map(|span| timeline.live_at(span.end_moment)).collect()
     }
 
-    /// How often PyTorch gave memory back to CUDA.
+    /// Returns the number of segments that PyTorch gave back to CUDA.
     pub(crate) fn segments_returned(&self) -> usize {
         self.trace.devices[0].events.iter().filter(|event| event.action == Action::SegmentFree).count()
     }
 
-    /// What a place asked for on a device, one allocation after the other.
+    /// Returns the size of each allocation of a place on a device, in order.
     pub(crate) fn requested_bytes(&self, device: usize, place: &str) -> Vec<u64> {
         let events = self.trace.devices[device].events.iter().filter(|event| event.action == Action::Alloc);
         events.filter(|event| self.place(event.stack) == place).map(|event| event.size_bytes).collect()
     }
 
-    /// The operations that asked for memory in a place, with those that they are part of.
+    /// Returns all operations in the stacks of a place's events.
     pub(crate) fn operations(&self, place: &str) -> BTreeSet<&str> {
         let events = self.trace.devices[0].events.iter();
         let stacks = events.map(|event| event.stack).filter(|&stack| self.place(stack) == place);
@@ -165,7 +164,7 @@ impl Recorded {
         operators.map(|frame| self.trace.strings.get(frame.name)).collect()
     }
 
-    /// The peak of everything.
+    /// Returns the peak of all live bytes.
     pub(crate) fn peak_live_bytes(&self) -> u64 {
         shared::analysis::Timeline::new(&self.trace, &self.trace.devices[0]).live_peak().1
     }

@@ -1,4 +1,4 @@
-//! What recurrent models take, by arithmetic.
+//! Tests the memory of recurrent models against arithmetic.
 
 use serde_json::{Value, json};
 
@@ -12,10 +12,10 @@ const HIDDEN: u64 = 200;
 const LAYERS: u64 = 2;
 const LSTM_GATES: u64 = 4;
 const GRU_GATES: u64 = 3;
-/// Elements of what a batch ends with, for each kind of state.
+/// Number of elements of a batch's final state, for each kind of state.
 const STATE: u64 = LAYERS * SAMPLES * HIDDEN;
 
-/// Without dropout: cuDNN has a state of its own for it.
+/// Runs a config without dropout, because cuDNN has a state of its own for dropout.
 #[track_caller]
 fn train(model: &Value, job: &Value) -> Recorded {
     let mut config = json!({
@@ -41,7 +41,7 @@ fn train(model: &Value, job: &Value) -> Recorded {
     record(&config)
 }
 
-/// Elements of the weights of all layers, each with those of its input and of its state.
+/// Returns the number of elements of each weight of all layers.
 fn weights(gates: u64) -> Vec<u64> {
     let layer = |inputs| [gates * HIDDEN * inputs, gates * HIDDEN * HIDDEN, gates * HIDDEN, gates * HIDDEN];
     [layer(EMBEDDED), layer(HIDDEN)].concat()
@@ -93,11 +93,11 @@ fn carrying_keeps_no_graph() {
 
 #[test]
 fn the_head_reads_a_copy_and_writes_logits_of_every_token() {
-    // What cuBLAS has on this card; the head is the first product of matrices that PyTorch itself asks for.
+    // Workspace of cuBLAS on this GPU; the head is the first matrix product that PyTorch itself runs.
     const WORKSPACE_BYTES: u64 = 32 << 20;
-    // The features come from cuDNN with tokens first, and a product of matrices wants batches first.
+    // cuDNN returns features with tokens first, and the matrix product reads a copy with the batch first.
     let features = HIDDEN;
-    // The logits of the step before are gone: outputs live until their step ends.
+    // The logits of the previous step are freed, because outputs live until their step ends.
     let bytes = 4 * SAMPLES * TOKENS * (features + VOCABULARY) + WORKSPACE_BYTES;
     assert_eq!(train(&json!({}), &json!({})).peak_bytes("head · forward"), bytes);
 }
@@ -106,7 +106,7 @@ fn the_head_reads_a_copy_and_writes_logits_of_every_token() {
 fn an_evaluation_copies_features_for_the_head_under_autocast() {
     let evaluation = json!({ "every": 2, "batches": 1, "batch": SAMPLES });
     let recorded = train(&json!({}), &json!({ "precision": "autocast-fp16", "evaluation": evaluation }));
-    // PyTorch casts weights with gradients even here, and a product with such a one folds samples and tokens.
+    // PyTorch casts weights that require gradients even here, and a product with such a cast folds samples and tokens.
     let [bias, weight] = [VOCABULARY, VOCABULARY * HIDDEN];
     let elements = [bias, weight, SAMPLES * TOKENS * HIDDEN, SAMPLES * TOKENS * VOCABULARY];
     assert_eq!(recorded.requested_bytes(0, "head · evaluation"), elements.map(|count| 2 * count));

@@ -1,9 +1,9 @@
-//! What a residual network takes, by arithmetic.
+//! Tests the memory of residual networks against arithmetic.
 
 use crate::recorded::{Recorded, record, rounded_bytes};
 use serde_json::{Value, json};
 
-/// Elements of the weights of convolutions, and channels of the batch norms behind them.
+/// Number of elements of each convolution, and channels of the batch norm after it.
 struct Shapes {
     convolutions: Vec<u64>,
     channels: Vec<u64>,
@@ -11,7 +11,9 @@ struct Shapes {
 }
 
 impl Shapes {
-    /// Of a table of blocks: their convolutions as (channels, kernel) for each width, and how many of them.
+    /// Creates the shapes of a network.
+    ///
+    /// `block` yields the convolutions of a block of a width as (channels, kernel), and `counts` the number of blocks.
     fn new(block: fn(u64) -> Vec<(u64, u64)>, counts: [u64; 4]) -> Self {
         let (mut convolutions, mut channels) = (vec![64 * 3 * 7 * 7], vec![64]);
         let mut inputs = 64;
@@ -40,7 +42,7 @@ impl Shapes {
         }
     }
 
-    /// Elements of every parameter.
+    /// Returns the number of elements of each parameter.
     fn parameters(&self) -> Vec<u64> {
         let norms = self.channels.iter().flat_map(|&channels| [channels; 2]);
         self.convolutions.iter().copied().chain(norms).chain(self.classifier).collect()
@@ -110,7 +112,7 @@ fn blocks_have_torchvisions_names() {
     let recorded = train(18, &json!({}));
     let weight = rounded_bytes(&[128 * 64]);
     assert_eq!(recorded.alive_bytes("layer2.0.downsample.0.weight · setup"), weight);
-    // Images of 224 pixels have 56 on a side in the first layer.
+    // In the first layer, images of 224 × 224 pixels have 56 × 56.
     let output_bytes = 4 * 4 * 64 * 56 * 56;
     assert_eq!(recorded.peak_bytes("layer1.1.conv2 · forward"), output_bytes);
 }

@@ -1,4 +1,4 @@
-//! What ways to save memory save, by arithmetic.
+//! Tests the ways to save memory against arithmetic.
 
 use serde_json::{Value, json};
 
@@ -11,18 +11,18 @@ const INNER: u64 = 768;
 const HEADS: u64 = 4;
 const VOCABULARY: u64 = 1000;
 
-/// Elements of the parameters of [`mlp`], in order: three linear layers.
+/// Number of elements of each parameter of [`mlp`], which has three linear layers.
 const PARAMETERS: [u64; 6] = [700 * 300, 700, 500 * 700, 500, 10 * 500, 10];
-/// Samples of its batch.
+/// Number of samples in a batch of [`mlp`].
 const BATCH: u64 = 64;
 
 /// cuBLAS keeps a workspace for the thread of backward.
 const WORKSPACE_BYTES: u64 = 32 << 20;
 
-/// bitsandbytes keeps state of 32 bits, and torchao keeps state on the device, below so many elements.
+/// Below this number of elements, bitsandbytes keeps state in 32 bits, and torchao keeps state on the device.
 const SMALL_ELEMENTS: u64 = 4096;
 
-/// A step of a GPT-2 of four layers.
+/// Runs one step of a GPT-2 of four layers.
 #[track_caller]
 fn gpt2(changes: &Value) -> Recorded {
     let model = json!({
@@ -32,7 +32,7 @@ fn gpt2(changes: &Value) -> Recorded {
     trained(json!({ "model": model, "batch": SAMPLES, "sequence": TOKENS, "steps": 1 }), changes)
 }
 
-/// Two steps of linear layers.
+/// Runs two steps of linear layers.
 #[track_caller]
 fn mlp(changes: &Value) -> Recorded {
     let model = json!({ "family": "mlp", "input": 300, "hidden": [700, 500], "classes": 10 });
@@ -48,12 +48,12 @@ fn trained(mut config: Value, changes: &Value) -> Recorded {
     record(&config)
 }
 
-/// Bytes of 32-bit numbers, so many for each token.
+/// Returns the bytes of `numbers` 32-bit numbers for each token.
 fn of_tokens(numbers: u64) -> u64 {
     4 * SAMPLES * TOKENS * numbers
 }
 
-/// What is alive inside of the layers behind the first when backward begins; the first has cuBLAS' workspace too.
+/// Returns the live bytes of each layer except the first when backward begins; the first also has cuBLAS's workspace.
 fn kept_in_layers(checkpointing: &Value) -> [u64; 3] {
     let recorded = gpt2(&json!({ "checkpointing": checkpointing }));
     [1, 2, 3].map(|layer| {
@@ -73,10 +73,11 @@ fn every_second_layer_keeps_its_activations() {
 
 #[test]
 fn chosen_results_are_kept() {
-    // Queries, keys and values in one, attention's last layer, and the two of the feed-forward network.
+    // The joint projection of queries, keys and values, attention's output projection, and the two layers of the
+    // feed-forward network.
     let products = of_tokens(3 * HIDDEN + HIDDEN + INNER + HIDDEN);
     assert_eq!(kept_in_layers(&json!({ "keep": "matmul" })), [products; 3]);
-    // What the tokens read, and the logarithm of a sum for each head.
+    // The output of attention, and a log-sum-exp for each head.
     let attention = of_tokens(HIDDEN + HEADS);
     assert_eq!(kept_in_layers(&json!({ "keep": "attention", "every": 2 }))[0], attention);
 }
@@ -85,7 +86,7 @@ fn chosen_results_are_kept() {
 fn there_is_one_chunk_of_logits_at_a_time() {
     let logits = of_tokens(VOCABULARY);
     assert_eq!(gpt2(&json!({})).peak_bytes("head · forward"), logits);
-    // A part of several sequences is copied for the head.
+    // A chunk of several sequences is copied for the head.
     let all = logits + of_tokens(HIDDEN);
     for chunks in [2, 8] {
         let recorded = gpt2(&json!({ "loss": { "chunks": chunks } }));
@@ -131,6 +132,6 @@ fn what_backward_needs_waits_on_the_host() {
         let recorded = mlp(&json!({ "offload_activations": on_host }));
         recorded.bytes_before_backward(|place| place.ends_with("· forward"))
     };
-    // The outputs of the activations; logits are the script's own, and cuBLAS has a workspace.
+    // The activations' outputs. The script itself holds the logits, and cuBLAS's workspace is live in both cases.
     assert_eq!(kept(false) - kept(true), 4 * BATCH * (700 + 500));
 }

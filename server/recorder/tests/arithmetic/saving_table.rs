@@ -1,6 +1,6 @@
-//! The table of ways to save memory in the recorder's README: one training, a row for each way.
+//! Checks the table of ways to save memory in the recorder's README, with one recording for each row.
 //!
-//! `UPDATE=1` writes it anew.
+//! `UPDATE=1` rewrites the table.
 
 use std::path::PathBuf;
 use std::thread;
@@ -13,7 +13,7 @@ use crate::recorded;
 const HEADING: &str = "## Ways to save memory\n";
 const HEAD: &str = "| way | config | peak allocated | saved | peak reserved |\n| --- | --- | --: | --: | --: |\n";
 
-/// What each row changes of the training.
+/// Returns the name of each row and its changes of the config.
 fn ways() -> Vec<(&'static str, Value)> {
     let everything = json!({
         "lora": { "rank": 16 }, "checkpointing": true, "loss": { "chunks": 8 }, "optimizer": { "state": "8bit" },
@@ -42,7 +42,7 @@ fn ways() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The training with a row's changes.
+/// Returns the config with the changes of a row.
 fn config(changes: &Value) -> Value {
     let mut config = json!({
         "model": "llama-3.2-1b", "batch": 4, "sequence": 2048, "steps": 2, "precision": "autocast-bf16",
@@ -54,7 +54,7 @@ fn config(changes: &Value) -> Value {
     config
 }
 
-/// Peaks of each way; two at a time, as the smallest machines have two cores.
+/// Records all ways and returns their peaks; two run at a time, because the smallest machines have two cores.
 fn peaks(ways: &[(&str, Value)]) -> Vec<(u64, u64)> {
     let record_all = |ways: &[(&str, Value)]| ways.iter().map(|(_, way)| recorded::peaks(&config(way))).collect();
     let (first, second) = ways.split_at(ways.len() / 2);

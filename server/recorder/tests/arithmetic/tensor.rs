@@ -1,4 +1,4 @@
-//! Tensor parallelism, by arithmetic: what a process has of each layer, and of which activations it has all.
+//! Tests the memory of tensor parallelism against arithmetic: parts of weights, and whole or partial activations.
 
 use crate::recorded::{Recorded, record, rounded_bytes};
 use serde_json::json;
@@ -14,10 +14,10 @@ const HEADS: u64 = 8;
 const KV_HEADS: u64 = 4;
 const LAYERS: usize = 2;
 
-/// Elements of the features of all tokens.
+/// Number of elements of the features of all tokens.
 const FEATURES: u64 = SAMPLES * TOKENS * HIDDEN;
 
-/// Elements of this process's part of each parameter: norms are whole.
+/// Returns the number of elements of this process's part of each parameter; norms are whole.
 fn parts() -> Vec<u64> {
     let rows = VOCABULARY / RANKS * HIDDEN;
     let query = HIDDEN * HIDDEN / RANKS;
@@ -55,13 +55,14 @@ fn every_rank_has_a_part_of_weights_and_state() {
 fn every_rank_computes_the_gradient_of_the_whole_vocabulary() {
     let whole = VOCABULARY * HIDDEN;
     assert_eq!(train(0, false, false).alive_bytes("embedding.token · backward"), rounded_bytes(&[whole]));
-    // A tied head's gradient has the rows that are here: those of the embedding's are copied, and both added up.
+    // The gradient of a tied head has the rows of this process: those rows of the embedding's gradient are copied, and
+    // the two are added in a new tensor.
     let asked = train(0, false, true).requested_bytes(0, "embedding.token · backward");
     let times = |elements: u64| asked.iter().filter(|&&bytes| bytes == 4 * elements).count();
     assert_eq!((times(whole), times(whole / RANKS)), (STEPS, 2 * STEPS));
 }
 
-/// Bytes that a place asks for in one step.
+/// Checks the sizes that a place allocates in the forward pass of each step.
 #[track_caller]
 fn check_forward(recorded: &Recorded, place: &str, elements: &[u64]) {
     let bytes: Vec<_> = elements.iter().map(|count| 4 * count).collect();
@@ -79,7 +80,7 @@ fn layers_that_are_divided_by_their_inputs_end_in_a_sum() {
 #[test]
 fn a_rank_adds_up_its_own_tokens_where_these_are_divided() {
     let recorded = train(1, true, false);
-    // The part of the sum that is this process's, after all of it in the order of the processes.
+    // The whole sum, its copy in the order of the processes, and this process's part of it.
     check_forward(&recorded, "layers.0.mlp.down", &[FEATURES, FEATURES, FEATURES / RANKS]);
     check_forward(&recorded, "layers.0", &[FEATURES / RANKS, FEATURES / RANKS]);
 }

@@ -1,4 +1,4 @@
-//! What transformers take, by arithmetic.
+//! Tests the memory of transformers against arithmetic.
 
 use serde_json::{Value, json};
 use shared::job::RawJob;
@@ -12,7 +12,7 @@ const INNER: u64 = 768;
 const HEADS: u64 = 4;
 const VOCABULARY: u64 = 1000;
 
-/// Attention's operations, by the name of their backend.
+/// Operation of each attention backend, by the backend's name.
 const BACKENDS: [(&str, &str); 4] = [
     ("flash", "aten::_scaled_dot_product_flash_attention"),
     ("efficient", "aten::_scaled_dot_product_efficient_attention"),
@@ -20,7 +20,7 @@ const BACKENDS: [(&str, &str); 4] = [
     ("math", "aten::_scaled_dot_product_attention_math"),
 ];
 
-/// A model of two layers; `changes` override the config's keys, and those of its model.
+/// Returns a config of two layers; `changes` override keys of the config and of its model.
 fn config(architecture: &str, changes: &Value) -> Value {
     let mut config = json!({
         "model": {
@@ -48,7 +48,7 @@ fn merge(into: &mut Value, changes: &Value) {
     }
 }
 
-/// Elements of GPT-2's parameters, in order.
+/// Returns the number of elements of each of GPT-2's parameters, in order.
 fn gpt2_parameters() -> Vec<u64> {
     let norm = [HIDDEN; 2];
     let attention = [HIDDEN * 3 * HIDDEN, 3 * HIDDEN, HIDDEN * HIDDEN, HIDDEN];
@@ -57,7 +57,7 @@ fn gpt2_parameters() -> Vec<u64> {
     [VOCABULARY * HIDDEN, TOKENS * HIDDEN].into_iter().chain(layer.repeat(2)).chain(norm).collect()
 }
 
-/// Elements of Llama's parameters, in order, with two heads of keys and values.
+/// Returns the number of elements of each of Llama's parameters, in order, with two heads of keys and values.
 fn llama_parameters() -> Vec<u64> {
     let attention = [HIDDEN * HIDDEN, HIDDEN * HIDDEN / 2, HIDDEN * HIDDEN / 2, HIDDEN * HIDDEN];
     let layer: Vec<_> = attention.into_iter().chain([HIDDEN * INNER; 3]).chain([HIDDEN; 2]).collect();
@@ -95,7 +95,7 @@ fn llama_keeps_what_it_must() {
     assert_eq!(recorded.alive_bytes("inv_freq · setup"), rounded_bytes(&[frequencies; 2]));
 }
 
-/// What a kind of parts makes of the model: as many parameters as the job has.
+/// Checks that a model with other parts has as many parameters as the job computes.
 #[track_caller]
 fn check_parts(architecture: &str, parts: &Value) {
     let config = config(architecture, &json!({ "model": parts }));
@@ -118,7 +118,7 @@ fn parts_can_be_exchanged() {
     check_parts("llama", &json!({ "positions": "learned", "dropout": 0.1, "kv_heads": 1, "attention": "eager" }));
 }
 
-/// Bytes for each token that the second layer keeps for backward; the first also has workspaces.
+/// Returns the bytes per token that the second layer saves for backward; the first one also has workspaces.
 #[track_caller]
 fn kept_bytes_of_a_token(config: &Value) -> f64 {
     let kept = |place: &str| place.starts_with("layers.1") && place.ends_with(" · forward");
@@ -129,7 +129,7 @@ fn kept_bytes_of_a_token(config: &Value) -> f64 {
 #[track_caller]
 fn check_kept_for_backward(config: &Value, bytes_of_a_token: u64) {
     let kept = kept_bytes_of_a_token(config);
-    // Attention keeps two numbers about its dropout for all tokens together.
+    // Attention saves two numbers, the state of its dropout, for all tokens together.
     let difference = kept - bytes_of_a_token as f64;
     assert!((0.0..0.1).contains(&difference), "{kept} bytes of a token, not {bytes_of_a_token}");
 }
@@ -151,7 +151,7 @@ fn a_layer_of_gpt2_keeps_for_backward() {
 #[test]
 fn a_layer_of_gpt2_that_writes_attention_out_keeps_for_backward() {
     let norms = 2 * (HIDDEN + 2);
-    // Queries are copied; keys and values are the cache's copies, so that nothing keeps the projection.
+    // Queries are copied; keys and values are the copies in the cache, so that the projection is not saved.
     let attention = 3 * HIDDEN + HIDDEN;
     let probabilities = HEADS * TOKENS;
     let sums = 2 * HIDDEN;
@@ -164,11 +164,11 @@ fn a_layer_of_gpt2_that_writes_attention_out_keeps_for_backward() {
 #[test]
 fn a_layer_of_llama_keeps_for_backward() {
     let kv = HIDDEN / 2;
-    // The input in 32 bits, which is why nothing keeps it in 16; the factor of each token; and in 16 bits what is
-    // normalised, before its weight and after.
+    // The input in 32 bits, so that its 16-bit original is not saved; the factor of each token; and in 16 bits the
+    // normalized features before and after the multiplication by the weight.
     let norms = 2 * (4 * HIDDEN + 4 + 2 * 2 * HIDDEN);
     let attention = 2 * (HIDDEN + 2 * kv + HIDDEN) + 4 * HEADS;
-    // The gate, its activation, what it is for, and the product.
+    // The gate, its activation, the features that it multiplies, and the product.
     let mlp = 2 * 4 * INNER;
     let changes = json!({ "precision": "bf16", "model": { "kv_heads": 2 } });
     check_kept_for_backward(&config("llama", &changes), norms + attention + mlp);
@@ -182,13 +182,13 @@ fn a_checkpointed_layer_keeps_its_output_only() {
         assert_eq!(kept_bytes_of_a_token(&config), (4 * HIDDEN) as f64, "{architecture}");
         let again = |module: &str| recorded.peak_bytes(&format!("layers.1.{module} · recompute"));
         assert_eq!(again("mlp.up"), 4 * SAMPLES * TOKENS * INNER, "{architecture}");
-        // The second run ends with the last tensor that backward needs: the sum after it is not made again.
+        // The second run ends at the last tensor that backward needs, so that the sum after it is not recomputed.
         let sums = recorded.peak_bytes("layers.1 · recompute");
         assert_eq!(sums, 4 * SAMPLES * TOKENS * HIDDEN, "{architecture}: one of the two");
     }
 }
 
-/// Which backend attention takes.
+/// Checks which backend attention uses; `None` for eager attention.
 #[track_caller]
 fn check_backend(card: &str, precision: &str, attention: &str, expected: Option<&str>) {
     let changes = json!({ "card": card, "precision": precision, "model": { "attention": attention } });

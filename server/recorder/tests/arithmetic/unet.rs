@@ -1,4 +1,4 @@
-//! What the U-Net of latent diffusion takes, by arithmetic.
+//! Tests the memory of the U-Net of latent diffusion against arithmetic.
 
 use serde_json::{Value, json};
 use shared::job::RawJob;
@@ -8,7 +8,7 @@ use crate::recorded::{Recorded, record};
 const SAMPLES: u64 = 2;
 const FINE: u64 = 32;
 const COARSE: u64 = 64;
-/// Latents of an image of 64 × 64 pixels.
+/// Number of latent pixels of an image of 64 × 64 pixels.
 const LATENTS: u64 = 8 * 8;
 const LATENT_CHANNELS: u64 = 4;
 const TIME: u64 = 4 * FINE;
@@ -57,13 +57,13 @@ fn transformer(channels: u64) -> Vec<u64> {
     [vec![channels; 8], ends, attention(channels), attention(TEXT), feed_forward.to_vec()].concat()
 }
 
-/// Elements of every parameter.
+/// Returns the number of elements of each parameter.
 fn parameters() -> Vec<u64> {
     let time = [convolution(FINE, TIME, 1), convolution(TIME, TIME, 1)].concat();
     let ends = [convolution(LATENT_CHANNELS, FINE, 3), [FINE; 2], convolution(FINE, LATENT_CHANNELS, 3)].concat();
     let down = [residual(FINE, FINE), transformer(FINE), convolution(FINE, FINE, 3).to_vec(), residual(FINE, COARSE)];
     let middle = [residual(COARSE, COARSE), transformer(COARSE), residual(COARSE, COARSE)];
-    // Each block reads what one of the way down wrote, the last what the first convolution wrote.
+    // Each block reads one output of the way down; the last block reads that of the first convolution.
     let up = [
         residual(COARSE + COARSE, COARSE),
         residual(COARSE + FINE, COARSE),
@@ -95,7 +95,7 @@ fn every_parameter_has_a_gradient_and_running_averages() {
     }
 }
 
-/// Bytes that a module keeps for backward.
+/// Returns the bytes that a module saves for backward.
 fn kept(recorded: &Recorded, module: &str) -> u64 {
     recorded.bytes_before_backward(|place| place.starts_with(module) && place.ends_with(" · forward"))
 }
@@ -103,7 +103,7 @@ fn kept(recorded: &Recorded, module: &str) -> u64 {
 #[test]
 fn a_residual_block_keeps_for_backward() {
     let pixels = SAMPLES * LATENTS / 4;
-    // What both norms and activations write, the sum with the time step, and the output.
+    // The outputs of both norms and activations, the sum with the time step, and the output of the block.
     let features = pixels * (2 * FINE + 4 * COARSE);
     let statistics = 2 * 2 * SAMPLES * GROUPS;
     let bytes = 4 * (features + statistics + SAMPLES * TIME);
@@ -115,7 +115,7 @@ fn a_transformer_keeps_for_backward() {
     let recorded = record(&config(&json!({})));
     let block = "down_blocks.0.attentions.0.transformer_blocks.0";
     let tokens = SAMPLES * LATENTS;
-    // The gate and what it lets through, the gate's activation, and their product.
+    // The gate and the features that it multiplies, the gate's activation, and the product.
     assert_eq!(kept(&recorded, &format!("{block}.ff.net.0")), 4 * tokens * (8 + 4 + 4) * FINE);
     assert_eq!(kept(&recorded, &format!("{block}.attn1.to_k")), 4 * tokens * FINE);
     assert_eq!(kept(&recorded, &format!("{block}.attn2.to_k")), 4 * SAMPLES * TEXT_TOKENS * FINE);

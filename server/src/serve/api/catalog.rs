@@ -1,4 +1,4 @@
-//! `cards`, `models` and `gallery`: what can be recorded, and where.
+//! Handles `cards`, `models` and `gallery`, which describe what can be recorded.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::CACHE_CONTROL;
@@ -9,7 +9,7 @@ use shared::job::{Card, Model};
 
 use crate::serve::state::State;
 
-/// The virtual cards.
+/// Returns the virtual cards.
 #[utoipa::path(
     get, path = "/api/v1/cards", operation_id = "list_cards", tag = "catalog",
     responses((status = 200, description = "All of them", body = Vec<CardRow>))
@@ -23,7 +23,7 @@ pub(crate) async fn cards() -> HttpResponse {
     listed(&Card::all().map(row).collect::<Vec<_>>())
 }
 
-/// The presets of models.
+/// Returns the presets of models.
 #[utoipa::path(
     get, path = "/api/v1/models", operation_id = "list_models", tag = "catalog",
     responses((status = 200, description = "All of them", body = Vec<ModelRow>))
@@ -37,7 +37,7 @@ pub(crate) async fn models() -> HttpResponse {
     listed(&Model::presets().filter_map(row).collect::<Vec<_>>())
 }
 
-/// Configs that are worth a look, mistakes with their repairs among them.
+/// Returns example configs, including faulty ones with their repairs.
 #[utoipa::path(
     get, path = "/api/v1/gallery", operation_id = "list_gallery", tag = "catalog",
     responses((status = 200, description = "All of them, by name", body = Vec<GalleryRow>))
@@ -46,7 +46,7 @@ pub(crate) async fn gallery(state: Data<State>) -> HttpResponse {
     listed(&state.gallery)
 }
 
-/// A list that changes with the version of the server only.
+/// Builds the response of a list that changes only with the version of the server.
 fn listed(rows: &impl Serialize) -> HttpResponse {
     HttpResponse::Ok().insert_header((CACHE_CONTROL, "max-age=300")).json(rows)
 }

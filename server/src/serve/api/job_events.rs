@@ -1,4 +1,4 @@
-//! `jobs/{id}/events`: what happens to a job, as it happens.
+//! Handles `jobs/{id}/events`, the live events of a job.
 
 use std::time::{Duration, Instant};
 
@@ -17,18 +17,19 @@ use crate::serve::guard::Client;
 use crate::serve::state::State;
 use crate::serve::streams::Seat;
 
-/// How often a silent stream says that it is still there: proxies end connections that say nothing.
+/// Interval between keep-alive comments in a silent stream, because proxies close idle connections.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// How long a stream lasts; a browser goes on by itself where it ended.
+/// Maximum duration of a stream; a browser reconnects by itself and continues where it ended.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// When to ask again where too many watch.
+/// Retry time for clients with too many streams, in seconds.
 const RETRY_SECONDS: u64 = 10;
 
-/// What happens to a job, as server-sent events until it is over.
+/// Streams the events of a job as server-sent events until it has ended.
 ///
-/// The `data` of each is a `JobEvent`, its `id` counts from 1; `Last-Event-ID` goes on after that one.
+/// The `data` of each is a `JobEvent`, and its `id` counts from 1. With `Last-Event-ID` the stream continues after that
+/// event.
 #[utoipa::path(
     get, path = "/api/v1/jobs/{id}/events", operation_id = "watch_job", tag = "jobs",
     params(
@@ -50,7 +51,7 @@ pub(crate) async fn events(
         request.headers().get("Last-Event-ID").and_then(|value| value.to_str().ok()?.parse().ok()).unwrap_or(0);
     let is_over = JobState::of(&row.state).is_none_or(JobState::is_over);
     if is_over && state.database.events_after(&id, last, 1).await?.is_empty() {
-        // A browser asks again after the end of a stream, unless it is told that nothing comes.
+        // A browser reconnects after the end of a stream unless it receives status 204.
         return Ok(HttpResponse::NoContent().finish());
     }
     let client = request.extensions().get::<Client>().copied();
@@ -58,7 +59,7 @@ pub(crate) async fn events(
         return Err(ApiError::new(ErrorCode::TooManyRequests, "This address watches as many jobs as it may.")
             .retry_after(RETRY_SECONDS));
     };
-    // A number that no event has would wait for ever.
+    // Waiting for a number that no event has would take for ever.
     let is_known = last == 0 || !state.database.events_after(&id, last - 1, 1).await?.is_empty();
     let watch = Watch {
         reader: state.feeds.read(&state.database, id.into_inner(), if is_known { last } else { 0 }),
@@ -72,16 +73,16 @@ pub(crate) async fn events(
         .streaming(watch.stream()))
 }
 
-/// Where a stream of events is.
+/// State of an event stream.
 struct Watch {
     reader: Reader,
-    /// When whoever watches has to ask again.
+    /// Time at which the stream ends and the client must reconnect.
     until: Instant,
     _seat: Seat,
 }
 
 impl Watch {
-    /// Pieces of the stream until the job is over; a database that is away for a moment only delays them.
+    /// Yields pieces of the stream until the job has ended; a short outage of the database only delays them.
     fn stream(self) -> impl Stream<Item = Result<Bytes, std::io::Error>> {
         stream::unfold(self, |mut watch| async move {
             if Instant::now() >= watch.until {
@@ -96,7 +97,7 @@ impl Watch {
     }
 }
 
-/// An event as the HTML standard has it.
+/// Formats an event as the HTML standard defines server-sent events.
 fn written(event: &Event) -> String {
     format!("id: {}\ndata: {}\n\n", event.sequence, event.body)
 }

@@ -1,4 +1,4 @@
-//! A request for a job, in each of the forms that it can have.
+//! Reads requests for a job in each of their forms.
 
 use actix_multipart::MultipartError;
 use actix_multipart::form::bytes::Bytes as FormBytes;
@@ -16,30 +16,30 @@ use crate::serve::error::{ApiError, ErrorCode};
 use crate::serve::pace::Pace;
 use crate::serve::query::parameters;
 
-/// The largest request for a job: more than the parser takes, which then says how much it does.
+/// Maximum size of a request, more than the config parser accepts, so that its error can state that limit.
 const MOST_REQUEST_BYTES: usize = 4 << 20;
 
-/// The largest change of a job: a name, however its characters are escaped.
+/// Maximum size of a change request, enough for a name with all characters escaped.
 const MOST_CHANGE_BYTES: usize = 8 << 10;
 
-/// Overrides in the address of a request whose body is a config as it is.
+/// Overrides in the address of a request whose body is the bare config.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Overrides {
-    /// The name of the config's file, whose end tells the format; otherwise the content does.
+    /// Name of the config's file, whose extension determines the format; otherwise the content does.
     file_name: Option<String>,
-    /// Virtual cards instead of the config's.
+    /// Virtual cards that replace those of the config.
     card: Option<String>,
-    /// A real GPU instead of the config's cards.
+    /// Real GPU that replaces the cards of the config.
     device: Option<String>,
-    /// Optimizer steps instead of the config's.
+    /// Optimizer steps that replace those of the config.
     steps: Option<u64>,
-    /// Samples of a micro batch instead of the config's.
+    /// Samples per micro-batch that replace those of the config.
     batch: Option<u64>,
-    /// Tokens of a sample instead of the config's.
+    /// Tokens per sample that replace those of the config.
     sequence: Option<u64>,
-    /// Higher ones first, from 0 to 9.
+    /// Priority from 0 to 9; higher priorities run first.
     priority: Option<u8>,
 }
 
@@ -47,38 +47,38 @@ pub(crate) struct Overrides {
 #[derive(MultipartForm, ToSchema)]
 #[multipart(deny_unknown_fields, duplicate_field = "deny")]
 pub(crate) struct JobForm {
-    /// The training config in TOML, YAML or JSON, or the `config.json` of Hugging Face.
+    /// Training config in TOML, YAML or JSON, or Hugging Face's `config.json`.
     #[schema(value_type = String, format = Binary)]
     config: FormBytes,
-    /// The `TrainingArguments` of Hugging Face's config, in JSON or YAML.
+    /// `TrainingArguments` for a Hugging Face config, in JSON or YAML.
     #[schema(value_type = Option<String>, format = Binary)]
     training_args: Option<FormBytes>,
-    /// Virtual cards instead of the config's.
+    /// Virtual cards that replace those of the config.
     #[schema(value_type = Option<String>)]
     card: Option<Text<String>>,
-    /// A real GPU instead of the config's cards.
+    /// Real GPU that replaces the cards of the config.
     #[schema(value_type = Option<String>)]
     device: Option<Text<String>>,
-    /// Optimizer steps instead of the config's.
+    /// Optimizer steps that replace those of the config.
     #[schema(value_type = Option<u64>)]
     steps: Option<Text<u64>>,
-    /// Samples of a micro batch instead of the config's.
+    /// Samples per micro-batch that replace those of the config.
     #[schema(value_type = Option<u64>)]
     batch: Option<Text<u64>>,
-    /// Tokens of a sample instead of the config's.
+    /// Tokens per sample that replace those of the config.
     #[schema(value_type = Option<u64>)]
     sequence: Option<Text<u64>>,
-    /// Higher ones first, from 0 to 9.
+    /// Priority from 0 to 9; higher priorities run first.
     #[schema(value_type = Option<u8>)]
     priority: Option<Text<u8>>,
 }
 
-/// How large a form may be.
+/// Returns the size limits of forms.
 pub(crate) fn form_limits() -> MultipartFormConfig {
     MultipartFormConfig::default().total_limit(MOST_REQUEST_BYTES).memory_limit(MOST_REQUEST_BYTES)
 }
 
-/// A request as JSON, as a form with files, or a config as it is.
+/// Reads a request from JSON, from a form with files, or from a bare config.
 pub(super) async fn read(request: &HttpRequest, payload: Payload) -> Result<JobRequest, ApiError> {
     if request.content_type() == mime::MULTIPART_FORM_DATA.essence_str() {
         let mut payload = payload.into_inner();
@@ -98,7 +98,7 @@ pub(super) async fn read(request: &HttpRequest, payload: Payload) -> Result<JobR
     Ok(JobRequest { config: text, file_name, training_args: None, card, device, steps, batch, sequence, priority })
 }
 
-/// A change of a job, whose name is one that a config could have given.
+/// Reads a change of a job and validates its name with the rule for names in configs.
 pub(super) async fn read_change(payload: Payload) -> Result<JobChange, ApiError> {
     let bad = |message: String| ApiError::new(ErrorCode::BadRequest, message);
     let bytes = read_body(payload, MOST_CHANGE_BYTES, "name").await?;
@@ -126,7 +126,7 @@ fn of_form(form: JobForm) -> Result<JobRequest, ApiError> {
     })
 }
 
-/// A body, counted while it comes: the length that it claims proves nothing.
+/// Reads a body and counts its bytes, because the declared length cannot be trusted.
 pub(crate) async fn read_body(mut payload: Payload, most_bytes: usize, what: &str) -> Result<Bytes, ApiError> {
     let mut body = BytesMut::new();
     let mut pace = Pace::new();

@@ -1,4 +1,4 @@
-//! `jobs`: submitting, looking at, naming, cancelling and deleting recordings.
+//! Handles `jobs`: submits, lists, renames, cancels and deletes recordings.
 
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, LOCATION,
@@ -19,14 +19,14 @@ use crate::serve::query::parameters;
 use crate::serve::state::State;
 use crate::store::StoreErrorKind;
 
-/// Jobs of a list.
+/// Number of jobs per page, by default and at most.
 const DEFAULT_LIMIT: u32 = 50;
 const MOST_LIMIT: u32 = 200;
 
-/// Queues a job.
+/// Submits a job to the queue.
 ///
-/// The body is a request in JSON, a form with files, or a config as it is, with overrides in the address.
-/// A request that is repeated with the same `Idempotency-Key` is the same job.
+/// The body is a JSON request, a form with files, or a bare config with overrides in the address. Repeating a request
+/// with the same `Idempotency-Key` returns the same job.
 #[utoipa::path(
     post, path = "/api/v1/jobs", operation_id = "submit_job", tag = "jobs", security(("token" = [])),
     params(
@@ -50,11 +50,11 @@ pub(crate) async fn submit(
 ) -> Result<HttpResponse, ApiError> {
     let key = idempotency_key(&request)?;
     let wanted = job_request::read(&request, payload).await?;
-    // A config of a megabyte is worth some milliseconds, in which others would wait.
+    // Checking a config of a megabyte takes some milliseconds, during which other requests would wait.
     let prepared = web::block(move || jobs::prepare(&wanted, key)).await;
     let prepared = prepared.map_err(|_| ApiError::new(ErrorCode::Internal, "The config can't be checked."))?;
     let job = prepared.map_err(|problems| ApiError::config(&problems))?;
-    // A request that was accepted is so when it is repeated, whatever has become of the workers and of the queue.
+    // Repeating an accepted request succeeds, whatever the current state of the workers and of the queue.
     let submission = match state.database.submitted(&job).await? {
         Some(known) => known,
         None => {
@@ -82,7 +82,7 @@ pub(crate) async fn submit(
     Ok(HttpResponse::Accepted().insert_header((LOCATION, format!("/api/v1/jobs/{id}"))).json(details))
 }
 
-/// Whether some worker takes jobs of this kind.
+/// Checks that some worker serves this kind of device.
 async fn check_kind(state: &State, kind: &str) -> Result<(), ApiError> {
     let kinds = state.kinds().await?;
     if kinds.iter().any(|known| known == kind) {
@@ -107,20 +107,20 @@ fn idempotency_key(request: &HttpRequest) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// What part of the list is wanted.
+/// Filter and size of one page of the job list.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
-    /// Only those in this state.
+    /// Restricts the list to jobs in this state.
     state: Option<JobState>,
-    /// Only those that are older than this job.
+    /// Restricts the list to jobs older than the one with this `id`.
     before: Option<String>,
-    /// So many at most, 50 unless said, 200 at most.
+    /// Maximum number of jobs, from 1 to 200 [default: 50]
     limit: Option<u32>,
 }
 
-/// The jobs, the latest first, in parts.
+/// Returns one page of the job list, latest first.
 #[utoipa::path(
     get, path = "/api/v1/jobs", operation_id = "list_jobs", tag = "jobs", params(ListQuery),
     responses((status = 200, description = "A part of the list, and where the next begins", body = JobList))
@@ -132,13 +132,13 @@ pub(crate) async fn list(request: HttpRequest, state: Data<State>) -> Result<web
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     let next = more.then(|| rows.last().map(|row| row.id.clone())).flatten();
-    // Jobs that an older version took have their configs read, in which time others would wait.
+    // The configs of jobs from older versions are parsed, during which other requests would wait.
     let jobs = web::block(move || rows.into_iter().map(jobs::resource).collect()).await;
     let jobs = jobs.map_err(|_| ApiError::new(ErrorCode::Internal, "The list can't be made."))?;
     Ok(web::Json(JobList { jobs, next }))
 }
 
-/// A job.
+/// Returns a job.
 #[utoipa::path(
     get, path = "/api/v1/jobs/{id}", operation_id = "get_job", tag = "jobs",
     params(("id" = String, Path, description = "The job's `id`")),
@@ -148,9 +148,9 @@ pub(crate) async fn get(id: Path<String>, state: Data<State>) -> Result<web::Jso
     Ok(web::Json(jobs::details(&state.database, &id).await?.ok_or_else(no_such_job)?))
 }
 
-/// Cancels a job that waits or runs.
+/// Cancels a queued or running job.
 ///
-/// One that runs is `cancelled` once its recorder has ended; one that is over stays as it is.
+/// A running job becomes `cancelled` once its recorder has ended; a job that has ended stays unchanged.
 #[utoipa::path(
     post, path = "/api/v1/jobs/{id}/cancel", operation_id = "cancel_job", tag = "jobs", security(("token" = [])),
     params(("id" = String, Path, description = "The job's `id`")),
@@ -161,9 +161,9 @@ pub(crate) async fn cancel(id: Path<String>, state: Data<State>) -> Result<web::
     Ok(web::Json(resource(&state.database, &id).await?))
 }
 
-/// Gives a job another name.
+/// Renames a job.
 ///
-/// It has the name that its config gives it until then; links to its snapshot keep the titles that they have.
+/// Its initial name comes from its config. Links to its snapshot keep their titles.
 #[utoipa::path(
     patch, path = "/api/v1/jobs/{id}", operation_id = "change_job", tag = "jobs", security(("token" = [])),
     params(("id" = String, Path, description = "The job's `id`")), request_body = JobChange,
@@ -179,10 +179,10 @@ pub(crate) async fn change(
     Ok(web::Json(resource(&state.database, &id).await?))
 }
 
-/// Deletes a job that is over, what happened to it, and its snapshot.
+/// Deletes a job that has ended, with its events and its snapshot.
 ///
-/// Links that were made from its snapshot stay what they are.
-/// The bytes of the snapshot leave the store within about an hour, unless a link or another job has the same ones.
+/// Links made from its snapshot stay valid. The bytes of the snapshot are removed from the store within about an hour,
+/// unless a link or another job has the same ones.
 #[utoipa::path(
     delete, path = "/api/v1/jobs/{id}", operation_id = "delete_job", tag = "jobs", security(("token" = [])),
     params(("id" = String, Path, description = "The job's `id`")),
@@ -203,17 +203,17 @@ fn no_such_job() -> ApiError {
     ApiError::not_found("There is no such job; jobs are forgotten after some time.")
 }
 
-/// A job as it is stored.
+/// Reads a stored job, or fails with "not found".
 pub(super) async fn find(database: &Database, id: &str) -> Result<JobRow, ApiError> {
     database.job(id).await?.ok_or_else(no_such_job)
 }
 
-/// A job as lists have it.
+/// Reads a job in the form of the job list, or fails with "not found".
 async fn resource(database: &Database, id: &str) -> Result<JobResource, ApiError> {
     Ok(jobs::resource(database.job_summary(id).await?.ok_or_else(no_such_job)?))
 }
 
-/// The snapshot of a finished job, compressed as it is stored.
+/// Returns the snapshot of a finished job, compressed with gzip.
 #[utoipa::path(
     get, path = "/api/v1/jobs/{id}/snapshot", operation_id = "get_job_snapshot", tag = "jobs",
     params(("id" = String, Path, description = "The job's `id`")),
@@ -236,9 +236,9 @@ pub(crate) async fn snapshot(
     send(&request, &state, (hash, &stored.object), &row.name).await
 }
 
-/// Streams a snapshot, by its hash and its object, as a file to save.
+/// Streams a snapshot as a download, given its hash and its object.
 ///
-/// Whoever has it already asks again whether they still may: what it belongs to may have ended or been deleted.
+/// Clients must revalidate a cached copy, because the job or the link may have expired or been deleted.
 pub(crate) async fn send(
     request: &HttpRequest,
     state: &State,
@@ -259,13 +259,13 @@ pub(crate) async fn send(
     Ok(response
         .insert_header((CONTENT_TYPE, "application/gzip"))
         .insert_header((CONTENT_LENGTH, bytes))
-        // The content is compressed already; whoever saves it gets the same file.
+        // The content itself is a gzip file and must be saved unchanged.
         .insert_header((CONTENT_ENCODING, "identity"))
         .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{}.pickle.gz\"", file_name(name))))
         .streaming(stream.map(|piece| piece.map_err(|error| std::io::Error::other(error.to_string())))))
 }
 
-/// A name that any system takes.
+/// Reduces a name to characters that any file system accepts.
 fn file_name(name: &str) -> String {
     const LONGEST: usize = 60;
     let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '-' });

@@ -1,6 +1,6 @@
-//! The interface under `/api/v1`: a file for each resource.
+//! Handles the API under `/api/v1`, with one file per resource.
 //!
-//! A handler translates and delegates; what a resource is, the modules beside `serve` know.
+//! Handlers translate and delegate; the modules next to `serve` implement the resources.
 
 pub(super) mod catalog;
 pub(super) mod job_events;

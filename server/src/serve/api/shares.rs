@@ -1,4 +1,4 @@
-//! `shares`: links to snapshots.
+//! Handles `shares`, the links to snapshots.
 
 use std::future::ready;
 
@@ -24,13 +24,13 @@ use crate::serve::state::State;
 use crate::shares::{DigestError, Place, Token, Upload, UploadError, days_of, expires_ms, hash_of};
 use crate::snapshots;
 
-/// The largest `view` part: a title and the state of a page.
+/// Maximum size of the form's part `view`: a title and the state of a page.
 const MOST_VIEW_BYTES: usize = 64 << 10;
 
-/// The longest title, in characters.
+/// Maximum length of a title, in characters.
 const MOST_TITLE: usize = 200;
 
-/// What this server takes.
+/// Returns the limits of this server.
 #[utoipa::path(
     get, path = "/api/v1/limits", operation_id = "get_limits", tag = "catalog",
     responses((status = 200, description = "What may be submitted and shared", body = ServerLimits))
@@ -50,29 +50,29 @@ pub(crate) async fn limits(request: HttpRequest, state: Data<State>) -> Result<J
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "the parts are read one by one; this is for the document")]
 pub(crate) struct ShareForm {
-    /// Everything but the snapshot, in JSON.
+    /// Properties of the link, as JSON.
     view: ShareRequest,
     /// PyTorch's official pickle, compressed with gzip.
     #[schema(format = Binary)]
     snapshot: String,
 }
 
-/// An upload with its two parts.
+/// The parts of an upload.
 struct Parts {
     view: ShareRequest,
     file: NamedTempFile,
     hash: String,
     bytes: u64,
-    /// What is held back for it.
+    /// Reservation of disk space for the upload.
     place: Place,
 }
 
-/// When whoever is refused for others' uploads may come again, in seconds.
+/// Retry time for clients that are refused because of other uploads, in seconds.
 const AGAIN_SECONDS: u64 = 10;
 
 /// Makes a link to a snapshot.
 ///
-/// It answers once everything is stored: a link that was given out is whole.
+/// The response is sent once the snapshot is stored completely.
 #[utoipa::path(
     post, path = "/api/v1/shares", operation_id = "share", tag = "shares", security(("token" = [])),
     request_body(content = ShareForm, content_type = "multipart/form-data"),
@@ -112,7 +112,7 @@ pub(crate) async fn share(
     }))
 }
 
-/// The request's body as a form; one that is none is taken in, so that its sender hears the answer.
+/// Returns the body as a form; any other body is read to its end, so that the client receives the refusal.
 async fn form_of(request: &HttpRequest, payload: Payload) -> Result<Multipart, ApiError> {
     let is_form = request.mime_type().ok().flatten().is_some_and(|mime| {
         mime.type_() == "multipart" && mime.get_param("boundary").is_some_and(|boundary| !boundary.as_str().is_empty())
@@ -125,7 +125,7 @@ async fn form_of(request: &HttpRequest, payload: Payload) -> Result<Multipart, A
     form.map_err(|error| bad(format!("The request is no form: {error}.")))
 }
 
-/// The fields of a form up to the first that can't be read: a form that is asked further panics.
+/// Returns the fields of a form up to the first error, because `Multipart` panics if polled after one.
 fn until_error(form: Multipart) -> impl Stream<Item = Result<Field, MultipartError>> + Unpin {
     form.scan(false, |has_failed, field| {
         let next = (!*has_failed).then_some(field);
@@ -148,20 +148,21 @@ async fn read_form(form: Multipart, request: &HttpRequest, state: &State) -> Res
     parts
 }
 
-/// Holds back what an upload may come to, before any of it is read.
+/// Reserves space for an upload before any of it is read.
 async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiError> {
     let most_bytes = most_bytes(request, state.config.shares.upload_bytes);
-    // Where too many wait already there is no need to take more in.
+    // If the queue is full already, the upload is not read at all.
     drop(state.digester.line_up(most_bytes).ok_or_else(crowded)?);
-    // Without a limit on what one address submits, as behind a proxy that is not trusted, none is counted.
+    // Without a submission limit, as behind an untrusted proxy, uploads are not counted per client.
     let client = request.extensions().get::<Client>().map(|client| client.0);
     let client = client.filter(|_| state.config.submissions.is_some());
     let Some((place, holding)) = state.room.hold(client, most_bytes) else {
         let message = "This address has as many uploads under way as one may.";
         return Err(ApiError::new(ErrorCode::TooManyRequests, message).retry_after(AGAIN_SECONDS));
     };
-    // A request that is broken while it waits for something else than its body gets no answer: so the database is asked
-    // only where it may be refused, and what it said last will do otherwise. The last word is had when it is stored.
+    // A request that breaks off while it awaits something other than its body gets no response. Therefore the database
+    // is queried only if the upload may be refused, and otherwise the last known usage is used; storing the snapshot
+    // checks the quota again.
     let is_beyond = |kept_bytes: u64| kept_bytes.saturating_add(holding.bytes) > state.config.shares.quota_bytes;
     if is_beyond(state.room.kept_bytes()) && is_beyond(count_kept(state).await?) {
         let message = "The store holds as much as it may, with the uploads that are under way.";
@@ -173,20 +174,20 @@ async fn hold_room(request: &HttpRequest, state: &State) -> Result<Place, ApiErr
     Ok(place)
 }
 
-/// Asks the database for what is kept, in bytes, and notes it.
+/// Queries the usage in bytes and remembers it.
 async fn count_kept(state: &State) -> Result<u64, ApiError> {
     let bytes = state.database.used_bytes().await?;
     state.room.note_kept(bytes);
     Ok(bytes)
 }
 
-/// The most that an upload may come to: what its request claims, which it can't exceed, or the limit.
+/// Returns the maximum size of an upload: the declared length, which it cannot exceed, or the limit.
 fn most_bytes(request: &HttpRequest, limit_bytes: u64) -> u64 {
     let claimed = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     claimed.map_or(limit_bytes, |claimed: u64| claimed.min(limit_bytes))
 }
 
-/// What is free on the disk of a folder; where that is not known, writing will tell.
+/// Returns the free bytes on a folder's disk; if unknown, the maximum, so that writing reports the error.
 fn free_bytes(folder: &std::path::Path) -> u64 {
     rustix::fs::statvfs(folder).map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
@@ -251,7 +252,7 @@ async fn read_snapshot(
     upload.finish().await.map_err(|error| upload_error(error, most_bytes))
 }
 
-/// A link: its title, the view that it restores, and what its snapshot adds up to.
+/// Returns a link: its title, the view to restore, and the figures of its snapshot.
 #[utoipa::path(
     get, path = "/api/v1/shares/{token}", operation_id = "get_share", tag = "shares",
     params(("token" = String, Path, description = "The link's `token`")),
@@ -269,7 +270,7 @@ pub(crate) async fn get(token: Path<String>, state: Data<State>) -> Result<Json<
     }))
 }
 
-/// The snapshot of a link, compressed as it was uploaded.
+/// Returns the snapshot of a link, compressed as uploaded.
 #[utoipa::path(
     get, path = "/api/v1/shares/{token}/snapshot", operation_id = "get_share_snapshot", tag = "shares",
     params(("token" = String, Path, description = "The link's `token`")),
@@ -288,7 +289,7 @@ pub(crate) async fn snapshot(
     send(&request, &state, (&row.snapshot, &row.object), &row.title).await
 }
 
-/// Deletes a link with the token that was given for that, as `Authorization: Bearer`.
+/// Deletes a link with its deletion token, sent as `Authorization: Bearer`.
 #[utoipa::path(
     delete, path = "/api/v1/shares/{token}", operation_id = "delete_share", tag = "shares",
     security(("delete_token" = [])), params(("token" = String, Path, description = "The link's `token`")),
@@ -306,23 +307,23 @@ pub(crate) async fn delete(
     if state.database.unshare(&hash_of(&token), &hash_of(sent.trim())).await? {
         return Ok(HttpResponse::NoContent().finish());
     }
-    // One that is not there and one that this token does not delete look alike.
+    // A missing link and a wrong deletion token give the same answer.
     Err(ApiError::not_found("There is no such link, or this token does not delete it."))
 }
 
-/// The link of a token.
+/// Reads the link of a token, or fails with "not found".
 pub(crate) async fn find(state: &State, token: &str) -> Result<ShareRow, ApiError> {
     let row = state.database.shared(&hash_of(token)).await?;
     row.ok_or_else(|| ApiError::not_found("There is no such link: it has ended, was deleted, or is mistyped."))
 }
 
-/// The figures of a link's snapshot.
+/// Returns the figures of a link's snapshot.
 pub(crate) fn digest_of(row: &ShareRow) -> SnapshotDigest {
-    // What an older version wrote and this one cannot read shows no figures.
+    // Figures of an older version that can no longer be parsed are shown as unknown.
     serde_json::from_str(&row.digest).unwrap_or_default()
 }
 
-/// A title on one line, cut to a length that a chat shows; what comes after it is read as it is written.
+/// Reduces a title to one line of limited length, without characters that change the direction of following text.
 fn title(text: &str) -> String {
     let letters = text.chars().filter(|c| !turns_direction(*c)).map(|c| if c.is_control() { ' ' } else { c });
     let line: String = letters.take(MOST_TITLE).collect();

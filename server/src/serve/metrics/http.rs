@@ -1,4 +1,4 @@
-//! Requests: how many, and how long until the first byte of their answers.
+//! Counts requests and measures the time until their responses begin.
 
 use actix_web::http::{Method, StatusCode};
 use prometheus_client::metrics::counter::Counter;
@@ -6,15 +6,14 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// Upper bounds in seconds: around the 50 ms that reading may take, up to the minute that an upload may.
+/// Upper bounds in seconds, around the 50 ms that reads may take and up to the minute that an upload may take.
 const SECONDS: [f64; 11] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0, 60.0];
 
-/// Labels by their names.
 type Labels<const N: usize> = [(&'static str, String); N];
 
-/// The figures of requests.
+/// Metrics of requests.
 ///
-/// Labels are templates of routes and methods of the table, so that nobody outside can make new ones.
+/// Labels are route templates and known methods, so that clients cannot create new ones.
 #[derive(Debug)]
 pub(crate) struct HttpMetrics {
     requests: Family<Labels<3>, Counter>,
@@ -22,7 +21,7 @@ pub(crate) struct HttpMetrics {
 }
 
 impl HttpMetrics {
-    /// Figures that are all 0.
+    /// Makes the metrics and adds them to a registry.
     pub(super) fn new(registry: &mut Registry) -> Self {
         let metrics =
             Self { requests: Family::default(), seconds: Family::new_with_constructor(|| Histogram::new(SECONDS)) };
@@ -32,7 +31,7 @@ impl HttpMetrics {
         metrics
     }
 
-    /// Counts a request.
+    /// Counts a request and records the time until its response began.
     pub(crate) fn answered(&self, method: &Method, route: &str, status: StatusCode, seconds: f64) {
         let labels = [("method", known(method).to_owned()), ("route", route.to_owned())];
         self.seconds.get_or_create(&labels).observe(seconds);
@@ -41,7 +40,7 @@ impl HttpMetrics {
     }
 }
 
-/// A method by its name; those that nothing here answers are one.
+/// Returns the name of a method for a label, or `other` for a method not listed here.
 fn known(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

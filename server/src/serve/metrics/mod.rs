@@ -1,7 +1,7 @@
-//! `/metrics`: what a Prometheus server collects.
+//! Serves `/metrics` for Prometheus.
 //!
-//! Counters belong to this process and to what it serves; figures of the queue come from the database, so that any
-//! server says them for all workers.
+//! Counters belong to this process. Figures of the queue come from the database, so that any server reports them for
+//! all workers.
 
 mod http;
 mod now;
@@ -18,22 +18,21 @@ use crate::store::Store;
 use crate::worker::Context;
 use http::HttpMetrics;
 
-/// What the names of this server's own figures begin with.
+/// Prefix of the names of this server's own metrics.
 const PREFIX: &str = "snapscope";
 
-/// The content type of OpenMetrics.
+/// Content type of OpenMetrics.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What is counted while the process runs.
+/// Metrics that are updated while the process runs.
 #[derive(Debug)]
 pub(crate) struct Metrics {
-    /// Requests.
     pub(super) http: HttpMetrics,
     registry: Registry,
 }
 
 impl Metrics {
-    /// Figures that are all 0, beside those that store and worker count.
+    /// Makes the metrics of requests and adds those of the store and the worker.
     pub(super) fn new(store: &Store, worker: &Context) -> Self {
         let mut registry = Registry::with_prefix(PREFIX);
         let http = HttpMetrics::new(&mut registry);
@@ -43,7 +42,7 @@ impl Metrics {
     }
 }
 
-/// All figures at this moment, for Prometheus.
+/// Returns all current metrics, for Prometheus.
 #[utoipa::path(
     get, path = "/metrics", tag = "operations", security((), ("metrics_token" = [])),
     responses((

@@ -1,4 +1,4 @@
-//! What is asked for at the moment of a scrape: jobs, workers, snapshots and links, which all servers share.
+//! Reads the metrics that all servers share at the time of a scrape: jobs, workers, snapshots and links.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -10,10 +10,10 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::database::{Counts, Result};
 use crate::serve::state::State;
 
-/// Gauges with so many labels.
+/// Gauges with `N` labels.
 type Gauges<const N: usize> = Family<[(&'static str, String); N], Gauge>;
 
-/// What the database says.
+/// Figures from the database.
 struct Now {
     jobs: Vec<Counts>,
     oldest_wait_ms: u64,
@@ -23,7 +23,7 @@ struct Now {
     shares: u64,
 }
 
-/// Adds what the database says; one that does not answer is a figure as well.
+/// Adds the figures from the database, and whether it answers.
 pub(super) async fn register(registry: &mut Registry, state: &State) {
     let now = Now::ask(state).await;
     gauge(registry, "database_up", "Whether the database answers", u64::from(now.is_ok()));

@@ -1,4 +1,4 @@
-//! What this process takes from its machine, under the names that Prometheus has for it.
+//! Reports the resources of this process under Prometheus's standard names.
 
 use std::fs;
 use std::sync::atomic::AtomicU64;
@@ -8,7 +8,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 use rustix::param::{clock_ticks_per_second, page_size};
 
-/// Adds what the system says; where it says nothing, nothing is added.
+/// Adds the figures that the operating system provides and omits those that it does not.
 pub(super) fn register(registry: &mut Registry) {
     if let Some(pages) = field("/proc/self/statm", 1) {
         let bytes: Gauge = Gauge::default();
@@ -27,15 +27,15 @@ pub(super) fn register(registry: &mut Registry) {
     }
 }
 
-/// A number of a file whose parts are separated by spaces.
+/// Parses one number of a file with space-separated fields.
 fn field(file: &str, index: usize) -> Option<u64> {
     fs::read_to_string(file).ok()?.split_ascii_whitespace().nth(index)?.parse().ok()
 }
 
-/// User and system time of this process, in ticks.
+/// Returns the user and system time of this process, in clock ticks.
 fn processor_ticks() -> Option<u64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program stands in parentheses, and may have spaces.
+    // The name of the program is in parentheses and may contain spaces.
     let after_name = stat.rsplit_once(')')?.1;
     let mut fields = after_name.split_ascii_whitespace().skip(11);
     Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)

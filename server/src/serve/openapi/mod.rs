@@ -1,7 +1,7 @@
-//! The interface as a document for programs, and as a page for people.
+//! Describes the API as an OpenAPI document for programs and as a page for people.
 //!
-//! Each handler describes itself; what it may refuse comes from the table of routes and the table of errors. The page
-//! is written from the document, without a script and without anything of another host.
+//! Handlers describe themselves; their refusals come from the route table and the table of errors. The page is
+//! generated from the document, without scripts and without content from other hosts.
 
 mod page;
 mod schema;
@@ -21,7 +21,7 @@ use crate::serve::error::ErrorCode;
 use crate::serve::routes::{self, Row};
 use crate::serve::site::Asset;
 
-/// What any request may be refused for.
+/// Errors that any request may get.
 const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
 
 #[derive(utoipa::OpenApi)]
@@ -55,7 +55,7 @@ const ANY: [ErrorCode; 2] = [ErrorCode::Forbidden, ErrorCode::TooManyRequests];
 )]
 struct Document;
 
-/// Adds to each route what it may refuse.
+/// Adds the refusals of each route.
 struct Refusals;
 
 impl Modify for Refusals {
@@ -80,7 +80,7 @@ fn operation_of<'a>(item: &'a mut PathItem, row: &Row) -> Option<&'a mut Operati
     operation.as_mut()
 }
 
-/// Adds a refusal; those of one status share a response.
+/// Adds a refusal to an operation; refusals with the same status share a response.
 fn refuse(operation: &mut Operation, code: ErrorCode) {
     use utoipa::openapi::RefOr;
     let (name, status, hint) = code.row();
@@ -96,7 +96,7 @@ fn refuse(operation: &mut Operation, code: ErrorCode) {
     }
 }
 
-/// Adds what the tokens are for.
+/// Adds the security schemes of the tokens.
 struct Tokens;
 
 impl Modify for Tokens {
@@ -113,7 +113,7 @@ impl Modify for Tokens {
     }
 }
 
-/// The document, the page and its style, made once.
+/// The document, the page and its style sheet, generated once.
 static MADE: LazyLock<[Asset; 3]> = LazyLock::new(|| {
     let document = Document::openapi();
     let json = serde_json::to_value(&document).expect("plain data can be written");
@@ -125,7 +125,7 @@ static MADE: LazyLock<[Asset; 3]> = LazyLock::new(|| {
     ]
 });
 
-/// This document.
+/// Returns this document.
 #[utoipa::path(
     get, path = "/api/v1/openapi.json", operation_id = "get_document", tag = "operations",
     responses((status = 200, description = "OpenAPI 3.1", body = String, content_type = "application/json"))
@@ -134,7 +134,7 @@ pub(crate) async fn document(request: HttpRequest) -> HttpResponse {
     respond(&MADE[0], request.headers())
 }
 
-/// This document as a page.
+/// Returns this document as a page.
 #[utoipa::path(
     get, path = "/api/v1/docs", operation_id = "get_docs", tag = "operations",
     responses((status = 200, description = "The page", body = String, content_type = "text/html"))
@@ -143,7 +143,7 @@ pub(crate) async fn page(request: HttpRequest) -> HttpResponse {
     respond(&MADE[1], request.headers())
 }
 
-/// The style of that page.
+/// Returns the style sheet of that page.
 #[utoipa::path(
     get, path = "/api/v1/docs.css", operation_id = "get_docs_style", tag = "operations",
     responses((status = 200, description = "A style sheet", body = String, content_type = "text/css"))

@@ -1,11 +1,11 @@
-//! The document as a page: operations by their tags, then the types.
+//! Generates the API page: operations by tag, followed by the types.
 
 use serde_json::{Map, Value};
 
 use super::schema;
 use shared::base::markup::escaped;
 
-/// Writes the page of a document.
+/// Generates the page of an OpenAPI document.
 pub(super) fn html(document: &Value) -> String {
     let info = &document["info"];
     let tags = list(&document["tags"]);
@@ -39,7 +39,7 @@ pub(super) fn html(document: &Value) -> String {
     )
 }
 
-/// An operation with its place.
+/// An operation with its method and path.
 struct Operation<'a> {
     method: String,
     path: &'a str,
@@ -119,7 +119,7 @@ fn tokens(schemes: &Value) -> String {
     table("Tokens", &map(schemes).map(row_of).collect::<String>())
 }
 
-/// A table under a title; nothing where it has no rows.
+/// Generates a table with a caption; empty if it has no rows.
 pub(super) fn table(title: &str, rows: &str) -> String {
     if rows.is_empty() {
         return String::new();
@@ -127,12 +127,12 @@ pub(super) fn table(title: &str, rows: &str) -> String {
     format!("<div class=\"table\"><table>\n<caption>{title}</caption>\n{rows}</table></div>\n")
 }
 
-/// A row of three cells, the first of which names it.
+/// Generates a row of three cells, the first of which is its header.
 pub(super) fn row(name: &str, kind: &str, meaning: &str) -> String {
     format!("<tr><th scope=\"row\">{name}</th><td>{kind}</td><td>{meaning}</td></tr>\n")
 }
 
-/// A sentence of a doc comment: what stands between backticks is code.
+/// Formats a sentence of a doc comment; text between backticks becomes code.
 pub(super) fn prose(sentence: &Value) -> String {
     let piece = |(index, piece): (usize, &str)| {
         if index % 2 == 1 { format!("<code>{}</code>", escaped(piece)) } else { escaped(piece) }
@@ -140,7 +140,7 @@ pub(super) fn prose(sentence: &Value) -> String {
     text(sentence).split('`').enumerate().map(piece).collect()
 }
 
-/// Paragraphs of a doc comment.
+/// Formats the paragraphs of a doc comment.
 pub(super) fn paragraphs(description: &Value) -> String {
     let parts = text(description).split("\n\n").filter(|part| !part.is_empty());
     parts.map(|part| format!("<p>{}</p>\n", prose(&Value::from(part)))).collect()

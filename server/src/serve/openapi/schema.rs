@@ -1,14 +1,14 @@
-//! The types of the document as tables.
+//! Generates the tables of the document's types.
 
 use serde_json::Value;
 
 use super::page::{list, map, paragraphs, prose, row, table, text};
 use shared::base::markup::escaped;
 
-/// Where the document has its types.
+/// Prefix of references to types.
 const TYPES: &str = "#/components/schemas/";
 
-/// A section for each type, and links to them.
+/// Generates a section for each type, and links to the sections.
 pub(super) fn sections(schemas: &Value) -> (String, String) {
     let section = |(name, schema): (&str, &Value)| {
         let name = escaped(name);
@@ -22,7 +22,7 @@ pub(super) fn sections(schemas: &Value) -> (String, String) {
     (map(schemas).map(section).collect(), map(schemas).map(link).collect())
 }
 
-/// What a type is, in a few words.
+/// Describes a type in a few words.
 pub(super) fn kind(schema: &Value) -> String {
     if let Some(link) = reference(schema) {
         return link;
@@ -42,7 +42,7 @@ pub(super) fn kind(schema: &Value) -> String {
     }
 }
 
-/// A link to the type that a schema refers to.
+/// Returns a link to the type that a schema refers to.
 pub(super) fn reference(schema: &Value) -> Option<String> {
     text(&schema["$ref"]).strip_prefix(TYPES).map(link)
 }
@@ -61,14 +61,14 @@ fn named(name: &str, schema: &Value) -> String {
     }
 }
 
-/// The words of which a text is one.
+/// Lists the values of an enumeration.
 fn values(schema: &Value) -> String {
     let values: Vec<String> =
         list(&schema["enum"]).map(|value| format!("<code>{}</code>", escaped(text(value)))).collect();
     values.join(", ")
 }
 
-/// What a type consists of.
+/// Describes the contents of a type.
 fn body(schema: &Value) -> String {
     let parts: Vec<&Value> = ["allOf", "oneOf"].iter().flat_map(|key| list(&schema[*key])).collect();
     if !parts.is_empty() {
@@ -89,7 +89,7 @@ fn body(schema: &Value) -> String {
     table("Fields", &map(&schema["properties"]).map(property).collect::<String>())
 }
 
-/// One of several parts, or of several forms.
+/// Describes one part of a combined type, or one of its alternatives.
 fn part(schema: &Value) -> String {
     match reference(schema) {
         Some(link) => format!("<p>What {link} has</p>\n"),

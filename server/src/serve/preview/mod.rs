@@ -1,8 +1,8 @@
-//! `/s/{token}/preview.png`: the picture that a chat shows in place of a link.
+//! Serves `/s/{token}/preview.png`, the picture of a link preview.
 //!
-//! What is drawn never changes for a link, so its tag is a hash of that, and whoever has the picture is told so before
-//! anything is drawn. Drawing takes some ten milliseconds of a processor: the latest pictures are kept, and one is
-//! drawn at a time.
+//! The drawn content of a link never changes, so its tag is a hash of that content, and a client with the picture gets
+//! 304 before anything is drawn. Drawing takes some ten milliseconds of processor time; therefore the latest pictures
+//! are cached and only one is drawn at a time.
 
 mod picture;
 
@@ -24,13 +24,13 @@ use super::state::State;
 use crate::database::ShareRow;
 use crate::hex::hex;
 
-/// Part of the tag: another one makes all pictures new.
+/// Part of the tag; changing it invalidates all pictures.
 const VERSION: &str = "1";
 
-/// Pictures that are kept; each has some tens of kilobytes.
+/// Number of cached pictures; each takes some tens of kilobytes.
 const KEPT: usize = 64;
 
-/// Draws pictures, and keeps the latest.
+/// Draws pictures and caches the latest.
 #[derive(Debug)]
 pub(crate) struct Previews {
     turn: Semaphore,
@@ -49,14 +49,14 @@ impl Previews {
         kept.iter().find(|(known, _)| known == tag).map(|(_, picture)| picture.clone())
     }
 
-    /// The picture of a link.
+    /// Returns the picture of a link from the cache, or draws it.
     async fn picture(&self, tag: &str, share: ShareRow) -> Result<Bytes, ApiError> {
         let failed = |_| ApiError::new(ErrorCode::Internal, "The picture can't be drawn.");
         if let Some(picture) = self.kept(tag) {
             return Ok(picture);
         }
         let _turn = self.turn.acquire().await.map_err(|_| failed(()))?;
-        // Somebody may have asked for the same one a moment before.
+        // Another request may have drawn the same picture in the meantime.
         if let Some(picture) = self.kept(tag) {
             return Ok(picture);
         }
@@ -69,7 +69,7 @@ impl Previews {
     }
 }
 
-/// The picture of a link, 1200 by 630 pixels.
+/// Returns the preview picture of a link, 1200 by 630 pixels.
 #[utoipa::path(
     get, path = "/s/{token}/preview.png", operation_id = "link_preview", tag = "pages",
     params(("token" = String, Path, description = "The link's `token`")),
@@ -90,7 +90,7 @@ pub(crate) async fn preview(
     response
         .insert_header((ETAG, tag.clone()))
         .insert_header((CACHE_CONTROL, "private, no-cache"))
-        // Other sites show it: that is what it is for.
+        // Other sites may embed the picture, which is its purpose.
         .insert_header((HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"));
     if unchanged {
         return Ok(response.finish());

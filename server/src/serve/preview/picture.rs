@@ -1,4 +1,4 @@
-//! What a chat shows in place of a link: the title, the peaks, and the curve that they are the highest points of.
+//! Draws a link preview: the title, the peaks and the memory curve.
 
 use shared::api::SnapshotDigest;
 use shared::base::format::{bytes, counted};
@@ -6,17 +6,17 @@ use shared::base::format::{bytes, counted};
 use crate::byte_axis::ByteAxis;
 use crate::canvas::{Canvas, Ink, Place, Type, Weight, is_drawable};
 
-/// Width and height in pixels, as chats show it.
+/// Width and height in pixels, as chats display it.
 pub(crate) const SIZE: (u32, u32) = (1200, 630);
 
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = SIZE.0 as f64 - LEFT;
-/// Where the curve begins: its labels stand before it.
+/// Left end of the curve, to the right of the axis labels.
 const PLOT_LEFT: f64 = LEFT + 112.0;
 const PLOT_TOP: f64 = 322.0;
 const PLOT_BOTTOM: f64 = SIZE.1 as f64 - 50.0;
 
-/// The most points of a curve that are drawn: more than the pixels that they have.
+/// Maximum number of points of a curve that are drawn, more than its width in pixels.
 const MOST_POINTS: usize = 2000;
 
 const NAME: Type = Type { size: 30.0, weight: Weight::Medium };
@@ -24,11 +24,11 @@ const TITLE: Type = Type { size: 54.0, weight: Weight::Medium };
 const FIGURE: Type = Type { size: 46.0, weight: Weight::Medium };
 const LABEL: Type = Type { size: 26.0, weight: Weight::Regular };
 
-/// The picture of a snapshot under a title, as PNG.
+/// Draws the picture of a snapshot with a title, as PNG.
 pub(super) fn draw(title: &str, digest: &SnapshotDigest) -> Vec<u8> {
     Canvas::png(SIZE, |canvas| {
         brand(canvas);
-        // A title without letters is on the page that the link leads to.
+        // A title that cannot be drawn is still visible on the page of the link.
         let title = if is_drawable(title) { title } else { "Snapshot" };
         canvas.text(&fitting(title, RIGHT - LEFT), (LEFT, 172.0), TITLE, Ink::token("text"));
         figures(canvas, digest);
@@ -36,10 +36,10 @@ pub(super) fn draw(title: &str, digest: &SnapshotDigest) -> Vec<u8> {
     })
 }
 
-/// The icon and the name.
+/// Draws the icon and the name.
 fn brand(canvas: &Canvas<'_>) {
     let (left, top, size) = (LEFT, 48.0, 44.0);
-    // The icon of the page, whose sides are 32 wide.
+    // The icon of the page, in its coordinates of 32 by 32.
     for (x, y, width, height, color) in [
         (0.0, 0.0, 32.0, 32.0, "141a24"),
         (5.0, 20.5, 22.0, 6.0, "35b3a4"),
@@ -52,7 +52,7 @@ fn brand(canvas: &Canvas<'_>) {
     canvas.text("Snapscope", (left + size + 16.0, top + 33.0), NAME, Ink::token("muted"));
 }
 
-/// The figures of the snapshot, side by side.
+/// Draws the figures of the snapshot, side by side.
 fn figures(canvas: &Canvas<'_>, digest: &SnapshotDigest) {
     let mut left = LEFT;
     for (figure, label, token) in [
@@ -66,7 +66,7 @@ fn figures(canvas: &Canvas<'_>, digest: &SnapshotDigest) {
     }
 }
 
-/// Live bytes as an area under the line of reserved ones.
+/// Draws live bytes as an area and reserved bytes as a line.
 fn plot(canvas: &Canvas<'_>, digest: &SnapshotDigest) {
     let most = digest.reserved_curve.iter().chain(&digest.live_curve).copied().max().unwrap_or(0);
     let axis = ByteAxis::new(most, PLOT_TOP..PLOT_BOTTOM);
@@ -81,14 +81,14 @@ fn plot(canvas: &Canvas<'_>, digest: &SnapshotDigest) {
         canvas.line(&live, Ink::token("live"), 3.0);
     }
     canvas.line(&reserved, Ink::token("reserved"), 3.0);
-    // Every other one where they would be too close to be read.
+    // Labels are skipped if they would be too close together.
     for (size_bytes, y) in ticks.iter().step_by(ticks.len().div_ceil(5)) {
         let label = axis.label(*size_bytes);
         canvas.text(&label, (PLOT_LEFT - 16.0 - LABEL.width(&label), y + 9.0), LABEL, Ink::token("muted"));
     }
 }
 
-/// A curve of parts of equal width: each is as high as the highest moment within it.
+/// Converts a curve to steps of equal width, each as high as the maximum of its part.
 fn steps(curve: &[u64], axis: &ByteAxis) -> Vec<Place> {
     let curve = &curve[..curve.len().min(MOST_POINTS)];
     let width = (RIGHT - PLOT_LEFT) / curve.len().max(1) as f64;
@@ -103,7 +103,7 @@ fn rectangle((left, top): Place, (right, bottom): Place) -> [Place; 4] {
     [(left, top), (right, top), (right, bottom), (left, bottom)]
 }
 
-/// As much of a title as a line has room for.
+/// Cuts a title to the width of a line.
 fn fitting(title: &str, width: f64) -> String {
     if TITLE.width(title) <= width {
         return title.to_owned();

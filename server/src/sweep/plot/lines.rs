@@ -1,51 +1,49 @@
-//! What a plot shows: the axis that runs along, and a line for each combination of the others.
+//! Arranges the rows of a sweep into an axis and one line per combination of the other values.
 
 use shared::api::{RecordingReport, SweepReport, SweepRow};
 
 use crate::sweep::table::value;
 
-/// How far above the highest peak a card's memory may be and still have its line.
+/// Largest ratio of a card's memory to the highest peak at which its limit is drawn as a line.
 ///
-/// A line higher up would press the peaks flat.
+/// A higher line would flatten the peaks.
 const FAR_ABOVE: u64 = 3;
 
-/// The rows of a sweep, arranged.
+/// Rows of a sweep, arranged for a plot.
 pub(super) struct Plot {
-    /// The axis along the bottom.
+    /// Name of the horizontal axis.
     pub(super) axis: String,
-    /// Its values, in order.
+    /// Values of the axis, in order.
     pub(super) values: Vec<String>,
-    /// Whether they are numbers.
+    /// True if the values are numbers.
     pub(super) is_number: bool,
-    /// In the order of the table.
+    /// Lines in the order of the table.
     pub(super) lines: Vec<Line>,
-    /// One a card.
+    /// Memory limits, one per card.
     pub(super) limits: Vec<Limit>,
 }
 
-/// The recordings that differ by nothing but the axis along the bottom.
+/// Recordings that differ only in the value on the horizontal axis.
 pub(super) struct Line {
-    /// What they have in common; empty for the only line.
+    /// Values that they have in common; empty if there is only one line.
     pub(super) label: String,
-    /// By value.
+    /// Points ordered by value.
     pub(super) points: Vec<Point>,
 }
 
-/// A recording.
 pub(super) struct Point {
-    /// The index of its value on the axis.
+    /// Index of its value on the axis.
     pub(super) value: usize,
     pub(super) recording: RecordingReport,
 }
 
-/// What a card holds.
+/// Total memory of a card.
 pub(super) struct Limit {
     pub(super) card: String,
     pub(super) memory_bytes: u64,
 }
 
 impl Point {
-    /// Whether memory ran out.
     pub(super) const fn ran_out(&self) -> bool {
         self.recording.oom.is_some()
     }
@@ -76,9 +74,10 @@ impl Plot {
         Self { axis, is_number, lines, limits: limits(report), values }
     }
 
-    /// Whether a line before this one goes the same way between two points.
+    /// Returns true if an earlier line has the same segment between two points.
     ///
-    /// Memory is often the same on two cards, and the later line would hide the earlier.
+    /// Peaks are compared with a tolerance of 0.5 % of the axis. Memory is often the same on two cards, and the later
+    /// line would then hide the earlier.
     pub(super) fn is_drawn_before(&self, line: usize, pair: &[Point]) -> bool {
         let is_same = |a: &Point, b: &Point| {
             let (a, b) = ((a.value, a.recording.peak_reserved_bytes), (b.value, b.recording.peak_reserved_bytes));
@@ -88,25 +87,25 @@ impl Plot {
         self.lines[..line].iter().any(|earlier| earlier.points.windows(2).any(goes_there))
     }
 
-    /// The highest that the plot has to show.
+    /// Returns the highest value that the plot shows, with a margin.
     pub(super) fn most_bytes(&self) -> u64 {
         let points = self.lines.iter().flat_map(|line| &line.points);
         let peak = points.map(|point| point.recording.peak_reserved_bytes).max().unwrap_or(0);
         let limits = self.limits.iter().map(|limit| limit.memory_bytes);
         let near = limits.filter(|&memory_bytes| memory_bytes / FAR_ABOVE <= peak).max().unwrap_or(0);
-        // A mark has half its height above its place.
+        // The margin of 4 % makes room for the upper half of a mark.
         (peak.max(near) as f64 * 1.04) as u64
     }
 }
 
-/// Numbers run along the bottom if any vary, and of those the ones with the most values.
+/// Chooses the axis along the bottom: preferably a number that varies, and then the axis with the most values.
 fn axis_along(report: &SweepReport) -> String {
     let values = |axis: &str| distinct(report.rows.iter().map(|row| value(row, axis))).len();
     let most = varying(report).max_by_key(|axis| (is_number(axis), values(axis)));
     most.or_else(|| report.axes.last().cloned()).unwrap_or_else(|| "batch".to_owned())
 }
 
-/// The axes with more than one value.
+/// Returns the axes with more than one value.
 fn varying(report: &SweepReport) -> impl Iterator<Item = String> {
     report.axes.iter().filter(|axis| distinct(report.rows.iter().map(|row| value(row, axis))).len() > 1).cloned()
 }
@@ -115,7 +114,7 @@ fn is_number(axis: &str) -> bool {
     matches!(axis, "batch" | "sequence")
 }
 
-/// A value that says of itself what it is, or is told.
+/// Formats a value with the name of its axis, unless the value is clear by itself.
 fn worded(row: &SweepRow, axis: &str) -> String {
     match axis {
         "card" | "precision" => value(row, axis),
@@ -135,7 +134,7 @@ fn limits(report: &SweepReport) -> Vec<Limit> {
     limits
 }
 
-/// Each text once, in the order of the first.
+/// Returns each text once, in order of first appearance.
 fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     texts.fold(Vec::new(), |mut seen, text| {
         if !seen.contains(&text) {

@@ -1,7 +1,7 @@
-//! A sweep as a picture: the peak of each recording, and what the cards hold.
+//! Draws a sweep as SVG: the peak of each recording and the memory of the cards.
 //!
-//! The SVG is written by hand: its colours are CSS variables, so that it follows the light or dark scheme of whoever
-//! looks at it, which plotting libraries don't offer.
+//! The SVG is written directly, because its colours are CSS variables that follow the viewer's light or dark scheme,
+//! which plotting libraries do not support.
 
 mod lines;
 mod scale;
@@ -19,7 +19,7 @@ use shared::base::markup::escaped;
 
 const STYLE: &str = include_str!("style.css");
 
-/// How many colours there are; further lines have the same ones, dashed.
+/// Number of colours; further lines repeat them with dashes.
 const COLORS: usize = 8;
 
 const LEFT: f64 = 76.0;
@@ -27,15 +27,15 @@ const RIGHT: f64 = 680.0;
 const TOP: f64 = 52.0;
 const PLOT_HEIGHT: f64 = 330.0;
 const BELOW: f64 = 56.0;
-/// Around everything.
+/// Distance around everything.
 const MARGIN: f64 = 28.0;
 const LEGEND_LINE: f64 = 22.0;
-/// From the plot to the words of the legend; its marks stand in between.
+/// Distance from the plot to the text of the legend, with the marks in between.
 const LEGEND_INDENT: f64 = 54.0;
-/// Of a letter of the legend, on average; no font is known to be there.
+/// Estimated average width of a letter in the legend, because no font is known to be available.
 const LETTER_WIDTH: f64 = 7.4;
 
-/// The plot of a sweep's peaks.
+/// Draws the peaks of a sweep.
 pub fn svg(report: &SweepReport, steps: u64) -> String {
     let plot = Plot::of(report);
     let legend = legend(&plot);
@@ -43,7 +43,7 @@ pub fn svg(report: &SweepReport, steps: u64) -> String {
     let y = ByteAxis::new(plot.most_bytes(), TOP..TOP + PLOT_HEIGHT);
     let letters = legend.iter().map(|(_, label)| label.chars().count()).max();
     let width = RIGHT + MARGIN + letters.map_or(0.0, |letters| LEGEND_INDENT + letters as f64 * LETTER_WIDTH);
-    // A long legend makes the picture taller, not the letters smaller.
+    // A long legend makes the picture taller instead of the letters smaller.
     let height = (TOP + PLOT_HEIGHT + BELOW).max(TOP + legend.len() as f64 * LEGEND_LINE + MARGIN);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"snapscope-sweep\" viewBox=\"0 0 {width:.0} {height:.0}\" \
@@ -71,7 +71,7 @@ fn title(report: &SweepReport) -> String {
     }
 }
 
-/// Grid, ticks and the name of what varies.
+/// Draws the grid, the ticks and the name of the axis.
 fn axes(svg: &mut String, plot: &Plot, x: &X, y: &ByteAxis) {
     for (size_bytes, at) in y.ticks() {
         let _ = writeln!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{RIGHT}\"/>");
@@ -86,7 +86,7 @@ fn axes(svg: &mut String, plot: &Plot, x: &X, y: &ByteAxis) {
     text(svg, (f64::midpoint(LEFT, RIGHT), bottom + 42.0), "middle", "", &plot.axis);
 }
 
-/// What a card holds: a line, or a note at the top where that is far above every peak.
+/// Draws a card's memory as a line, or as a note at the top if it is far above every peak.
 fn draw_limit(svg: &mut String, limit: &Limit, y: &ByteAxis) {
     let label = format!("{} · {}", limit.card, bytes(limit.memory_bytes));
     if limit.memory_bytes > y.most_bytes() {
@@ -98,7 +98,7 @@ fn draw_limit(svg: &mut String, limit: &Limit, y: &ByteAxis) {
     text(svg, (LEFT + 8.0, at - 6.0), "start", "limit-text", &label);
 }
 
-/// A line through what fits, dashed on to where memory ran out.
+/// Draws a line through the recordings that fit, with a dashed segment to those that ran out of memory.
 fn draw_line(svg: &mut String, line: &Line, index: usize, plot: &Plot, x: &X, y: &ByteAxis, steps: u64) {
     let at = |point: &Point| (x.at(point.value), y.at(point.recording.peak_reserved_bytes));
     let _ = writeln!(svg, "<g class=\"{}\">", color_class(index));
@@ -126,7 +126,7 @@ fn draw_line(svg: &mut String, line: &Line, index: usize, plot: &Plot, x: &X, y:
 const DOT: &str = "<circle class=\"dot\" r=\"4\"/>";
 const CROSS: &str = "<path class=\"oom\" d=\"M-5 -5L5 5M-5 5L5 -5\"/>";
 
-/// What a pointer over a point shows.
+/// Returns the tooltip of a point.
 fn hint(line: &Line, point: &Point, plot: &Plot, steps: u64) -> String {
     let reserved = format!("{} reserved", bytes(point.recording.peak_reserved_bytes));
     let oom = point.recording.oom.as_ref().map(|oom| format!("out of memory in {}", where_it_ran_out(oom, steps)));
@@ -135,7 +135,7 @@ fn hint(line: &Line, point: &Point, plot: &Plot, steps: u64) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-/// A mark and its meaning a row; none where the picture has one line and nothing ran out.
+/// Returns the marks and labels of the legend; empty for a single line without out-of-memory errors.
 fn legend(plot: &Plot) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     if plot.lines.len() > 1 {

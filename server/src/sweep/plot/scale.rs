@@ -1,20 +1,20 @@
-//! From the values that vary to places along the bottom of a picture.
+//! Maps the values of the horizontal axis to positions.
 
 use std::ops::Range;
 
-/// The least distance of two ticks' labels.
+/// Minimum distance between two labelled ticks.
 const LABEL_WIDTH: f64 = 40.0;
 
-/// From this ratio of the largest value to the smallest on, uneven values are spaced by doubling.
+/// Minimum ratio of the largest to the smallest value at which uneven values are spaced logarithmically.
 const WIDE: f64 = 4.0;
 
-/// From the index of a value to its place along the bottom.
+/// Horizontal positions by index of the value.
 pub(super) struct X {
     places: Vec<f64>,
 }
 
 impl X {
-    /// Numbers by their size, words evenly.
+    /// Spaces numbers by their size and words evenly.
     pub(super) fn new(values: &[String], is_number: bool, across: Range<f64>) -> Self {
         let numbers: Vec<f64> = values.iter().map(|value| value.parse().unwrap_or(0.0)).collect();
         let by_doubling = is_number && grows(&numbers);
@@ -25,7 +25,7 @@ impl X {
         };
         let positions: Vec<f64> = (0..values.len()).map(position).collect();
         let (first, last) = (positions.first().copied().unwrap_or(0.0), positions.last().copied().unwrap_or(0.0));
-        // Words stand in the middle of their part, numbers from edge to edge, with room for their marks.
+        // Words are centred in their part; numbers extend from edge to edge, with room for their marks.
         let inset = if is_number { 28.0 } else { (across.end - across.start) / (2.0 * values.len().max(1) as f64) };
         let (start, width) = (across.start + inset, across.end - across.start - 2.0 * inset);
         let share = |at: f64| if last > first { (at - first) / (last - first) } else { 0.5 };
@@ -36,7 +36,7 @@ impl X {
         self.places[value]
     }
 
-    /// The values that have a label, and their places: none stands on another.
+    /// Returns the labelled values and their positions, without overlap.
     pub(super) fn ticks(&self) -> Vec<(usize, f64)> {
         let mut ticks: Vec<(usize, f64)> = Vec::new();
         for (value, &at) in self.places.iter().enumerate() {
@@ -48,7 +48,7 @@ impl X {
     }
 }
 
-/// Whether values in order lie wider and wider: `1, 2, 4, 8`, but not `1, 2, 3, 4`.
+/// Returns true if ordered values are spaced more and more widely: `1, 2, 4, 8`, but not `1, 2, 3, 4`.
 fn grows(values: &[f64]) -> bool {
     let [least, .., most] = values else { return false };
     let gaps = || values.windows(2).map(|pair| pair[1] - pair[0]);

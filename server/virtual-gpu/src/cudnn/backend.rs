@@ -1,6 +1,6 @@
-//! The graph interface ("backend"): one kind of descriptor for everything.
+//! Implements the graph interface ("backend"), in which descriptors represent everything.
 //!
-//! A descriptor is a map from attribute to values, and some values are descriptors. A program builds a graph of
+//! A descriptor is a map from attributes to values, and some values are descriptors. A program builds a graph of
 //! operations, asks the heuristics for configurations of engines, and makes a plan of one of them:
 //!
 //! ```text
@@ -8,8 +8,8 @@
 //!                        ^ results (202) of the heuristics, whose graph is (201)
 //! ```
 //!
-//! Here the heuristics find one configuration for every graph, and what it asks for depends on the operations, which
-//! are found by following the arrows.
+//! Here the heuristics return one configuration for every graph, and its workspace depends on the operations, which are
+//! found by following the arrows.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::arrays::{Array, OutArray};
 use crate::ffi::Out;
 use crate::log::line;
 
-/// What a program holds: the content may be shared with descriptors that were given this one.
+/// A descriptor of the program; other descriptors that have it as a value share its content.
 ///
-/// A real descriptor cannot be changed after `cudnnBackendFinalize`; here a change makes a copy, so that the others
-/// keep what they saw.
+/// A real descriptor cannot be changed after `cudnnBackendFinalize`; here a change makes a copy, so that the other
+/// descriptors keep the old content.
 pub(super) struct Descriptor {
     content: Arc<Content>,
 }
@@ -66,9 +66,9 @@ extern "C" fn cudnnBackendSetAttribute(
     SUCCESS
 }
 
-/// Gives as many elements as there are and as the caller has room for; without an array, only their number.
+/// Returns the number of elements, and as many of them as fit into the caller's array, if there is one.
 ///
-/// Descriptors go into descriptors that the caller has made.
+/// Descriptors are written into descriptors that the caller has created.
 #[unsafe(no_mangle)]
 extern "C" fn cudnnBackendGetAttribute(
     descriptor: Option<&Descriptor>,
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(cudnnBackendSetAttribute(Some(descriptor), attribute, Value::DESCRIPTOR, 1, array), SUCCESS);
     }
 
-    /// Asks for one descriptor, and says how many there are.
+    /// Reads the first descriptor of an attribute, and returns the number of descriptors.
     fn get_descriptor(descriptor: &Descriptor, attribute: c_int, place: &mut Descriptor) -> i64 {
         let mut count = -1;
         let mut places = [Some(place)];
@@ -136,10 +136,10 @@ mod tests {
         count
     }
 
-    /// Asks for one number: how many there are, and the first.
+    /// Reads an attribute of numbers, and returns their count and the first.
     ///
     /// # Errors
-    /// The status, where it is one.
+    /// Returns the status if it is not success.
     fn get_int64(descriptor: &Descriptor, attribute: c_int) -> Result<(i64, i64), c_int> {
         let (mut count, mut value) = (-1, [-1_i64]);
         let array = OutArray::to(&mut value).cast();

@@ -1,4 +1,4 @@
-//! What descriptors of the graph interface hold, and what they answer.
+//! Stores the attributes of a descriptor of the graph interface, and computes those that the library provides.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use super::work_space;
 
-/// Kinds of descriptor (`cudnnBackendDescriptorType_t`), as far as answers depend on them.
+/// Kinds of descriptors (`cudnnBackendDescriptorType_t`) on which answers depend.
 mod kind {
     pub(super) const ENGINE: i32 = 2;
     pub(super) const ENGINE_CONFIGURATION: i32 = 3;
     pub(super) const HEURISTICS: i32 = 4;
     pub(super) const PLAN: i32 = 5;
     pub(super) const GRAPH: i32 = 15;
-    /// Convolution forward, backward to the filter, backward to the data.
+    /// Convolution forward, and backward with respect to the filter and to the data.
     pub(super) const CONVOLUTIONS: [i32; 3] = [10, 11, 12];
 }
 
-/// Attributes (`cudnnBackendAttributeName_t`), as far as answers depend on them.
+/// Attributes (`cudnnBackendAttributeName_t`) on which answers depend.
 mod attribute {
     pub(super) const HEURISTICS_GRAPH: i32 = 201;
     pub(super) const HEURISTICS_RESULTS: i32 = 202;
@@ -31,16 +31,16 @@ mod attribute {
     pub(super) const GRAPH_ENGINES: i32 = 802;
     pub(super) const ENGINE_GRAPH: i32 = 1300;
     pub(super) const ENGINE_INDEX: i32 = 1301;
-    /// Lists that are empty here: intermediates and knobs of a configuration; knobs, notes and layouts of an engine.
+    /// Empty lists: intermediates and knobs of a configuration; knobs, notes and layouts of an engine.
     pub(super) const LISTS: [i32; 6] = [301, 302, 1302, 1303, 1304, 1305];
 }
 
 /// The values of one attribute.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
-    /// Numbers, booleans, pointers: bytes as they came.
+    /// Numbers, booleans or pointers, as unchanged bytes.
     Plain { value_type: c_int, count: usize, bytes: Vec<u8> },
-    /// Other descriptors.
+    /// Contents of other descriptors.
     Descriptors(Vec<Arc<Content>>),
 }
 
@@ -52,7 +52,7 @@ impl Value {
     const INT32: c_int = 23;
     const CHAR: c_int = 24;
 
-    /// The bytes of an element of a `cudnnBackendAttributeType_t`.
+    /// Returns the size of an element of a `cudnnBackendAttributeType_t`, in bytes.
     pub(super) fn element_bytes(value_type: c_int) -> Option<usize> {
         match value_type {
             2 | Self::CHAR => Some(1),           // boolean
@@ -64,16 +64,16 @@ impl Value {
     }
 }
 
-/// What an attribute answers.
+/// The values that an attribute returns.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// As in [`Value`].
+    /// The same as [`Value::Plain`].
     Plain { value_type: c_int, count: usize, bytes: Vec<u8> },
-    /// As in [`Value`].
+    /// The same as [`Value::Descriptors`].
     Descriptors(Vec<Arc<Content>>),
-    /// No elements: an engine without knobs or notes.
+    /// An empty list, such as the knobs or notes of an engine.
     Nothing,
-    /// What was never set, and what this library does not know of itself.
+    /// The attribute was never set, and this library does not provide it.
     Unknown,
 }
 
@@ -93,7 +93,7 @@ impl Answer {
     }
 }
 
-/// What a descriptor holds.
+/// The kind and the attributes of a descriptor.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
     kind: c_int,
@@ -101,22 +101,21 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// The kind (`cudnnBackendDescriptorType_t`).
+    /// Returns the kind (`cudnnBackendDescriptorType_t`).
     pub(super) fn kind(&self) -> c_int {
         self.kind
     }
 
-    /// A descriptor of a kind, in which nothing is set.
+    /// Creates a descriptor without attributes.
     pub(super) fn new(kind: c_int) -> Self {
         Self { kind, values: BTreeMap::new() }
     }
 
-    /// Sets an attribute.
     pub(super) fn set(&mut self, attribute: c_int, value: Value) {
         self.values.insert(attribute, value);
     }
 
-    /// Answers: what this library knows of itself, or else what was set.
+    /// Returns an attribute: the value that this library provides, or else the one that was set.
     pub(super) fn get(&self, attribute: c_int) -> Answer {
         match (self.kind, attribute) {
             (kind::GRAPH, attribute::GRAPH_ENGINES) => Answer::int64(1),
@@ -145,7 +144,7 @@ impl Content {
         }
     }
 
-    /// The configuration of the only engine for a graph.
+    /// Returns the configuration of the only engine for a graph.
     fn configuration_of(graph: &Arc<Self>) -> Self {
         let mut engine = Self::new(kind::ENGINE);
         engine.set(attribute::ENGINE_GRAPH, Value::Descriptors(vec![Arc::clone(graph)]));
@@ -156,7 +155,7 @@ impl Content {
         configuration
     }
 
-    /// The descriptor in an attribute that has one.
+    /// Returns the first descriptor in an attribute.
     fn only(&self, attribute: c_int) -> Option<&Arc<Self>> {
         match self.values.get(&attribute)? {
             Value::Descriptors(descriptors) => descriptors.first(),
@@ -164,13 +163,13 @@ impl Content {
         }
     }
 
-    /// The work space that the operations behind this descriptor ask for, in bytes.
+    /// Returns the workspace that the operations of this descriptor ask for, in bytes.
     fn work_space_bytes(&self) -> usize {
         let convolves = |operation: &Arc<Self>| kind::CONVOLUTIONS.contains(&operation.kind);
         if self.operations().iter().any(convolves) { work_space::of_convolution() } else { 0 }
     }
 
-    /// The operations, behind however many descriptors they are.
+    /// Returns the operations of a plan, configuration, engine or graph, by following its descriptors.
     fn operations(&self) -> &[Arc<Self>] {
         let inner = match self.kind {
             kind::PLAN => attribute::PLAN_CONFIGURATION,
@@ -192,7 +191,7 @@ impl Content {
 mod tests {
     use super::*;
 
-    /// A plan for a graph with one operation.
+    /// Creates a plan for a graph with one operation.
     fn plan(operation: c_int) -> Content {
         let mut graph = Content::new(kind::GRAPH);
         graph.set(attribute::GRAPH_OPERATIONS, Value::Descriptors(vec![Arc::new(Content::new(operation))]));

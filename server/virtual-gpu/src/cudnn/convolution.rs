@@ -1,4 +1,4 @@
-//! Convolutions through the older interface, which PyTorch takes when `TORCH_CUDNN_V8_API_DISABLED` is set.
+//! Implements convolutions of the older interface, which PyTorch takes if `TORCH_CUDNN_V8_API_DISABLED` is set.
 
 use std::ffi::c_int;
 
@@ -7,7 +7,7 @@ use super::work_space;
 use crate::answers::launches;
 use crate::ffi::{Handle, Out};
 
-/// One algorithm and what it costs (`cudnnConvolution…AlgoPerf_t`, the same for all three directions).
+/// An algorithm and its cost (`cudnnConvolution…AlgoPerf_t`, which is the same for all three directions).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 struct Algorithm {
@@ -21,7 +21,9 @@ struct Algorithm {
 }
 
 impl Algorithm {
-    /// The matrix product with indices computed ahead, and its counterparts backward: deterministic, for every shape.
+    /// Returns the only algorithm, which is deterministic and works for every shape.
+    ///
+    /// Its number stands for the matrix product with precomputed indices, and for that product's counterparts backward.
     fn only() -> Self {
         Self {
             algorithm: 1,
@@ -35,7 +37,7 @@ impl Algorithm {
     }
 }
 
-/// Gives the one algorithm to a caller that has room for it.
+/// Writes the only algorithm to the results of a caller that has room for it.
 fn give(wanted: c_int, found: Out<c_int>, results: Out<Algorithm>) -> c_int {
     if wanted < 1 || !results.put(Algorithm::only()) {
         return BAD_PARAMETER;
@@ -44,7 +46,7 @@ fn give(wanted: c_int, found: Out<c_int>, results: Out<Algorithm>) -> c_int {
     SUCCESS
 }
 
-/// Defines the functions that choose an algorithm by rules.
+/// Defines the functions that choose an algorithm by heuristics.
 macro_rules! choices {
     { $($name:ident),* $(,)? } => {
         $(
@@ -59,7 +61,7 @@ macro_rules! choices {
     };
 }
 
-/// Defines the functions that choose an algorithm by trying each.
+/// Defines the functions that choose an algorithm by trying all.
 macro_rules! trials {
     { $($name:ident),* $(,)? } => {
         $(
@@ -75,7 +77,7 @@ macro_rules! trials {
     };
 }
 
-/// Defines the functions that tell the work space of an algorithm.
+/// Defines the functions that return the workspace of an algorithm.
 macro_rules! work_spaces {
     { $($name:ident),* $(,)? } => {
         $(

@@ -1,4 +1,4 @@
-//! Descriptors of tensors and filters, which give back what was put in.
+//! Implements the descriptors of tensors and filters, which return what was set.
 
 use std::ffi::c_int;
 
@@ -8,7 +8,7 @@ use crate::arrays::{Array, OutArray};
 use crate::ffi::Out;
 use crate::stub::harmless;
 
-/// The shape of a tensor in memory.
+/// Data type, sizes and strides of a tensor.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Tensor {
     data_type: c_int,
@@ -17,7 +17,7 @@ pub(super) struct Tensor {
 }
 
 impl Tensor {
-    /// Makes it a contiguous tensor.
+    /// Sets the descriptor to a contiguous tensor.
     pub(super) fn set_packed(&mut self, data_type: c_int, sizes: &[c_int]) {
         let mut strides = vec![1; sizes.len()];
         for axis in (1..sizes.len()).rev() {
@@ -27,7 +27,7 @@ impl Tensor {
     }
 }
 
-/// The weights of a convolution, or of a part of a recurrent network.
+/// Descriptor of the weights of a convolution or of a part of a recurrent network.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Filter {
     data_type: c_int,
@@ -59,7 +59,7 @@ extern "C" fn cudnnSetTensorNdDescriptor(
     SUCCESS
 }
 
-/// Gives the number of axes, and as many sizes and strides as there is room for.
+/// Returns the number of axes, and as many sizes and strides as fit into the caller's arrays.
 #[unsafe(no_mangle)]
 extern "C" fn cudnnGetTensorNdDescriptor(
     tensor: Option<&Tensor>,
@@ -102,7 +102,7 @@ extern "C" fn cudnnSetFilterNdDescriptor(
     SUCCESS
 }
 
-/// Gives the number of axes, and as many sizes as there is room for.
+/// Returns the number of axes, and as many sizes as fit into the caller's array.
 #[unsafe(no_mangle)]
 extern "C" fn cudnnGetFilterNdDescriptor(
     filter: Option<&Filter>,
@@ -120,12 +120,12 @@ extern "C" fn cudnnGetFilterNdDescriptor(
     SUCCESS
 }
 
-/// How many of `len` axes a caller with that much room is shown.
+/// Returns the number of axes, out of `len`, that fit into a caller's array with `room` elements.
 fn shown(room: c_int, len: usize) -> usize {
     usize::try_from(room).unwrap_or(0).min(len)
 }
 
-// Descriptors that PyTorch fills and never reads.
+// PyTorch sets these descriptors and never reads them.
 creators! {
     cudnnCreateActivationDescriptor, cudnnCreateConvolutionDescriptor, cudnnCreateCTCLossDescriptor,
     cudnnCreateDropoutDescriptor, cudnnCreatePoolingDescriptor, cudnnCreateSpatialTransformerDescriptor,

@@ -1,4 +1,4 @@
-//! The library's handle and its versions.
+//! Creates handles of the library, and returns its version.
 
 use std::ffi::c_int;
 use std::ptr::null_mut;
@@ -8,13 +8,13 @@ use super::status::{BAD_PARAMETER, NULL_POINTER, SUCCESS};
 use crate::answers::set_stream;
 use crate::ffi::{Handle, Out};
 
-/// 9.19.0: PyTorch refuses an older library than it was built with, and chooses attention by it.
+/// Version 9.19.0; PyTorch refuses an older library than it was built with, and chooses its attention path by it.
 const VERSION: [c_int; 3] = [9, 19, 0];
 
-/// The CUDA runtime that the library was built for.
+/// Version of the CUDA runtime for which the library was built.
 const CUDA_RUNTIME: usize = 13_000;
 
-/// A handle, which knows its stream.
+/// Content of a handle.
 struct Context {
     stream: AtomicPtr<std::ffi::c_void>,
 }
@@ -30,7 +30,7 @@ extern "C" fn cudnnGetCudartVersion() -> usize {
     CUDA_RUNTIME
 }
 
-/// The parts of the version: 0 major, 1 minor, 2 patch.
+/// Returns a part of the version: 0 is major, 1 is minor, 2 is patch.
 #[unsafe(no_mangle)]
 extern "C" fn cudnnGetProperty(property: c_int, value: Out<c_int>) -> c_int {
     let Some(part) = usize::try_from(property).ok().and_then(|index| VERSION.get(index)) else {

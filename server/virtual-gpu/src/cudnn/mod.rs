@@ -1,9 +1,9 @@
-//! cuDNN, as far as PyTorch calls it.
+//! Implements cuDNN, as far as PyTorch calls it.
 //!
-//! Two interfaces: descriptors with one function per operation, for norms, recurrent networks and losses, and a graph
-//! of operations ("backend"), for convolutions and attention.
-//! Neither computes. What matters is that a program finds a way to run its operation, that descriptors give back what
-//! was put in, and how much memory each way asks for.
+//! cuDNN has two interfaces: descriptors with one function per operation, for norms, recurrent networks and losses, and
+//! a graph of operations ("backend"), for convolutions and attention.
+//! Neither computes anything here. What matters is that a program finds an engine for its operation, that descriptors
+//! return what was set, and how much memory an engine asks for.
 
 mod backend;
 

@@ -1,4 +1,4 @@
-//! Operations with a function of their own: norms, pooling, dropout, losses, grids.
+//! Exports the operations that have their own functions: norms, pooling, dropout, losses and grids.
 
 use crate::answers::{launches, zeros};
 
@@ -9,7 +9,7 @@ launches! {
     cudnnSpatialTfSamplerBackward, cudnnSpatialTfSamplerForward,
 }
 
-// Work space, and for norms what is kept until the backward pass.
+// Sizes of workspaces, and for norms of the reserve that is kept until the backward pass.
 zeros! {
     (usize) after [_ _ _ _ _] =>
         cudnnGetBatchNormalizationTrainingExReserveSpaceSize, cudnnGetCTCLossWorkspaceSize_v8;

@@ -1,8 +1,9 @@
-//! Recurrent networks: their descriptors, and how much memory they ask for.
+//! Implements recurrent networks: their descriptors, and the memory that they ask for.
 //!
-//! How long the weights are is given by the network, exactly. What is kept for the backward pass, and work space, are
-//! formulas that fit the only numbers in public: those that cuDNN gave on a P100 for an LSTM and a GRU of four layers
-//! (PyTorch's issue 2895). A newer library, another algorithm or dropout between layers may need more or less.
+//! The network determines the size of the weights exactly. The sizes of the workspace and of the reserve, which is kept
+//! until the backward pass, come from formulas that fit the only public numbers: those that cuDNN returned on a P100
+//! for an LSTM and a GRU of four layers (PyTorch's issue 2895). A newer library, another algorithm or dropout between
+//! layers may need more or less.
 
 use std::ffi::c_int;
 
@@ -11,16 +12,16 @@ use super::status::{NOT_SUPPORTED, NULL_POINTER, SUCCESS, element_bytes};
 use crate::answers::launches;
 use crate::ffi::{Handle, Out};
 
-/// The shape of a batch of sequences.
+/// Shape of a batch of sequences.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Sequences {
     steps: usize,
     batch: usize,
 }
 
-/// The states of the random numbers of dropout, which PyTorch allocates once for each device.
+/// Size of the random number generator states of dropout, which PyTorch allocates once per device, in bytes.
 ///
-/// The real number depends on the GPU: a few MiB.
+/// The real size depends on the GPU and is a few MiB.
 const DROPOUT_STATES_BYTES: usize = 4 << 20;
 
 #[unsafe(no_mangle)]
@@ -120,13 +121,13 @@ extern "C" fn cudnnGetRNNTempSpaceSizes(
     SUCCESS
 }
 
-/// The matrices in another order, and a few steps of every layer.
+/// Returns the size of the workspace: the matrices in another order, and one step's values of every layer.
 fn work_space_bytes(network: &Network, sequences: Sequences) -> usize {
     let step = network.pseudo_layers() * network.cell.scratch() * network.hidden_size * sequences.batch;
     (network.all_matrices_len() + step) * network.element_bytes()
 }
 
-/// What the backward pass needs: of every layer its gates and cells, and what it gave the next one.
+/// Returns the size of the reserve, which the backward pass needs: gates, cells and, except in the last layer, outputs.
 fn reserve_bytes(network: &Network, sequences: Sequences) -> usize {
     let states = network.layers * network.cell.kept() * network.hidden_size;
     let between = network.layers.saturating_sub(1) * network.output_size;
@@ -144,7 +145,7 @@ mod tests {
     const LSTM: c_int = 2;
     const GRU: c_int = 3;
 
-    /// Work space and reserve through the C interface, in bytes, of a network like that of the numbers in public.
+    /// Returns workspace and reserve, in bytes, through the C interface, of a network like that of the public numbers.
     ///
     /// It reads 250 steps of 100 sequences of 123 values, and has 320 hidden units.
     fn sizes(cell: c_int, direction: c_int, layers: i32, forward_mode: c_int) -> (usize, usize) {

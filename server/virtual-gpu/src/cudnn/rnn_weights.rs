@@ -1,14 +1,14 @@
-//! How the weights of a recurrent network lie in one buffer.
+//! Lays out the weights of a recurrent network in one buffer.
 //!
-//! First the matrices, layer by layer and direction by direction, then the biases in the same order:
+//! The matrices come first, layer by layer and direction by direction, then the biases in the same order:
 //!
 //! ```text
 //! layer 0, forward           layer 0, backward   layer 1 …   biases
 //! W_0 … W_g | R_0 … R_g | P  W_0 …               …           b_W0 … b_Wg | b_R0 … b_Rg  …
 //! ```
 //!
-//! W multiply the input, R the state, and P, of an LSTM with projection, makes the output of the state.
-//! PyTorch asks for each matrix, and needs those of one layer and kind to lie side by side.
+//! W multiplies the input, R the state, and P, in an LSTM with projection, turns the state into the output.
+//! PyTorch asks for each matrix, and needs those of one layer and kind to be contiguous.
 
 use std::ffi::c_int;
 
@@ -16,20 +16,18 @@ use super::descriptor::Tensor;
 use super::status::{BAD_PARAMETER, NULL_POINTER, SUCCESS, element_bytes};
 use crate::ffi::{Handle, Out};
 
-/// The kind of cell (`cudnnRNNMode_t`).
+/// Kind of cell (`cudnnRNNMode_t`).
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) enum Cell {
-    /// With a rectifier or a tangent: one gate.
+    /// Simple cell with one gate, and ReLU or tanh as its activation.
     #[default]
     Plain,
-    /// Four gates and a cell.
     Lstm,
-    /// Three gates.
     Gru,
 }
 
 impl Cell {
-    /// The cell that a code stands for.
+    /// Returns the cell of a number in `cudnnRNNMode_t`.
     pub(super) fn from_code(code: c_int) -> Option<Self> {
         match code {
             0 | 1 => Some(Self::Plain),
@@ -39,7 +37,7 @@ impl Cell {
         }
     }
 
-    /// Gates: matrices of each kind in a layer.
+    /// Returns the number of gates, which is the number of matrices of each kind in a layer.
     pub(super) fn gates(self) -> usize {
         match self {
             Self::Plain => 1,
@@ -48,9 +46,9 @@ impl Cell {
         }
     }
 
-    /// Values that the backward pass needs of each hidden unit, step and sample.
+    /// Returns the number of values that the backward pass needs for each hidden unit, step and sample.
     ///
-    /// Of an LSTM gates and cell. See `rnn` for where the numbers come from.
+    /// For an LSTM they are the gates and the cell. `rnn` gives the source of the numbers.
     pub(super) fn kept(self) -> usize {
         match self {
             Self::Plain => 1,
@@ -59,7 +57,7 @@ impl Cell {
         }
     }
 
-    /// Values that a pass needs of each hidden unit and sample while it runs.
+    /// Returns the number of temporary values that a pass needs for each hidden unit and sample.
     pub(super) fn scratch(self) -> usize {
         match self {
             Self::Plain => 4,
@@ -69,25 +67,25 @@ impl Cell {
     }
 }
 
-/// A recurrent network.
+/// Descriptor of a recurrent network.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Network {
     pub(super) cell: Cell,
     pub(super) input_bias: bool,
     pub(super) recurrent_bias: bool,
-    /// One, or two where the sequence is also read backward.
+    /// 1, or 2 if the sequence is also read backward.
     pub(super) directions: usize,
-    /// Whether the first layer takes its input as it is.
+    /// True if the first layer has no input matrices (`CUDNN_SKIP_INPUT`).
     pub(super) skips_input: bool,
     pub(super) data_type: c_int,
     pub(super) input_size: usize,
     pub(super) hidden_size: usize,
-    /// As the hidden size, or less after a projection.
+    /// Size of the output, which is the hidden size, or less after a projection.
     pub(super) output_size: usize,
     pub(super) layers: usize,
 }
 
-/// A matrix or a bias: where it begins, and its shape, in elements.
+/// Offset and shape of a matrix or a bias, in elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Part {
     offset: usize,
@@ -99,12 +97,12 @@ struct Part {
 const PROJECTION: usize = 8;
 
 impl Network {
-    /// The bytes of an element; a descriptor that was never set has floats.
+    /// Returns the size of an element, in bytes; that of a float if the descriptor was never set.
     pub(super) fn element_bytes(&self) -> usize {
         element_bytes(self.data_type).unwrap_or(4)
     }
 
-    /// Layers, each direction of one counted by itself.
+    /// Returns the number of layers, each direction counted separately.
     pub(super) fn pseudo_layers(&self) -> usize {
         self.layers * self.directions
     }
@@ -113,7 +111,7 @@ impl Network {
         self.cell == Cell::Lstm && self.output_size != self.hidden_size
     }
 
-    /// The columns of the matrices that multiply a layer's input.
+    /// Returns the number of columns of the matrices that multiply a layer's input.
     fn input_columns(&self, pseudo_layer: usize) -> usize {
         match (pseudo_layer < self.directions, self.skips_input) {
             (true, true) => 0,
@@ -122,29 +120,29 @@ impl Network {
         }
     }
 
-    /// The elements of all matrices.
+    /// Returns the number of elements of all matrices.
     pub(super) fn all_matrices_len(&self) -> usize {
         (0..self.pseudo_layers()).map(|layer| self.matrices_len(layer)).sum()
     }
 
-    /// The elements of a layer's matrices.
+    /// Returns the number of elements of a layer's matrices.
     fn matrices_len(&self, pseudo_layer: usize) -> usize {
         let gates = self.cell.gates() * self.hidden_size * (self.input_columns(pseudo_layer) + self.output_size);
         gates + if self.projects() { self.output_size * self.hidden_size } else { 0 }
     }
 
-    /// The elements of a layer's biases.
+    /// Returns the number of elements of a layer's biases.
     fn biases_len(&self) -> usize {
         let kinds = usize::from(self.input_bias) + usize::from(self.recurrent_bias);
         kinds * self.cell.gates() * self.hidden_size
     }
 
-    /// The elements of the buffer.
+    /// Returns the number of elements of the buffer.
     fn weights_len(&self) -> usize {
         self.all_matrices_len() + self.pseudo_layers() * self.biases_len()
     }
 
-    /// A matrix of a layer; nothing where the network has none of that number.
+    /// Returns a matrix of a layer, or `None` if the network has none with this `linLayerID`.
     fn matrix(&self, pseudo_layer: usize, id: usize) -> Option<Part> {
         let gates = self.cell.gates();
         let columns = self.input_columns(pseudo_layer);
@@ -164,7 +162,7 @@ impl Network {
         (part.columns > 0).then_some(part)
     }
 
-    /// A bias of a layer; nothing where the network has none of that number.
+    /// Returns a bias of a layer, or `None` if the network has none with this `linLayerID`.
     fn bias(&self, pseudo_layer: usize, id: usize) -> Option<Part> {
         let gates = self.cell.gates();
         let place = match id {
@@ -190,7 +188,9 @@ extern "C" fn cudnnGetRNNWeightSpaceSize(_handle: Handle, network: Option<&Netwo
     SUCCESS
 }
 
-/// Gives the address and the shape of a matrix and of its bias; a null address for what the network does not have.
+/// Returns the addresses and the shapes of a matrix and its bias.
+///
+/// An address is null if the network has no such part.
 #[unsafe(no_mangle)]
 extern "C" fn cudnnGetRNNWeightParams(
     _handle: Handle,
@@ -216,7 +216,7 @@ extern "C" fn cudnnGetRNNWeightParams(
     SUCCESS
 }
 
-/// Writes the shape and the address of a part.
+/// Writes the shape and the address of a part, or a null address if there is none.
 fn describe(network: &Network, part: Option<Part>, weights: Handle, tensor: Option<&mut Tensor>, address: Out<Handle>) {
     let Some(part) = part else {
         address.put_if_wanted(std::ptr::null_mut());
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Every part of the network, by its place.
+    /// Returns all parts of the network, sorted by offset.
     fn parts(network: &Network) -> Vec<Part> {
         let layers = 0..network.pseudo_layers();
         let mut parts: Vec<Part> = layers

@@ -1,4 +1,4 @@
-//! Status codes of cuDNN, and data types.
+//! Defines cuDNN's status codes and the sizes of its data types.
 
 use std::ffi::{c_char, c_int};
 
@@ -16,7 +16,7 @@ pub(super) const NULL_POINTER: c_int = 2002;
 /// `CUDNN_STATUS_NOT_SUPPORTED`.
 pub(super) const NOT_SUPPORTED: c_int = 3000;
 
-/// The bytes of an element of a `cudnnDataType_t`.
+/// Returns the size of an element of a `cudnnDataType_t`, in bytes.
 pub(super) fn element_bytes(data_type: c_int) -> Option<usize> {
     match data_type {
         1 | 10 | 20 => Some(8), // double, int64, complex of floats
@@ -39,7 +39,7 @@ extern "C" fn cudnnGetErrorString(status: c_int) -> *const c_char {
     text.as_ptr()
 }
 
-/// The text of the last error, which is empty: the log has what there is to say.
+/// Writes an empty text as the last error, because errors are described in the log.
 #[unsafe(no_mangle)]
 extern "C" fn cudnnGetLastErrorString(message: OutArray<u8>, size: usize) {
     if size > 0 {

@@ -1,11 +1,11 @@
-//! How much memory an engine asks for beside its tensors.
+//! Returns the size of the workspace that an engine asks for in addition to its tensors.
 //!
-//! Which engine the real library takes, and what that one needs, depends on shapes, the GPU and measurements.
-//! It is 0 to several hundred MiB, and free again after the operation. Here it is one number that a user can set.
+//! Which engine the real library takes, and how much workspace that needs, depends on shapes, the GPU and measurements.
+//! The workspace has 0 to several hundred MiB and is free again after the operation. Here its size is a setting.
 
 use crate::config::config;
 
-/// The work space of a convolution, forward or backward, in bytes.
+/// Returns the workspace of a convolution, forward or backward, in bytes.
 pub(super) fn of_convolution() -> usize {
     config().map_or(0, |config| usize::try_from(config.cudnn_workspace_bytes).unwrap_or(usize::MAX))
 }

@@ -1,4 +1,4 @@
-//! Devices and contexts: a device has one context, its primary one.
+//! Lists devices and manages contexts; each device has one context, its primary one.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
@@ -24,7 +24,7 @@ harmless! {
     cuProfilerStop,
 }
 
-/// The device of a context.
+/// Returns the ordinal of a context's device.
 fn device_of(context: Handle) -> Result<usize> {
     Kind::Context.number(context).map_err(|_| Error::InvalidContext)
 }
@@ -137,7 +137,7 @@ pub(super) extern "C" fn cuCtxPushCurrent_v2(context: Handle) -> c_int {
     cuCtxSetCurrent(context)
 }
 
-/// There is one context a device and no stack of them: what was pushed stays current.
+/// Returns the current context, which stays current, because there is one context per device and no stack of them.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuCtxPopCurrent_v2(context: Out<Handle>) -> c_int {
     if context.is_null() { 0 } else { cuCtxGetCurrent(context) }

@@ -1,4 +1,4 @@
-//! Functions of the driver by their names, for those who ask instead of linking.
+//! Looks up functions of the driver by name, for programs that do not link against it.
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
@@ -9,13 +9,13 @@ use crate::error::{Error, Result};
 use crate::ffi::{Out, text};
 use crate::stub::unmodelled;
 
-/// The name was found, in `cudaDriverEntryPointQueryResult` and `CUdriverProcAddressQueryResult`.
+/// Success in `cudaDriverEntryPointQueryResult` and `CUdriverProcAddressQueryResult`.
 const FOUND: c_int = 0;
 
-// What a name that is not there leads to.
+// This function is returned for names that are not exported.
 unmodelled! { "cuda", 801 => cuUnknownFunction }
 
-/// This library, to the loader; null where it cannot tell.
+/// Returns the loader's handle of this library, or null if the loader does not find it.
 fn own_library() -> *mut c_void {
     static LIBRARY: OnceLock<usize> = OnceLock::new();
     let find = || {
@@ -32,7 +32,7 @@ fn own_library() -> *mut c_void {
     *LIBRARY.get_or_init(find) as *mut c_void
 }
 
-/// What this library exports under a name; null where it is nothing.
+/// Returns the address that this library exports under a name, or null.
 fn exported(name: &str) -> *mut c_void {
     let (library, Ok(name)) = (own_library(), CString::new(name)) else { return ptr::null_mut() };
     if library.is_null() {
@@ -42,9 +42,13 @@ fn exported(name: &str) -> *mut c_void {
     unsafe { libc::dlsym(library, name.as_ptr()) }
 }
 
-/// The function of a name, in the newest version that there is here.
+/// Returns the function of a name: the one with the suffix `_v2` if there is one.
 ///
-/// A name that is not there gives a function that fails: programs fetch all that they might need, and check little.
+/// For a name that is not exported it returns a function that fails, because programs look up everything that they
+/// might need and do not always check for null.
+///
+/// # Errors
+/// Returns "invalid value" for a name that does not begin with `cu`.
 fn find(name: &str) -> Result<*mut c_void> {
     if !name.starts_with("cu") {
         return Err(Error::InvalidValue);

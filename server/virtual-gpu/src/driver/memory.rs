@@ -1,4 +1,4 @@
-//! Memory, copies and streams, for those who call the driver beside the runtime.
+//! Allocates and copies memory and synchronizes streams, for programs that call the driver besides the runtime.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -11,7 +11,7 @@ use crate::state::memory::PAGE;
 use crate::state::{Place, machine};
 use crate::stub::harmless;
 
-// Waits on and writes to device memory: nobody reads what would be written.
+// Writing to and waiting on values in device memory has no effect, because nothing reads the values.
 harmless! {
     cuStreamWriteValue32,
     cuStreamWriteValue32_v2,
@@ -83,7 +83,10 @@ pub(super) extern "C" fn cuMemHostGetDevicePointer_v2(to: Out<u64>, address: *mu
     })
 }
 
-/// Writes one attribute of an address where the caller wants it.
+/// Writes one attribute of an address to `data`.
+///
+/// # Errors
+/// Returns "invalid value" for ordinary host memory, an attribute that the address does not have, or null `data`.
 fn pointer_attribute(data: *mut c_void, attribute: c_int, address: u64) -> Result<()> {
     let machine = machine()?;
     let place = machine.place(address as usize);
@@ -109,7 +112,7 @@ fn pointer_attribute(data: *mut c_void, attribute: c_int, address: u64) -> Resul
     if data.is_null() {
         return Err(Error::InvalidValue);
     }
-    // SAFETY: by the attribute's number the caller has room for 4 or 8 bytes; numbers are little-endian here.
+    // SAFETY: the caller has room for the 4 or 8 bytes of the attribute; numbers are little-endian on x86-64.
     unsafe { std::ptr::copy_nonoverlapping(value.to_le_bytes().as_ptr(), data.cast(), size) };
     Ok(())
 }
@@ -128,9 +131,9 @@ pub(super) extern "C" fn cuPointerGetAttributes(
 ) -> c_int {
     status(|| {
         for index in 0..count as usize {
-            // SAFETY: the caller passes `count` attributes and as many places.
+            // SAFETY: the caller passes `count` attributes and as many pointers.
             let (attribute, place) = unsafe { (*attributes.add(index), *data.add(index)) };
-            // An attribute that an address does not have is left alone, as CUDA does.
+            // As in CUDA, nothing is written for an attribute that the address does not have.
             let _ = pointer_attribute(place, attribute, address);
         }
         Ok(())
@@ -182,7 +185,9 @@ pub(super) extern "C" fn cuMemsetD8Async(to: *mut c_void, value: u8, count: usiz
     status(|| fill(to, value.into(), count, stream))
 }
 
-/// A fill with words; where values are kept, a word of four equal bytes is, and another one reads as its lowest byte.
+/// Fills memory with 32-bit words.
+///
+/// Where values are kept, every byte becomes the word's lowest byte, which is exact only for four equal bytes.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuMemsetD32Async(to: *mut c_void, value: c_uint, count: usize, stream: Handle) -> c_int {
     status(|| fill(to, (value & 0xff) as c_int, count.saturating_mul(4), stream))

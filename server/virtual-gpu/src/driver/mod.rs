@@ -1,4 +1,4 @@
-//! The CUDA driver, `libcuda`: what PyTorch asks for by name, and what Triton and other compilers call.
+//! Implements the CUDA driver, `libcuda`, as far as PyTorch, Triton and other compilers call it.
 
 mod context;
 mod entry;
@@ -34,12 +34,15 @@ unmodelled! {
     cuMulticastUnbind,
 }
 
-/// Runs a function's body and gives its code.
+/// Runs a function's body and returns its error code.
 fn status(body: impl FnOnce() -> Result<()>) -> c_int {
     code(body())
 }
 
-/// Hands a value back, which the caller must want.
+/// Writes a value through an out-parameter.
+///
+/// # Errors
+/// Returns "invalid value" if the pointer is null.
 fn give<T>(out: Out<T>, value: T) -> Result<()> {
     if out.put(value) { Ok(()) } else { Err(Error::InvalidValue) }
 }

@@ -1,6 +1,6 @@
-//! Modules, functions and launches of what is compiled while a program runs.
+//! Loads modules and launches functions that are compiled at run time.
 //!
-//! A module's code is not read: any name can be found in it, and a function is the name it was asked for by.
+//! The code of a module is not read: every name is found in it, and a function is represented by its name.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
@@ -24,19 +24,19 @@ harmless! {
     cuModuleUnload,
 }
 
-/// The functions that were asked for: name to the text that stands for it, whose address is the handle.
+/// Functions that were looked up, by name; the address of the C string is the function's handle.
 static FUNCTIONS: Mutex<BTreeMap<String, CString>> = Mutex::new(BTreeMap::new());
 
-/// `CUfunction_attribute` of dynamic shared memory.
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
 const MAX_DYNAMIC_SHARED: c_int = 8;
 
-/// A module or a library: all are one, which nobody follows.
+/// Returns the handle that all modules and libraries share, which is never dereferenced.
 fn some_module() -> Handle {
     static MODULE: usize = 0;
     (&raw const MODULE).cast_mut().cast()
 }
 
-/// The function of a name; the same name gives the same one.
+/// Returns the function of a name; a name always has the same function.
 fn function(name: &str) -> Result<*const c_void> {
     let mut functions = FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = functions.get(name) {
@@ -85,7 +85,7 @@ pub(super) extern "C" fn cuModuleGetGlobal_v2(
     status(|| {
         let address = machine()?.current()?.lock().memory.take_uncounted()?;
         to.put_if_wanted(address);
-        // Its size is unknown; a caller that copies it whole copies this much.
+        // The variable's real size is unknown; a caller that copies all of it copies 8 bytes.
         bytes.put_if_wanted(8);
         Ok(())
     })
@@ -191,7 +191,7 @@ pub(super) extern "C" fn cuLaunchCooperativeKernel(
     launch_function(function, stream)
 }
 
-/// `CUlaunchConfig`, as far as it is read.
+/// The first fields of `CUlaunchConfig`; the others are not read.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Config {
@@ -219,14 +219,14 @@ pub(super) extern "C" fn cuLinkCreate_v2(
     status(|| give(state, some_module()))
 }
 
-/// The linked code: bytes that a module can be "loaded" from.
+/// Returns placeholder bytes as the linked code, from which a module can be "loaded".
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuLinkComplete(_state: Handle, code: Out<Handle>, size: Out<usize>) -> c_int {
     size.put_if_wanted(size_of::<usize>());
     status(|| give(code, some_module()))
 }
 
-/// Describes a tensor to the copy engine of a kernel, which runs nothing here.
+/// Writes an empty tensor map, because no kernel runs that would use it for a copy.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuTensorMapEncodeTiled(map: Out<[u64; 16]>) -> c_int {
     status(|| give(map, [0; 16]))

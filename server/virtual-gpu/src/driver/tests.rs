@@ -1,4 +1,4 @@
-//! The driver as PyTorch calls it for expandable segments.
+//! Tests the driver as PyTorch calls it for expandable segments.
 
 use std::ffi::c_void;
 

@@ -1,4 +1,4 @@
-//! Virtual memory management, of which PyTorch's expandable segments are made.
+//! Implements virtual memory management, which PyTorch's expandable segments use.
 
 use std::ffi::{c_int, c_ulonglong, c_void};
 
@@ -10,16 +10,16 @@ use crate::state::memory::PAGE;
 use crate::state::virtual_memory::Returned;
 use crate::state::{backing, machine};
 
-/// Memory of a device, in `CUmemLocationType`.
+/// `CU_MEM_LOCATION_TYPE_DEVICE`.
 const LOCATION_DEVICE: c_int = 1;
 
-/// Memory that stays where it is, in `CUmemAllocationType`.
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`: memory that stays in its place.
 const TYPE_PINNED: c_int = 1;
 
-/// A file descriptor, in `CUmemAllocationHandleType`.
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
 const HANDLE_FILE: c_int = 1;
 
-/// The caller may read and write, in `CUmemAccess_flags`.
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
 const READ_AND_WRITE: c_ulonglong = 3;
 
 /// `CUmemAllocationProp`.
@@ -35,7 +35,7 @@ pub(super) struct Properties {
 }
 
 impl Properties {
-    /// Memory of one device that is shared with no other process.
+    /// Returns the properties of one device's memory that is not shared with other processes.
     pub(super) const fn of_device(location: c_int) -> Self {
         Self {
             kind: TYPE_PINNED,
@@ -81,10 +81,10 @@ pub(super) extern "C" fn cuMemAddressFree(address: u64, size: usize) -> c_int {
     status(|| machine()?.virtual_memory().unreserve(address, size as u64))
 }
 
-/// Creates memory, which counts from now.
+/// Creates memory, which counts as used from now on.
 ///
-/// A file descriptor for other processes may be asked for, as PyTorch always does, and is refused when it is wanted;
-/// a handle for other machines is not permitted, as on cards without a fabric.
+/// The properties may announce a file descriptor for other processes, as PyTorch's always do; exporting it is refused
+/// later. A handle for other machines is not permitted, as on cards without a fabric.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuMemCreate(
     handle: Out<u64>,
@@ -133,7 +133,7 @@ pub(super) extern "C" fn cuMemGetAllocationPropertiesFromHandle(properties: Out<
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuMemMap(address: u64, size: usize, offset: usize, handle: u64, _flags: c_ulonglong) -> c_int {
     status(|| {
-        // CUDA requires an offset of 0, too.
+        // CUDA requires an offset of 0 as well.
         if offset != 0 {
             return Err(Error::InvalidValue);
         }
@@ -174,7 +174,7 @@ pub(super) extern "C" fn cuMemGetAccess(flags: Out<c_ulonglong>, location: Out<L
     })
 }
 
-/// Handles that other processes could open are not there.
+/// Fails, because other processes could not open the handle.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuMemExportToShareableHandle(
     _to: *mut c_void,
@@ -185,7 +185,7 @@ pub(super) extern "C" fn cuMemExportToShareableHandle(
     Error::NotPermitted.code()
 }
 
-/// Handles of other processes cannot be opened.
+/// Fails, because handles of other processes cannot be opened.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cuMemImportFromShareableHandle(handle: Out<u64>, _from: *mut c_void, _kind: c_int) -> c_int {
     handle.put_if_wanted(0);

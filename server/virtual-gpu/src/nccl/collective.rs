@@ -1,4 +1,4 @@
-//! Collectives: what this rank sends is what it gets from every other.
+//! Implements collectives: what this rank sends is what it receives from every other rank.
 
 use std::ffi::c_int;
 
@@ -8,7 +8,7 @@ use crate::ffi::{Handle, Out};
 use crate::state::values::mirror;
 use crate::stub::harmless;
 
-/// The bytes of an element of an `ncclDataType_t`.
+/// Returns the size of an element of an `ncclDataType_t`, in bytes.
 fn element_bytes(data_type: c_int) -> Option<usize> {
     match data_type {
         0 | 1 | 10 | 11 => Some(1), // int8, uint8, two kinds of float8
@@ -19,7 +19,7 @@ fn element_bytes(data_type: c_int) -> Option<usize> {
     }
 }
 
-/// A collective of one rank: what it sends, where it gets, and how much of that is one rank's part.
+/// The buffers of this rank in a collective, and the size of one rank's part of them.
 struct Exchange<'a> {
     communicator: &'a Communicator,
     send: Handle,
@@ -29,7 +29,7 @@ struct Exchange<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    /// An exchange, or nothing where an argument is missing.
+    /// Creates an exchange; returns `None` without a communicator, for an unknown data type, or if the size overflows.
     fn new(
         communicator: Option<&'a Communicator>,
         (send, receive): (Handle, Handle),
@@ -41,7 +41,7 @@ impl<'a> Exchange<'a> {
         Some(Self { communicator: communicator?, send, receive, part_bytes, stream })
     }
 
-    /// Copies one part, unless it is there already.
+    /// Copies one part, unless source and destination are the same.
     fn copy(&self, receive_part: usize, send_part: usize) {
         let to = self.receive.wrapping_byte_add(receive_part * self.part_bytes);
         let from = self.send.wrapping_byte_add(send_part * self.part_bytes);
@@ -59,7 +59,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Runs an exchange as one piece of work on its stream.
+/// Runs an exchange as one operation of its stream, and returns NCCL's status.
 fn run(exchange: Option<Exchange<'_>>, copies: impl FnOnce(&Exchange<'_>)) -> c_int {
     let Some(exchange) = exchange else { return INVALID_ARGUMENT };
     launched_on(exchange.stream);
@@ -67,7 +67,7 @@ fn run(exchange: Option<Exchange<'_>>, copies: impl FnOnce(&Exchange<'_>)) -> c_
     0
 }
 
-/// Every rank's part is this rank's.
+/// Gathers the parts of all ranks, each of which is a copy of this rank's part.
 #[unsafe(no_mangle)]
 extern "C" fn ncclAllGather(
     send: Handle,
@@ -78,14 +78,14 @@ extern "C" fn ncclAllGather(
     stream: Handle,
 ) -> c_int {
     run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| {
-        // The own part last: of a gather in place it is the source of the others.
+        // This rank's part comes last, because in an in-place gather it is the source of the others.
         let own = exchange.rank();
         (0..exchange.ranks()).filter(|rank| *rank != own).for_each(|rank| exchange.copy(rank, 0));
         exchange.copy(own, 0);
     })
 }
 
-/// The sum is what this rank has: the others are taken to have zeros. `PreMulSum` scales nothing.
+/// Reduces to this rank's own values, as if the other ranks held zeros; `PreMulSum` does not scale.
 #[unsafe(no_mangle)]
 extern "C" fn ncclAllReduce(
     send: Handle,
@@ -99,7 +99,7 @@ extern "C" fn ncclAllReduce(
     run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| exchange.copy(0, 0))
 }
 
-/// As [`ncclAllReduce`], where this rank is the one that gets the sum.
+/// Reduces like [`ncclAllReduce`] if this rank is the root, or else does nothing.
 #[unsafe(no_mangle)]
 extern "C" fn ncclReduce(
     send: Handle,
@@ -118,7 +118,7 @@ extern "C" fn ncclReduce(
     })
 }
 
-/// This rank's part of the sum, which is its part of what it sends.
+/// Returns this rank's part of the sum, which is its part of what it sends.
 #[unsafe(no_mangle)]
 extern "C" fn ncclReduceScatter(
     send: Handle,
@@ -134,7 +134,7 @@ extern "C" fn ncclReduceScatter(
     })
 }
 
-/// What the root sends is what this rank has.
+/// Broadcasts this rank's own values, whichever rank is the root.
 #[unsafe(no_mangle)]
 extern "C" fn ncclBroadcast(
     send: Handle,
@@ -148,7 +148,7 @@ extern "C" fn ncclBroadcast(
     run(Exchange::new(communicator, (send, receive), count, data_type, stream), |exchange| exchange.copy(0, 0))
 }
 
-/// A broadcast in place: nothing moves.
+/// Broadcasts in place, which moves nothing.
 #[unsafe(no_mangle)]
 extern "C" fn ncclBcast(
     buffer: Handle,
@@ -161,7 +161,7 @@ extern "C" fn ncclBcast(
     ncclBroadcast(buffer, buffer, count, data_type, root, communicator, stream)
 }
 
-/// Every rank sends what this one sends to itself.
+/// Exchanges parts with all ranks, each of which sends what this rank sends to itself.
 #[unsafe(no_mangle)]
 extern "C" fn ncclAlltoAll(
     send: Handle,
@@ -176,7 +176,7 @@ extern "C" fn ncclAlltoAll(
     })
 }
 
-/// Defines the two ends of a message, which goes nowhere and comes from nowhere.
+/// Defines sending and receiving, which move no data.
 macro_rules! messages {
     { $($name:ident),* $(,)? } => {
         $(
@@ -193,7 +193,7 @@ macro_rules! messages {
 
 messages! { ncclSend, ncclRecv }
 
-/// A sum with a factor: the first number after those of the operations that are always there.
+/// Returns the first number after the built-in operations, for a sum with a factor.
 #[unsafe(no_mangle)]
 extern "C" fn ncclRedOpCreatePreMulSum(operation: Out<c_int>) -> c_int {
     /// `ncclNumOps`.
@@ -217,7 +217,7 @@ mod tests {
         Communicator { ranks, rank, certain_ranks: ranks }
     }
 
-    // Memory of the host stands in for that of a device: it is copied in the same way.
+    // Host memory stands in for device memory, because it is copied in the same way.
     fn start(values: &mut [f32]) -> Handle {
         values.as_mut_ptr().cast()
     }

@@ -1,4 +1,4 @@
-//! Communicators: who is in them, and which of them this process is.
+//! Creates communicators, which know their number of ranks and the rank of this process.
 
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::{c_char, c_int};
@@ -9,41 +9,41 @@ use crate::arrays::{Array, OutArray};
 use crate::ffi::{Handle, Out};
 use crate::stub::{harmless, unmodelled};
 
-/// 2.28.9.
+/// Version 2.28.9.
 const VERSION: c_int = 22_809;
 
 /// `ncclInvalidArgument`.
 pub(super) const INVALID_ARGUMENT: c_int = 4;
 
-/// `NCCL_SPLIT_NOCOLOR`: this rank is in no part.
+/// `NCCL_SPLIT_NOCOLOR`: this rank gets no new communicator.
 const NO_COLOR: c_int = -1;
 
-/// A communicator.
 #[derive(Debug)]
 pub(super) struct Communicator {
-    /// How many ranks there are, as far as this one can know.
+    /// Number of ranks, as far as this rank can know.
     pub(super) ranks: c_int,
-    /// Which of them this is.
+    /// Rank of this process.
     pub(super) rank: c_int,
-    /// How many ranks there are at least.
+    /// Lower bound of the number of ranks.
     ///
-    /// Of a part that was split off, only the other ranks know how large it is; what this one writes must fit.
+    /// The size of a communicator that was split off depends on the other ranks; data for this many ranks fits into the
+    /// caller's buffers.
     pub(super) certain_ranks: c_int,
 }
 
 impl Communicator {
-    /// A communicator whose size was given.
+    /// Creates a communicator of a known size; returns `None` if the rank is out of range.
     fn new(ranks: c_int, rank: c_int) -> Option<Self> {
         (0..ranks).contains(&rank).then_some(Self { ranks, rank, certain_ranks: ranks })
     }
 
-    /// Hands a new communicator out.
+    /// Writes the communicator through an out-parameter and returns NCCL's status.
     fn give(self, place: Out<Box<Self>>) -> c_int {
         if place.put(Box::new(self)) { 0 } else { INVALID_ARGUMENT }
     }
 }
 
-/// What ranks agree on before they meet (`ncclUniqueId`).
+/// Identifier by which the ranks of a new communicator find each other (`ncclUniqueId`).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct UniqueId([u8; 128]);
@@ -54,7 +54,7 @@ extern "C" fn ncclGetVersion(version: Out<c_int>) -> c_int {
     0
 }
 
-/// An identifier that no other call in this process was given, and that no other process is likely to have.
+/// Returns an identifier that is unique in this process and almost certainly differs from those of other processes.
 #[unsafe(no_mangle)]
 extern "C" fn ncclGetUniqueId(id: Out<UniqueId>) -> c_int {
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -101,7 +101,7 @@ extern "C" fn ncclCommInitRankScalable(
     Communicator::new(ranks, rank).map_or(INVALID_ARGUMENT, |new| new.give(communicator))
 }
 
-/// One communicator for each of several devices of this process.
+/// Creates one communicator for each of several devices of this process.
 #[unsafe(no_mangle)]
 extern "C" fn ncclCommInitAll(communicators: OutArray<usize>, devices: c_int, _ordinals: Handle) -> c_int {
     let all: Option<Vec<_>> = (0..devices).map(|rank| Communicator::new(devices, rank)).collect();
@@ -111,7 +111,9 @@ extern "C" fn ncclCommInitAll(communicators: OutArray<usize>, devices: c_int, _o
     0
 }
 
-/// A part of a communicator; the rank in it is the key, with which PyTorch numbers its members.
+/// Splits a part off a communicator.
+///
+/// The new rank is the key, because PyTorch passes the new rank as the key.
 #[unsafe(no_mangle)]
 extern "C" fn ncclCommSplit(
     parent: Option<&Communicator>,
@@ -126,7 +128,7 @@ extern "C" fn ncclCommSplit(
     0
 }
 
-/// The communicator without some ranks: those that stay are numbered anew.
+/// Creates a communicator without the excluded ranks; the remaining ranks are renumbered.
 #[unsafe(no_mangle)]
 extern "C" fn ncclCommShrink(
     parent: Option<&Communicator>,
@@ -176,7 +178,7 @@ extern "C" fn ncclCommGetAsyncError(_communicator: Handle, error: Out<c_int>) ->
 
 harmless! { ncclCommFinalize, ncclGroupStart, ncclGroupEnd }
 
-/// What a group would cost (`ncclSimInfo_t`).
+/// Estimated cost of a group (`ncclSimInfo_t`).
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Simulation {
@@ -194,7 +196,7 @@ extern "C" fn ncclGroupSimulateEnd(simulation: Option<&mut Simulation>) -> c_int
     0
 }
 
-// Kernels that communicate by themselves: there are no kernels. `ncclInvalidUsage`.
+// Communication from inside kernels, which do not run; 5 is `ncclInvalidUsage`.
 unmodelled! { "nccl", 5 => ncclDevCommCreate, ncclDevCommDestroy }
 
 #[unsafe(no_mangle)]
@@ -209,7 +211,7 @@ extern "C" fn ncclGetErrorString(result: c_int) -> *const c_char {
     text.as_ptr()
 }
 
-/// The last error in words, which is empty: the log has what there is to say.
+/// Returns an empty text as the last error, because errors are described in the log.
 #[unsafe(no_mangle)]
 extern "C" fn ncclGetLastError(_communicator: Handle) -> *const c_char {
     c"".as_ptr()
@@ -219,7 +221,7 @@ extern "C" fn ncclGetLastError(_communicator: Handle) -> *const c_char {
 mod tests {
     use super::*;
 
-    /// Rank and number of ranks, through the C interface.
+    /// Returns the rank and the number of ranks, through the C interface.
     fn seen(communicator: Option<&Communicator>) -> (c_int, c_int) {
         let (mut rank, mut ranks) = (-1, -1);
         assert_eq!(ncclCommUserRank(communicator, Out::to(&mut rank)), 0);
@@ -227,7 +229,6 @@ mod tests {
         (rank, ranks)
     }
 
-    /// A communicator of `ranks`, of which this is `rank`.
     fn init(ranks: c_int, rank: c_int) -> Option<Box<Communicator>> {
         let mut communicator = None;
         let status = ncclCommInitRank(Out::to(&mut communicator).cast(), ranks, UniqueId([0; 128]), rank);
@@ -270,7 +271,7 @@ mod tests {
         let mut communicators = [0; 3];
         assert_eq!(ncclCommInitAll(OutArray::to(&mut communicators), 3, std::ptr::null_mut()), 0);
         for (index, address) in communicators.into_iter().enumerate() {
-            // SAFETY: the address is one that `ncclCommInitAll` has just given, and is given back once.
+            // SAFETY: `ncclCommInitAll` has just created the address from a `Box`, and it is freed once.
             let communicator = unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<Communicator>(address)) };
             assert_eq!(seen(Some(&communicator)), (index as c_int, 3));
             assert_eq!(ncclCommDestroy(Some(communicator)), 0);

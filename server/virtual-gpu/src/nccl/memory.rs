@@ -1,4 +1,4 @@
-//! Memory of NCCL's own, and memory that it is told about.
+//! Allocates memory for NCCL, and registers buffers with it.
 
 use std::ffi::c_int;
 
@@ -26,7 +26,7 @@ extern "C" fn ncclMemFree(address: Handle) -> c_int {
     if cudaFree(address) == 0 { 0 } else { CUDA_ERROR }
 }
 
-/// Defines functions that take note of a buffer and give it a handle.
+/// Defines functions that register a buffer and return a handle for it.
 macro_rules! registrations {
     { $($name:ident),* $(,)? } => {
         $(

@@ -1,7 +1,8 @@
-//! NCCL, as far as PyTorch calls it: one rank of many, which is alone.
+//! Implements NCCL, as far as PyTorch calls it, for one rank whose peers never answer.
 //!
-//! A collective returns at once. Where copies are kept (`SNAPSCOPE_VIRTUAL_GPU_VALUES=shadow`), every other rank is
-//! taken to hold what this one holds, so that checks which compare ranks agree.
+//! A collective returns at once. Where copies are kept (`SNAPSCOPE_VIRTUAL_GPU_VALUES=shadow`), gathered and broadcast
+//! data of other ranks is a copy of this rank's, so that checks that compare ranks pass; the result of a reduction is
+//! this rank's own values.
 
 mod collective;
 

@@ -1,4 +1,4 @@
-//! Capture of streams into graphs.
+//! Captures streams into graphs.
 
 use std::ffi::{c_int, c_ulonglong};
 
@@ -16,7 +16,7 @@ unmodelled! {
     cudaStreamBeginCaptureToGraph,
 }
 
-// The nodes that the next one depends on are not kept.
+// Dependencies between nodes are not kept.
 harmless! { cudaStreamUpdateCaptureDependencies }
 
 /// Numbers of `cudaStreamCaptureStatus`.

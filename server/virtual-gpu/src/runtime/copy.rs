@@ -1,4 +1,4 @@
-//! Copies and fills: a tick each, and what values there are to move.
+//! Copies and fills memory: each call counts a tick and moves the values that are kept.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -22,10 +22,10 @@ unmodelled! {
     cudaMemset3DAsync,
 }
 
-/// The highest `cudaMemcpyKind`: the direction follows from the addresses.
+/// `cudaMemcpyDefault`, the highest `cudaMemcpyKind`: the direction follows from the addresses.
 const KIND_DEFAULT: c_int = 4;
 
-/// The default stream of the current device.
+/// Handle of the current device's default stream.
 const DEFAULT: Handle = std::ptr::null_mut();
 
 /// Puts a copy into a stream.
@@ -46,7 +46,7 @@ pub(crate) fn fill(to: *mut c_void, value: c_int, size: usize, stream: Handle) -
     Ok(())
 }
 
-/// Waits for a stream, as a copy does that is not asynchronous.
+/// Waits for a stream, as a synchronous copy does, and releases the unused memory of the current device's pools.
 pub(super) fn finish(stream: Handle) -> Result<()> {
     let machine = machine()?;
     machine.finish_stream(handle::stream_of(stream)?)?;
@@ -179,12 +179,12 @@ pub(super) extern "C" fn cudaMemset2D(
     cudaMemset2DAsync(to, pitch, value, width, height, DEFAULT)
 }
 
-/// Where each variable of a device program lies, by the address of its shadow on the host: device and address.
+/// Device address of each variable of a device program, by (device, address of the variable's shadow on the host).
 ///
-/// They take no memory from the card: a real driver keeps them in what a module takes, outside of what is counted.
+/// They do not count as used memory: a real driver keeps them in the memory of the module, outside of the allocator.
 static SYMBOLS: Mutex<BTreeMap<(usize, usize), u64>> = Mutex::new(BTreeMap::new());
 
-/// The device address of a variable: its module's memory, allocated on the first use.
+/// Returns the address of a variable on the current device, which is allocated on the first use.
 fn symbol_address(symbol: *const c_void) -> Result<*mut c_void> {
     if symbol.is_null() {
         return Err(Error::InvalidSymbol);

@@ -1,4 +1,4 @@
-//! Devices: which there are, which is current, what they can do, who sees whose memory.
+//! Lists devices, selects the current one, and returns their properties, limits and peer access.
 
 use std::ffi::{CString, c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
@@ -10,10 +10,10 @@ use crate::ffi::{Out, text};
 use crate::state::{machine, now, thread};
 use crate::stub::harmless;
 
-/// The version of the interface: CUDA 13.0.
+/// Version of the runtime and the driver: CUDA 13.0.
 pub(crate) const VERSION: c_int = 13_000;
 
-/// Priorities go from 0, the least urgent, to this.
+/// Highest stream priority; the lowest is 0.
 pub(crate) const MOST_URGENT: c_int = -5;
 
 harmless! {
@@ -108,7 +108,7 @@ pub(super) extern "C" fn cudaDeviceGetStreamPriorityRange(least: Out<c_int>, gre
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaDeviceGetLimit(value: Out<usize>, limit: c_int) -> c_int {
     status(|| {
-        // Stack of a thread, buffer of `printf`, heap of `malloc`: CUDA's defaults.
+        // CUDA's defaults for a thread's stack, the buffer of `printf` and the heap of `malloc`.
         let size = [1 << 10, 1 << 20, 8 << 20].get(usize::try_from(limit).unwrap_or(usize::MAX));
         give(value, size.copied().unwrap_or(0))
     })
@@ -170,7 +170,7 @@ pub(super) extern "C" fn cudaDeviceGetP2PAttribute(
     from: c_int,
     to: c_int,
 ) -> c_int {
-    /// Access is supported, atomics are supported; the performance rank is 0, the best.
+    /// Access and native atomics are supported; the performance rank, attribute 1, is 0, the best.
     const SUPPORTED: &[c_int] = &[2, 3];
     status(|| {
         let machine = machine()?;
@@ -179,17 +179,17 @@ pub(super) extern "C" fn cudaDeviceGetP2PAttribute(
     })
 }
 
-/// Copies a text with its end into a caller's buffer.
+/// Copies a text, with a terminating zero, into a caller's buffer of `length` bytes.
 ///
 /// # Errors
-/// The buffer is null or too short.
+/// Returns "invalid value" if the buffer is null or too short.
 pub(crate) fn copy_text(text: &str, to: *mut c_char, length: impl TryInto<usize>) -> Result<()> {
     let text = CString::new(text).map_err(|_| Error::InvalidValue)?;
     let bytes = text.as_bytes_with_nul();
     if to.is_null() || length.try_into().unwrap_or(0) < bytes.len() {
         return Err(Error::InvalidValue);
     }
-    // SAFETY: the C caller says that `length` bytes can be written, which is enough.
+    // SAFETY: the C caller guarantees that `length` bytes can be written, which is enough.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr().cast(), to, bytes.len()) };
     Ok(())
 }

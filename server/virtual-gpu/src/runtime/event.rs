@@ -1,4 +1,4 @@
-//! Events.
+//! Creates, records, queries and times events.
 
 use std::ffi::{c_float, c_int, c_uint};
 
@@ -10,10 +10,10 @@ use crate::state::stream::Recorded;
 use crate::state::work::Work;
 use crate::state::{machine, now, tick};
 
-/// The flag of events that cannot tell time.
+/// `cudaEventDisableTiming`.
 const DISABLE_TIMING: c_uint = 2;
 
-/// What a tick is said to take, in milliseconds: nothing here measures time.
+/// Duration that is reported for a tick, in milliseconds; nothing is measured.
 const TICK_MS: c_float = 0.005;
 
 #[unsafe(no_mangle)]
@@ -54,7 +54,7 @@ pub(super) extern "C" fn cudaEventQuery(event: Handle) -> c_int {
         if work.is_done(Kind::Event.number(event)?, now())? {
             return Ok(());
         }
-        // Time goes on for those who wait by asking, or they would ask for ever.
+        // Each query counts a tick, so that a loop that polls the event ends.
         tick();
         Err(Error::NotReady)
     })
@@ -74,12 +74,15 @@ pub(super) extern "C" fn cudaEventElapsedTime(milliseconds: Out<c_float>, start:
     status(|| {
         let work = machine()?.work();
         let (start, end) = (moment(&work, start)?, moment(&work, end)?);
-        // At least a tick: programs divide by it.
+        // At least one tick, because programs divide by the time.
         give(milliseconds, end.saturating_sub(start).max(1) as c_float * TICK_MS)
     })
 }
 
-/// The tick in which an event that can tell time was recorded.
+/// Returns the tick at which an event with timing was recorded.
+///
+/// # Errors
+/// Returns "not ready" if the event is not done, and "invalid handle" if it was never recorded or has no timing.
 fn moment(work: &Work, event: Handle) -> Result<u64> {
     let number = Kind::Event.number(event)?;
     let event = work.streams.event(number)?;

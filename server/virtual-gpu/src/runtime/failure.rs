@@ -1,4 +1,4 @@
-//! Errors as the runtime tells them.
+//! Returns the last error, and the names and texts of errors.
 
 use std::ffi::{c_char, c_int};
 

@@ -1,4 +1,4 @@
-//! Attributes of kernels, and how many of their blocks a multiprocessor holds.
+//! Returns the attributes and the occupancy of kernels.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -12,10 +12,10 @@ use crate::stub::harmless;
 
 harmless! { cudaFuncSetCacheConfig, cudaFuncSetSharedMemConfig }
 
-/// What a block gets of dynamic shared memory without asking for more, in bytes.
+/// Dynamic shared memory that a block may take by default, in bytes.
 const DEFAULT_SHARED_BYTES: c_int = 48 << 10;
 
-/// Registers of a thread: a middling kernel's.
+/// Number of registers of a thread that is reported for every kernel, as of a typical one.
 const REGISTERS: c_int = 32;
 
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
@@ -39,10 +39,13 @@ pub(super) struct FunctionAttributes {
     reserved: [c_int; 16],
 }
 
-/// What programs have asked for as dynamic shared memory, by kernel.
+/// Limits of dynamic shared memory that programs have set, by kernel, in bytes.
 static SHARED_BYTES: Mutex<BTreeMap<usize, c_int>> = Mutex::new(BTreeMap::new());
 
-/// Sets how much dynamic shared memory a kernel may take.
+/// Sets the dynamic shared memory that a kernel may take.
+///
+/// # Errors
+/// Returns "invalid value" if it is negative or more than the card has for a block.
 pub(crate) fn set_shared_bytes(kernel: *const c_void, bytes: c_int) -> Result<()> {
     let most = machine()?.current()?.card.shared_memory_per_block_bytes;
     if u32::try_from(bytes).is_ok_and(|bytes| bytes <= most) {
@@ -52,7 +55,7 @@ pub(crate) fn set_shared_bytes(kernel: *const c_void, bytes: c_int) -> Result<()
     Err(Error::InvalidValue)
 }
 
-/// The value of a kernel's attribute by its number, which both interfaces share.
+/// Returns the value of a kernel's attribute by its number, which the runtime and the driver share.
 pub(crate) fn attribute(kernel: *const c_void, attribute: c_int) -> Result<c_int> {
     let version = |architecture: u32| c_int::try_from(architecture).unwrap_or(0);
     Ok(match attribute {
@@ -107,7 +110,7 @@ pub(super) extern "C" fn cudaGetFuncBySymbol(function: Out<*const c_void>, symbo
     status(|| give(function, symbol))
 }
 
-/// Blocks of a kernel that a multiprocessor of the current device holds.
+/// Returns the number of a kernel's blocks that one multiprocessor of the current device holds.
 pub(crate) fn occupancy(block_threads: c_int, shared_bytes: usize) -> Result<c_int> {
     let threads = u32::try_from(block_threads).ok().filter(|&threads| threads > 0).ok_or(Error::InvalidValue)?;
     let blocks = machine()?.current()?.occupancy(threads, shared_bytes as u64);
@@ -156,7 +159,7 @@ pub(super) extern "C" fn cudaOccupancyMaxActiveClusters(
     _kernel: *const c_void,
     _config: *const c_void,
 ) -> c_int {
-    // A cluster fills at most the multiprocessors of one of a card's eight partitions.
+    // Clusters have eight blocks, the portable maximum, each of which takes a multiprocessor of its own.
     status(|| give(clusters, c_int::try_from(machine()?.current()?.card.multiprocessors / 8).unwrap_or(1).max(1)))
 }
 

@@ -1,4 +1,4 @@
-//! Graphs: they are counted and launched; their operations have nothing to do, but for the program's own functions.
+//! Creates and launches graphs, of whose operations only host functions do anything.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
@@ -37,13 +37,13 @@ unmodelled! {
     cudaGraphMemsetNodeGetParams,
 }
 
-/// A kernel's number in `cudaGraphNodeType`.
+/// `cudaGraphNodeTypeKernel`.
 const TYPE_KERNEL: c_int = 0;
 
-/// A host function's number in `cudaGraphNodeType`.
+/// `cudaGraphNodeTypeHost`.
 const TYPE_HOST: c_int = 3;
 
-/// Operations of one graph, of which handles leave room for.
+/// Number of operations per graph for which handles have room.
 const NODES_OF_A_GRAPH: usize = 1 << 20;
 
 fn graph_number(graph: Handle) -> Result<usize> {
@@ -81,7 +81,7 @@ pub(super) extern "C" fn cudaGraphGetNodes(graph: Handle, nodes: *mut Handle, co
         if !nodes.is_null() {
             let wanted = count.get().ok_or(Error::InvalidValue)?.min(held);
             for index in 0..wanted {
-                // SAFETY: the caller says that there is room for as many handles as stand in `count`.
+                // SAFETY: the caller guarantees that there is room for as many handles as `count` says.
                 unsafe { nodes.add(index).write(Kind::Node.handle(number * NODES_OF_A_GRAPH + index)) };
             }
         }
@@ -236,7 +236,7 @@ pub(super) extern "C" fn cudaGraphRetainUserObject(
     count: c_uint,
     flags: c_uint,
 ) -> c_int {
-    /// The caller's references become the graph's.
+    /// `cudaGraphUserObjectMove`: the caller's references become the graph's.
     const MOVE: c_uint = 1;
     status(|| {
         let number = Kind::UserObject.number(object).map_err(|_| Error::InvalidValue)?;
@@ -266,7 +266,9 @@ pub(super) extern "C" fn cudaGraphReleaseUserObject(graph: Handle, object: Handl
     })
 }
 
-/// Ends an object of the program, with nothing locked: its function may call CUDA.
+/// Destroys a user object by calling its function.
+///
+/// No lock may be held, because the function may call CUDA.
 fn destroy(object: UserObject) {
     if object.destroy != 0 {
         stream::call(object.destroy, object.object);

@@ -1,4 +1,4 @@
-//! Memory and events of other processes: each process has a virtual GPU of its own, so there is nothing to share.
+//! Refuses memory and events of other processes, because each process has a virtual GPU of its own.
 
 use crate::stub::{harmless, unmodelled};
 
@@ -10,5 +10,5 @@ unmodelled! {
     cudaIpcOpenMemHandle,
 }
 
-// Closing what could never be opened.
+// There is nothing to close, because no handle can be opened.
 harmless! { cudaIpcCloseMemHandle }

@@ -1,7 +1,7 @@
-//! Launches of kernels, and what the compiler's own code calls to register and to launch them.
+//! Launches kernels, and implements the functions with which compiled code registers and launches them.
 //!
-//! A program makes hundreds of thousands of launches: each one is a count and a note, without a lock, unless a stream
-//! is captured or events take time.
+//! A program makes hundreds of thousands of launches. Each one updates a counter and thread-local state, and takes a
+//! lock only if a stream is captured, events have a lag, or the kernel is not in the thread's cache of comparisons.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -13,7 +13,7 @@ use crate::state::thread::{LaunchConfig, pop_launch, push_launch, set_last_kerne
 use crate::state::{kernel, launch};
 use crate::stub::harmless;
 
-// Kernels' code is not loaded, so nothing has to be prepared or given back.
+// The code of kernels is not loaded, so there is nothing to prepare or release.
 harmless! {
     __cudaRegisterFatBinaryEnd,
     __cudaUnregisterFatBinary,
@@ -24,12 +24,12 @@ harmless! {
     __cudaRegisterHostVar,
 }
 
-/// `dim3`, as it is passed by value.
+/// `dim3`, which is passed by value.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Dim3([u32; 3]);
 
-/// `cudaLaunchConfig_t`, as far as it is read.
+/// The first fields of `cudaLaunchConfig_t`; the others are not read.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct ExtendedConfig {
@@ -39,7 +39,7 @@ pub(super) struct ExtendedConfig {
     stream: Handle,
 }
 
-/// Registers a program's code; all share one handle that nobody follows.
+/// Registers a program's code; all programs share one handle, which is never dereferenced.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn __cudaRegisterFatBinary(_code: *const c_void) -> Handle {
     static BINARY: usize = 0;

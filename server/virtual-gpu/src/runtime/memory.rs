@@ -1,4 +1,4 @@
-//! Memory: of devices, pinned, and what an address means.
+//! Allocates device memory and pinned memory, and returns the attributes of addresses.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -22,7 +22,7 @@ unmodelled! {
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct PointerAttributes {
-    /// 0 memory of the host that nobody registered, 1 pinned, 2 of a device.
+    /// `cudaMemoryType`: 0 for unregistered host memory, 1 for pinned memory, 2 for device memory.
     pub(super) kind: c_int,
     pub(super) device: c_int,
     device_pointer: usize,
@@ -60,7 +60,7 @@ pub(super) extern "C" fn cudaFree(address: *mut c_void) -> c_int {
     status(|| free(machine()?, address as u64))
 }
 
-/// Frees memory of a device, whichever function allocated it.
+/// Frees device memory from `cudaMalloc`, `cuMemAlloc` or a memory pool.
 pub(crate) fn free(machine: &Machine, address: u64) -> Result<()> {
     machine.current()?;
     if address == 0 {
@@ -139,7 +139,7 @@ pub(super) extern "C" fn cudaHostGetFlags(flags: Out<c_uint>, address: *mut c_vo
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaPointerGetAttributes(attributes: Out<PointerAttributes>, address: *const c_void) -> c_int {
-    /// What memory that CUDA does not know has as its device.
+    /// `cudaInvalidDeviceId`, the device of memory that CUDA does not know.
     const NO_DEVICE: c_int = -2;
     let ordinal = |device| c_int::try_from(device).unwrap_or(c_int::MAX);
     let address = address as usize;

@@ -1,6 +1,6 @@
-//! The CUDA runtime, `libcudart`: what PyTorch and Python's packages around it call.
+//! Implements the CUDA runtime, `libcudart`, as far as PyTorch and related Python packages call it.
 //!
-//! Each function translates its parameters, asks `state`, and keeps a failure for `cudaGetLastError`.
+//! Each function translates its parameters, calls `state`, and stores an error for `cudaGetLastError`.
 
 mod capture;
 mod copy;
@@ -31,7 +31,7 @@ pub(crate) use device::{MOST_URGENT, VERSION, copy_text};
 pub(crate) use function::{attribute, occupancy, set_shared_bytes};
 pub(crate) use memory::free;
 
-/// Runs a function's body; a failure is kept for `cudaGetLastError`.
+/// Runs a function's body and stores an error for `cudaGetLastError`.
 fn status(body: impl FnOnce() -> Result<()>) -> c_int {
     let result = body();
     if let Err(error) = result {
@@ -40,7 +40,10 @@ fn status(body: impl FnOnce() -> Result<()>) -> c_int {
     code(result)
 }
 
-/// Hands a value back, which the caller must want.
+/// Writes a value through an out-parameter.
+///
+/// # Errors
+/// Returns "invalid value" if the pointer is null.
 fn give<T>(out: Out<T>, value: T) -> Result<()> {
     if out.put(value) { Ok(()) } else { Err(Error::InvalidValue) }
 }

@@ -1,4 +1,4 @@
-//! Memory in the order of streams: `cudaMallocAsync` and its pools.
+//! Allocates memory in stream order: `cudaMallocAsync` and its pools.
 
 use std::ffi::{c_int, c_void};
 
@@ -11,7 +11,7 @@ use crate::state::pool::Pool;
 use crate::state::{Machine, machine};
 use crate::stub::{harmless, unmodelled};
 
-// Every pool can be read by every device, and nothing is reused out of order.
+// Every device can access every pool anyway.
 harmless! { cudaMemPoolSetAccess }
 
 unmodelled! {
@@ -22,7 +22,7 @@ unmodelled! {
     cudaMemPoolImportPointer,
 }
 
-/// Pools of one device, of which handles leave room for.
+/// Number of pools per device for which handles have room.
 const POOLS_OF_A_DEVICE: usize = 1 << 16;
 
 /// Numbers of `cudaMemPoolAttr`.
@@ -37,7 +37,7 @@ mod attribute {
     pub(super) const USED_HIGH: c_int = 8;
 }
 
-/// `cudaMemPoolProps`, as far as it is read.
+/// The first fields of `cudaMemPoolProps`; the others are not read.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct PoolProperties {
@@ -51,7 +51,7 @@ fn handle(device: usize, pool: usize) -> Handle {
     Kind::Pool.handle(device * POOLS_OF_A_DEVICE + pool)
 }
 
-/// Looks a pool up and works on it, with its device locked.
+/// Looks up a pool and calls `work` with it while its device is locked.
 fn with_pool<T>(pool: Handle, work: impl FnOnce(&mut Pool) -> Result<T>) -> Result<T> {
     let number = Kind::Pool.number(pool).map_err(|_| Error::InvalidValue)?;
     let mut contents = machine()?.device(number / POOLS_OF_A_DEVICE)?.lock();
@@ -84,7 +84,7 @@ pub(super) extern "C" fn cudaMemPoolDestroy(pool: Handle) -> c_int {
     status(|| {
         let number = Kind::Pool.number(pool).map_err(|_| Error::InvalidValue)?;
         let mut contents = machine()?.device(number / POOLS_OF_A_DEVICE)?.lock();
-        // The default pool stays.
+        // The default pool cannot be destroyed.
         let place = contents.pools.get_mut(number % POOLS_OF_A_DEVICE).filter(|_| number % POOLS_OF_A_DEVICE > 0);
         let mut pool = place.and_then(Option::take).ok_or(Error::InvalidValue)?;
         pool.trim(0, &mut contents.memory);
@@ -154,7 +154,7 @@ pub(super) extern "C" fn cudaMemPoolGetAttribute(pool: Handle, attribute: c_int,
         if value.is_null() {
             return Err(Error::InvalidValue);
         }
-        // SAFETY: by the attribute's number the caller passes an `int` or a 64-bit number.
+        // SAFETY: the caller passes an `int` for the attributes of reuse, and a 64-bit number for the others.
         unsafe {
             if attribute::REUSE.contains(&attribute) {
                 value.cast::<c_int>().write(1);
@@ -175,14 +175,14 @@ pub(super) extern "C" fn cudaMemPoolSetAttribute(pool: Handle, attribute: c_int,
         if value.is_null() {
             return Err(Error::InvalidValue);
         }
-        // SAFETY: what is not about reuse is a 64-bit number.
+        // SAFETY: the attributes other than those of reuse have a 64-bit number.
         let value = unsafe { value.cast::<u64>().read() };
         with_pool(pool, |pool| match attribute {
             attribute::RELEASE_THRESHOLD => {
                 pool.release_threshold_bytes = value;
                 Ok(())
             }
-            // Only 0 is allowed: the mark starts again from what is there.
+            // Only 0 is allowed, which resets the high-water mark to the current value.
             attribute::RESERVED_HIGH if value == 0 => {
                 pool.reserved.high = pool.reserved.current;
                 Ok(())
@@ -198,7 +198,7 @@ pub(super) extern "C" fn cudaMemPoolSetAttribute(pool: Handle, attribute: c_int,
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn cudaMemPoolGetAccess(flags: Out<c_int>, pool: Handle, _location: *const c_void) -> c_int {
-    /// The location may read and write.
+    /// `cudaMemAccessFlagsProtReadWrite`.
     const READ_AND_WRITE: c_int = 3;
     status(|| {
         with_pool(pool, |_| Ok(()))?;
@@ -206,7 +206,7 @@ pub(super) extern "C" fn cudaMemPoolGetAccess(flags: Out<c_int>, pool: Handle, _
     })
 }
 
-/// Gives back what pools keep beyond their thresholds, as each synchronization does.
+/// Trims the pools of a device to their release thresholds, as synchronizing with a device or a stream does.
 pub(super) fn release_unused(machine: &Machine, device: usize) -> Result<()> {
     let mut contents = machine.device(device)?.lock();
     let Contents { memory, pools, .. } = &mut *contents;

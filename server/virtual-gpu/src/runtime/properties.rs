@@ -1,4 +1,4 @@
-//! The structure of properties, field by field as in CUDA 13.
+//! Defines the structure of device properties, field by field as in CUDA 13.
 
 use std::ffi::{c_int, c_uint};
 
@@ -86,7 +86,7 @@ pub(super) struct Properties {
 }
 
 impl Properties {
-    /// The properties of a device. Textures and surfaces are not modelled: their limits are 0.
+    /// Returns the properties of a device; the limits of textures and surfaces, which are not modelled, are 0.
     pub(super) fn of(device: &Device) -> Self {
         let of = |attribute| device.attribute(attribute).unwrap_or(0);
         let size = |attribute| usize::try_from(of(attribute)).unwrap_or(0);

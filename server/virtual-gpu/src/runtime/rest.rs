@@ -1,4 +1,4 @@
-//! What PyTorch never calls: textures, surfaces, arrays, and the ways to graphics and to other interfaces.
+//! Exports functions that PyTorch never calls: textures, surfaces, arrays, and interoperability with graphics APIs.
 
 use crate::stub::unmodelled;
 

@@ -1,4 +1,4 @@
-//! Streams.
+//! Creates, queries and synchronizes streams, and calls or captures host functions.
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
@@ -11,17 +11,17 @@ use crate::state::handle::{Kind, stream_of};
 use crate::state::{machine, now, tick};
 use crate::stub::harmless;
 
-// Attributes of streams are hints to the hardware.
+// Stream attributes and memory attachment only give hints to the hardware.
 harmless! {
     cudaStreamSetAttribute,
     cudaStreamCopyAttributes,
     cudaStreamAttachMemAsync,
 }
 
-/// A function of the program, which is given its argument.
+/// Host function of the program (`cudaHostFn_t`), which takes its argument.
 pub(super) type HostFunction = extern "C" fn(*mut c_void);
 
-/// A function of the program, which is given a stream, a status and its argument.
+/// Callback of the program (`cudaStreamCallback_t`), which takes a stream, a status and its argument.
 pub(super) type StreamCallback = extern "C" fn(Handle, c_int, *mut c_void);
 
 #[unsafe(no_mangle)]
@@ -29,7 +29,7 @@ pub(super) extern "C" fn cudaStreamCreateWithPriority(stream: Out<Handle>, flags
     status(|| {
         let machine = machine()?;
         let device = machine.current()?.ordinal;
-        // A priority outside of the range means its nearest end.
+        // CUDA clamps a priority to the range.
         let number = machine.work().streams.create(device, flags, priority.clamp(MOST_URGENT, 0));
         give(stream, Kind::Stream.handle(number))
     })
@@ -95,7 +95,7 @@ pub(super) extern "C" fn cudaStreamQuery(stream: Handle) -> c_int {
         if work.streams.is_idle(stream, now())? {
             return Ok(());
         }
-        // Time goes on for those who wait by asking.
+        // Each query counts a tick, so that a loop that polls the stream ends.
         tick();
         Err(Error::NotReady)
     })
@@ -136,9 +136,9 @@ pub(super) extern "C" fn cudaStreamAddCallback(
     })
 }
 
-/// Calls a function of the program that a graph holds.
+/// Calls a host function whose address a graph or a user object holds.
 pub(super) fn call(function: usize, argument: usize) {
-    // SAFETY: the address is that of a `HostFunction`, which `cudaLaunchHostFunc` put into the graph.
+    // SAFETY: the address is that of a `HostFunction`, from `cudaLaunchHostFunc` or `cudaUserObjectCreate`.
     let function: HostFunction = unsafe { std::mem::transmute(function) };
     function(argument as *mut c_void);
 }

@@ -1,4 +1,4 @@
-//! The runtime as programs call it, on the machine that all tests share: an A100 and a T4.
+//! Tests the runtime through its C interface, on the machine that all tests share: an A100 and a T4.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
@@ -129,7 +129,7 @@ fn a_stream_keeps_its_priority_within_the_range() {
     fails(stream::cudaStreamDestroy(null_mut()), Error::InvalidHandle);
 }
 
-/// Counts its calls in the number that it is given.
+/// Increments the number that `calls` points to.
 extern "C" fn count(calls: *mut c_void) {
     // SAFETY: the tests pass a number that outlives the graph.
     unsafe { *calls.cast::<u32>() += 1 };

@@ -1,13 +1,14 @@
-//! Device attributes by their number in `cudaDeviceAttr`, which is the driver's number too.
+//! Looks up device attributes by their number in `cudaDeviceAttr`, which the driver shares.
 
 use std::ffi::c_int;
 
 use super::device::Device;
 
 impl Device {
-    /// The value of an attribute; nothing for a number that CUDA 13 does not have.
+    /// Returns the value of an attribute, or `None` for a number that is not known.
     ///
-    /// What no card of ours differs in comes from the table of the CUDA programming guide; what is 0 is not there.
+    /// Values that all modelled cards share come from the table in the CUDA programming guide; a feature that does not
+    /// exist is 0.
     pub(crate) fn attribute(&self, id: c_int) -> Option<c_int> {
         self.of_the_card(id).or_else(|| limit(id)).or_else(|| feature(id))
     }
@@ -16,7 +17,7 @@ impl Device {
         let major = c_int::from(self.card.capability.major);
         let value = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
         Some(match id {
-            13 | 36 => 1_500_000, // clock rates in kHz: nothing is timed here
+            13 | 36 => 1_500_000, // clock rates in kHz, any plausible value because nothing is timed
             16 => value(self.card.multiprocessors),
             33 => c_int::try_from(self.pci_bus()).unwrap_or(c_int::MAX),
             32 => c_int::from(matches!(major, 8..=10)), // ECC
@@ -37,13 +38,13 @@ impl Device {
         })
     }
 
-    /// Level-two cache, in bytes.
+    /// Returns the size of the L2 cache, in bytes.
     pub(crate) fn l2_bytes(&self) -> c_int {
         c_int::try_from(self.card.l2_bytes).unwrap_or(c_int::MAX)
     }
 }
 
-/// Limits that all cards share.
+/// Returns a limit that all cards share.
 fn limit(id: c_int) -> Option<c_int> {
     Some(match id {
         1..=3 => 1024,
@@ -74,7 +75,7 @@ fn limit(id: c_int) -> Option<c_int> {
     })
 }
 
-/// What all cards can do, and what this one pretends not to.
+/// Returns a feature that is the same for all cards; features that are not modelled are 0.
 fn feature(id: c_int) -> Option<c_int> {
     const YES: &[c_int] = &[15, 19, 31, 41, 78, 79, 80, 83, 89, 90, 91, 95, 98, 99, 102, 112, 113, 114, 115, 121, 125];
     const NO: &[c_int] = &[
@@ -83,7 +84,7 @@ fn feature(id: c_int) -> Option<c_int> {
     ];
     match id {
         40 => Some(3),         // copy engines
-        126 => Some(1),        // domains of memory order
+        126 => Some(1),        // memory synchronization domains
         131 | 134 => Some(-1), // NUMA nodes
         _ if YES.contains(&id) => Some(1),
         _ if NO.contains(&id) => Some(0),

@@ -1,35 +1,36 @@
-//! The host's side of device addresses: they are reserved, and in shadow mode they hold what small copies left.
+//! Reserves device addresses in the host's address space; in shadow mode they hold what small copies left.
 
 use std::ffi::c_void;
 
 use crate::config::Values;
 
-/// The first device's addresses begin here; each has [`DEVICE_RANGE`] of its own.
+/// Start of the first device's addresses; each device has a range of [`DEVICE_RANGE`] bytes.
 ///
-/// Fixed, so that the same program sees the same addresses again; far from where Linux puts programs and libraries.
+/// It is fixed, so that a program sees the same addresses in each run, and far from the addresses at which Linux puts
+/// programs and libraries.
 const DEVICES_START: u64 = 0x1000_0000_0000;
 
-/// The addresses of one device: 1 TiB.
+/// Size of the address range of one device, in bytes: 1 TiB.
 const DEVICE_RANGE: u64 = 1 << 40;
 
-/// Addresses that are reserved without memory, for what is mapped later: 32 TiB.
+/// Start and end of the addresses for virtual memory management, behind which memory is mapped later: 32 TiB.
 pub(crate) const VIRTUAL_RANGE: (u64, u64) = (0x5800_0000_0000, 0x7800_0000_0000);
 
-/// The addresses of a device, from start to end.
+/// Returns the start and the end of a device's addresses.
 pub(crate) const fn device_range(ordinal: usize) -> (u64, u64) {
     let start = DEVICES_START + ordinal as u64 * DEVICE_RANGE;
     (start, start + DEVICE_RANGE)
 }
 
-/// The device whose addresses an address is one of, were there so many.
+/// Returns the ordinal of the device whose range holds an address, without checking that the device exists.
 pub(crate) fn device_of(address: u64) -> Option<usize> {
     let distance = address.checked_sub(DEVICES_START)?;
     usize::try_from(distance / DEVICE_RANGE).ok()
 }
 
-/// Reserves a range, so that the host's own memory never lies in it.
+/// Reserves a range, so that the host's own memory never lies in it; returns false if that fails.
 ///
-/// In shadow mode the range can be written, and costs memory only where it is.
+/// In shadow mode the range is writable, and takes memory only where it is written.
 pub(crate) fn reserve((start, end): (u64, u64), values: Values) -> bool {
     let protection = match values {
         Values::Zero => libc::PROT_NONE,
@@ -47,18 +48,18 @@ pub(crate) fn reserve((start, end): (u64, u64), values: Values) -> bool {
         ));
         return false;
     }
-    // SAFETY: the range was mapped just now. A core dump of terabytes helps nobody.
+    // SAFETY: the range was mapped just now. It is left out of core dumps, which would have terabytes.
     unsafe { libc::madvise(place, length, libc::MADV_DONTDUMP) };
     true
 }
 
-/// Forgets what a range held, and returns its memory to the host.
+/// Clears a range of whole pages and returns its memory to the host.
 pub(crate) fn forget(start: u64, size_bytes: u64) {
     // SAFETY: the range was reserved by this module and belongs to no Rust object.
     unsafe { libc::madvise(start as *mut c_void, size_bytes as usize, libc::MADV_DONTNEED) };
 }
 
-/// Forgets the whole pages of the host inside a range; what is left at its ends stays as it is.
+/// Clears the whole host pages inside a range; parts of pages at its ends keep their content.
 pub(crate) fn forget_inside(start: u64, size_bytes: u64) {
     const HOST_PAGE: u64 = 4096;
     let first = start.next_multiple_of(HOST_PAGE);

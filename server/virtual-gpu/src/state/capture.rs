@@ -1,8 +1,8 @@
-//! CUDA graphs: what streams record while they are captured.
+//! Records the operations that streams capture into a CUDA graph, and checks that forked streams are joined.
 //!
 //! A stream joins a capture by waiting for an event that was recorded in it, and its work has to flow back into the
-//! first stream before the capture ends. Each captured stream counts its own work, and knows by [`Frontier`] how much
-//! of the others' is before it; the first one must know all of it in the end.
+//! origin stream before the capture ends. Each captured stream counts its own work, and its [`Frontier`] says how much
+//! of the other streams' work precedes it; at the end, the frontier of the origin has to cover all of it.
 
 use std::collections::BTreeMap;
 use std::thread::ThreadId;
@@ -11,51 +11,48 @@ use super::stream::{Frontier, StreamId};
 use super::thread::CaptureMode;
 use crate::error::{Error, Result};
 
-/// One operation of a graph.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Node {
-    /// A kernel, a copy or a fill: nothing is left to do.
+    /// A kernel, a copy or a fill, which does nothing when the graph is launched.
     Device,
-    /// A function of the program and its argument, which every launch calls.
+    /// Address and argument of a host function, which each launch of the graph calls.
     Host(usize, usize),
 }
 
-/// A graph: its operations, in order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Graph {
-    /// The operations.
+    /// Operations in the order of their capture.
     pub(crate) nodes: Vec<Node>,
-    /// Objects that live as long as the graph, and how many references it holds.
+    /// User objects that the graph keeps alive, as (number, references that the graph holds).
     pub(crate) user_objects: Vec<(usize, u32)>,
 }
 
-/// A capture that goes on.
+/// A capture in progress.
 #[derive(Debug)]
 pub(crate) struct Capture {
-    /// The stream in which it began, and has to end.
+    /// Stream in which the capture began and has to end.
     pub(crate) origin: StreamId,
-    /// Which threads refuse unsafe calls meanwhile.
     pub(crate) mode: CaptureMode,
-    /// The thread that began it.
+    /// Thread that began the capture.
     pub(crate) thread: ThreadId,
-    /// Whether an unsafe call has spoilt it.
+    /// True once an operation that is not allowed during a capture has invalidated it.
     pub(crate) is_invalid: bool,
-    /// The graph so far.
+    /// Graph of the operations captured so far.
     pub(crate) graph: Graph,
-    /// The graph's number, which programs may ask for while it grows.
+    /// Number of the graph, which programs may query during the capture.
     pub(crate) graph_id: usize,
     frontiers: BTreeMap<StreamId, Frontier>,
 }
 
 impl Capture {
-    /// A capture that begins in a stream.
+    /// Begins a capture in a stream.
     pub(crate) fn new(origin: StreamId, mode: CaptureMode, graph_id: usize) -> Self {
         let thread = std::thread::current().id();
         let frontiers = BTreeMap::from([(origin, Frontier::new())]);
         Self { origin, mode, thread, is_invalid: false, graph: Graph::default(), graph_id, frontiers }
     }
 
-    /// The streams that take part.
+    /// Iterates over the streams that take part.
     pub(crate) fn streams(&self) -> impl Iterator<Item = StreamId> {
         self.frontiers.keys().copied()
     }
@@ -63,7 +60,7 @@ impl Capture {
     /// Records an operation in a stream.
     ///
     /// # Errors
-    /// The capture was spoilt.
+    /// Returns an error if the capture is invalidated.
     pub(crate) fn add(&mut self, stream: StreamId, node: Node) -> Result<()> {
         self.check()?;
         self.graph.nodes.push(node);
@@ -71,15 +68,15 @@ impl Capture {
         Ok(())
     }
 
-    /// What is before now in a stream.
+    /// Returns the work that precedes the next operation of a stream.
     pub(crate) fn frontier(&self, stream: StreamId) -> Frontier {
         self.frontiers.get(&stream).cloned().unwrap_or_default()
     }
 
-    /// Puts a moment of the capture before what follows in a stream, which joins by that.
+    /// Orders a moment of the capture before the next operations of a stream, which thereby joins the capture.
     ///
     /// # Errors
-    /// The capture was spoilt.
+    /// Returns an error if the capture is invalidated.
     pub(crate) fn join(&mut self, stream: StreamId, moment: &Frontier) -> Result<()> {
         self.check()?;
         let known = self.frontiers.entry(stream).or_default();
@@ -90,17 +87,18 @@ impl Capture {
         Ok(())
     }
 
-    /// Whether a thread must refuse calls that could disturb the capture.
+    /// Returns true if a thread in this mode must refuse calls that are unsafe during the capture.
     pub(crate) fn forbids(&self, thread: ThreadId, mode: CaptureMode) -> bool {
         let is_own = self.thread == thread && self.mode != CaptureMode::Relaxed;
         let is_others = mode == CaptureMode::Global && self.mode == CaptureMode::Global;
         mode != CaptureMode::Relaxed && (is_own || is_others)
     }
 
-    /// Checks that the capture may end here: in the stream where it began, with all work joined.
+    /// Checks that the capture may end here: in its origin stream, with all work joined.
     ///
     /// # Errors
-    /// It may not.
+    /// Returns an error if the stream is not the origin, the capture is invalidated, the thread is another one (unless
+    /// the mode is relaxed), or work of another stream is not joined.
     pub(crate) fn check_end(&self, stream: StreamId) -> Result<()> {
         if stream != self.origin {
             return Err(Error::CaptureUnmatched);

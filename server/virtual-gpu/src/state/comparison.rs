@@ -1,9 +1,9 @@
-//! Comparisons with `==` and `!=`: what they answer where all memory is zero.
+//! Computes the result of comparisons with `==` and `!=` where all device memory is zero.
 //!
-//! Programs read them back as one byte: `bool(unfinished.max() == 0)` ends a generation, and transformers asks
-//! `(ids[:, -1] == 0).all()`, which for a single sample is no reduction.
-//! PyTorch hands such a kernel a functor: the operation, 0 for `==` and 1 for `!=`, and behind it the scalar that a
-//! tensor is compared with, if it is no other tensor. Its mangled name tells the type of the scalar.
+//! Programs read such results back as one byte: `bool(unfinished.max() == 0)` ends a generation, and transformers
+//! evaluates `(ids[:, -1] == 0).all()`, which for a single sample is not a reduction.
+//! PyTorch passes such a kernel a functor: the operation, 0 for `==` and 1 for `!=`, followed by the scalar with which
+//! a tensor is compared, unless it is compared with another tensor. The kernel's mangled name gives the scalar's type.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -11,17 +11,17 @@ use std::ffi::c_void;
 use super::kernel;
 use super::thread::last_kernel;
 
-/// A kernel that compares.
+/// A comparison kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Comparison {
-    /// Bytes of the scalar in the functor; `None` where a tensor is compared with a tensor.
+    /// Size of the scalar in the functor, in bytes; `None` if a tensor is compared with a tensor.
     scalar_bytes: Option<usize>,
 }
 
-/// What is known of a kernel, by the address of its host function.
+/// Address of a kernel's host function, and the comparison that the kernel makes, if it makes one.
 type Known = (usize, Option<Comparison>);
 
-/// Kernels that a thread remembers: a launch must not cost a search.
+/// Number of kernels in each thread's cache, which saves most launches a search for the kernel's name.
 const REMEMBERED: usize = 256;
 
 thread_local! {
@@ -29,7 +29,7 @@ thread_local! {
     static ANSWER: Cell<(usize, u8)> = const { Cell::new((0, 0)) };
 }
 
-/// Notes what a launch answers, if it compares.
+/// Notes the result of a launch, if the kernel is a comparison.
 ///
 /// `arguments` are those of `cudaLaunchKernel`: a pointer to each argument of the kernel.
 pub(crate) fn note_launch(host_function: *const c_void, arguments: *const *const c_void) {
@@ -43,7 +43,7 @@ pub(crate) fn note_launch(host_function: *const c_void, arguments: *const *const
     ANSWER.set((host_function as usize, comparison.answer(functor)));
 }
 
-/// What the last kernel of this thread answered, if it compared.
+/// Returns the result of this thread's last kernel, if that was a comparison.
 pub(crate) fn last_answer() -> Option<u8> {
     let (kernel, answer) = ANSWER.get();
     (kernel != 0 && kernel == last_kernel() as usize).then_some(answer)
@@ -61,9 +61,9 @@ fn known(host_function: *const c_void) -> Option<Comparison> {
     })
 }
 
-/// The comparison that a kernel of this mangled name is.
+/// Parses the comparison from the mangled name of a kernel.
 ///
-/// Only kernels over memory without gaps are, as single values have it; the others hide the functor.
+/// Only kernels over contiguous memory are recognised, which single values always are; others wrap the functor.
 fn parse(name: &[u8]) -> Option<Comparison> {
     find(name, b"CompareEqFunctor")?;
     find(name, b"vectorized_elementwise_kernel").or_else(|| find(name, b"unrolled_elementwise_kernel"))?;
@@ -82,13 +82,13 @@ fn parse(name: &[u8]) -> Option<Comparison> {
     Some(Comparison { scalar_bytes: Some(scalar_bytes) })
 }
 
-/// The index behind a word.
+/// Returns the index after the first occurrence of a word.
 fn find(name: &[u8], word: &[u8]) -> Option<usize> {
     name.windows(word.len()).position(|part| part == word).map(|start| start + word.len())
 }
 
 impl Comparison {
-    /// Where the scalar lies: behind the operation, at a multiple of its size.
+    /// Returns the bytes of the scalar in the functor: after the operation, aligned to the scalar's size.
     fn scalar(self) -> Option<std::ops::Range<usize>> {
         self.scalar_bytes.map(|bytes| {
             let start = bytes.max(size_of::<i32>());
@@ -100,7 +100,7 @@ impl Comparison {
         self.scalar().map_or(size_of::<i32>(), |scalar| scalar.end)
     }
 
-    /// What zero compared with the functor's scalar gives.
+    /// Returns the result of comparing zero with the functor's scalar.
     fn answer(self, functor: &[u8]) -> u8 {
         let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
         let is_equal = self.scalar().is_none_or(|scalar| is_zero(&functor[scalar]));

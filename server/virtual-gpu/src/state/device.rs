@@ -1,4 +1,4 @@
-//! A device: its card, what that implies, and its memory.
+//! Models a device: its card, the limits that follow from it, and its memory.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -11,37 +11,33 @@ use super::memory::DeviceMemory;
 use super::pool::Pool;
 use crate::config::Config;
 
-/// The architectures that PyTorch's wheel for CUDA 13 has kernels for, as major × 10 + minor.
+/// Architectures for which PyTorch's wheel for CUDA 13 has kernels, as major × 10 + minor.
 const WHEEL_ARCHITECTURES: &[u32] = &[75, 80, 86, 90, 100, 120];
 
-/// The first bus that cards sit on.
+/// PCI bus of the first device.
 const FIRST_BUS: usize = 1;
 
-/// A device of the machine.
 #[derive(Debug)]
 pub(crate) struct Device {
-    /// Its number.
     pub(crate) ordinal: usize,
-    /// What it is.
     pub(crate) card: Card,
-    /// Whether its context is there.
+    /// True once the device has a context.
     pub(crate) is_active: AtomicBool,
     contents: Mutex<Contents>,
 }
 
-/// What changes while a program runs.
+/// The state of a device that changes while a program runs.
 #[derive(Debug)]
 pub(crate) struct Contents {
-    /// Its memory.
     pub(crate) memory: DeviceMemory,
-    /// Its pools; the first is the default one.
+    /// Memory pools; the first is the default pool, and destroyed ones are `None`.
     pub(crate) pools: Vec<Option<Pool>>,
-    /// The devices whose memory it may read.
+    /// Ordinals of the devices to which peer access is enabled.
     pub(crate) peers: BTreeSet<usize>,
 }
 
 impl Device {
-    /// A device with nothing allocated.
+    /// Creates a device with nothing allocated.
     pub(crate) fn new(ordinal: usize, card: Card, config: &Config) -> Self {
         let (start, end) = device_range(ordinal);
         let capacity_bytes = card.memory_bytes.saturating_sub(config.context_bytes);
@@ -50,35 +46,36 @@ impl Device {
         Self { ordinal, card, is_active: AtomicBool::new(false), contents: Mutex::new(contents) }
     }
 
-    /// What changes, locked.
+    /// Locks the changing state.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Contents> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compute capability as major × 10 + minor.
+    /// Returns the compute capability as major × 10 + minor.
     pub(crate) fn architecture(&self) -> u32 {
         u32::from(self.card.capability.major) * 10 + u32::from(self.card.capability.minor)
     }
 
-    /// The architecture of the kernels that run on this card: the newest of its own major version.
+    /// Returns the architecture of the kernels that run on this card.
     ///
-    /// A card that is older than all of them has kernels of its own, as those of a wheel for it would be.
+    /// It is the newest in the wheel that has the card's major version and is not newer than the card. A card for which
+    /// the wheel has none gets its own architecture, as in a wheel that was built for it.
     pub(crate) fn kernel_architecture(&self) -> u32 {
         let own = self.architecture();
         let fits = |&arch: &u32| arch / 10 == own / 10 && arch <= own;
         WHEEL_ARCHITECTURES.iter().copied().filter(fits).max().unwrap_or(own)
     }
 
-    /// The architecture of the PTX that kernels were made from: the newest that the card is not too old for.
+    /// Returns the architecture of the PTX of the kernels: the newest in the wheel that the card supports.
     ///
-    /// CUB chooses its way by it and knows none but the wheel's: for an older card the oldest has to do.
+    /// CUB chooses its algorithms by it and knows only the wheel's architectures; an older card gets the oldest.
     pub(crate) fn ptx_architecture(&self) -> u32 {
         let own = self.architecture();
         let fits = WHEEL_ARCHITECTURES.iter().copied().filter(|&arch| arch <= own).max();
         fits.unwrap_or(WHEEL_ARCHITECTURES[0])
     }
 
-    /// Blocks that a multiprocessor can hold at most; from the CUDA programming guide.
+    /// Returns the maximum number of resident blocks per multiprocessor, from the CUDA programming guide.
     pub(crate) fn blocks_per_multiprocessor(&self) -> u32 {
         match self.architecture() {
             75 | 86 => 16,
@@ -87,17 +84,17 @@ impl Device {
         }
     }
 
-    /// Shared memory that the driver keeps of each block, in bytes.
+    /// Returns the shared memory that the driver reserves in each block, in bytes.
     pub(crate) fn reserved_shared_memory_bytes(&self) -> u32 {
         if self.card.capability.major >= 8 { 1024 } else { 0 }
     }
 
-    /// Shared memory of a multiprocessor, in bytes: what one block can ask for and what is kept of it.
+    /// Returns the shared memory of a multiprocessor, in bytes: a block's maximum plus the reserved part.
     pub(crate) fn shared_memory_per_multiprocessor_bytes(&self) -> u32 {
         self.card.shared_memory_per_block_bytes + self.reserved_shared_memory_bytes()
     }
 
-    /// Blocks of a kernel that one multiprocessor holds at a time; at least one.
+    /// Returns the number of a kernel's blocks that one multiprocessor holds at a time; at least one.
     pub(crate) fn occupancy(&self, block_threads: u32, shared_bytes: u64) -> u32 {
         let threads = block_threads.max(1).next_multiple_of(32);
         let by_threads = self.card.threads_per_multiprocessor / threads;
@@ -107,24 +104,24 @@ impl Device {
         by_threads.min(by_memory).min(self.blocks_per_multiprocessor()).max(1)
     }
 
-    /// The bus it sits on; no two devices share one.
+    /// Returns the PCI bus, which no other device shares.
     pub(crate) fn pci_bus(&self) -> usize {
         self.ordinal + FIRST_BUS
     }
 
-    /// Its place on the bus, as NVIDIA's tools write it.
+    /// Returns the PCI bus ID, in the format of NVIDIA's tools.
     pub(crate) fn pci_bus_id(&self) -> String {
         format!("0000:{:02X}:00.0", self.pci_bus())
     }
 
-    /// An identifier that is the same in each run, and no other device's.
+    /// Returns an identifier that is unique to the device and the same in each run.
     pub(crate) fn uuid(&self) -> [u8; 16] {
         let mut uuid = *b"snapscope-gpu\0\0\0";
         uuid[14..].copy_from_slice(&(self.ordinal as u16).to_be_bytes());
         uuid
     }
 
-    /// The identifier as NVML and `CUDA_VISIBLE_DEVICES` write it.
+    /// Returns the identifier in the format of NVML and `CUDA_VISIBLE_DEVICES`.
     pub(crate) fn uuid_text(&self) -> String {
         let hex: String = self.uuid().iter().map(|byte| format!("{byte:02x}")).collect();
         format!("GPU-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])

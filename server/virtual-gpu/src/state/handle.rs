@@ -1,6 +1,6 @@
-//! Handles: numbers that look like addresses, and are the same in each run.
+//! Converts between numbers of objects and handles, which look like addresses and are the same in each run.
 //!
-//! Snapshots tell streams by their handles, and the caching allocator orders blocks by them: handles that came from the
+//! Snapshots identify streams by their handles, and the caching allocator orders blocks by them; handles from the
 //! host's heap would differ from run to run.
 
 use super::stream::StreamId;
@@ -8,44 +8,40 @@ use super::thread;
 use crate::error::{Error, Result};
 use crate::ffi::Handle;
 
-/// A kind of handle: where its numbers begin.
+/// Kind of handle; the discriminant is the address below the first handle of the kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Kind {
-    /// A stream.
     Stream = 0x0a10_0000_0000,
-    /// An event.
     Event = 0x0a20_0000_0000,
-    /// A graph.
     Graph = 0x0a30_0000_0000,
-    /// A graph that can be launched.
+    /// An instantiated graph (`cudaGraphExec_t`).
     Executable = 0x0a40_0000_0000,
     /// An operation of a graph.
     Node = 0x0a50_0000_0000,
-    /// A context of a device.
     Context = 0x0a60_0000_0000,
     /// A memory pool.
     Pool = 0x0a70_0000_0000,
-    /// An object that graphs keep alive.
+    /// An object of the program that graphs keep alive.
     UserObject = 0x0a80_0000_0000,
 }
 
-/// Handles are this far apart, as objects in memory would be.
+/// Distance between two handles, as between objects in memory.
 const STRIDE: usize = 0x40;
 
-/// Numbers of one kind.
+/// Size of the address range of one kind.
 const ROOM: usize = 0x10_0000_0000;
 
 impl Kind {
-    /// The handle of a number.
+    /// Returns the handle of a number.
     pub(crate) fn handle(self, number: usize) -> Handle {
         (self as u64 as usize + (number + 1) * STRIDE) as Handle
     }
 
-    /// The number of a handle.
+    /// Returns the number of a handle.
     ///
     /// # Errors
-    /// Another kind's handle, or none at all, is invalid.
+    /// Returns "invalid handle" if the value is null or is not a handle of this kind.
     pub(crate) fn number(self, handle: Handle) -> Result<usize> {
         let distance = (handle as usize).wrapping_sub(self as u64 as usize);
         let is_one = (STRIDE..ROOM).contains(&distance) && distance.is_multiple_of(STRIDE);
@@ -53,10 +49,10 @@ impl Kind {
     }
 }
 
-/// The stream of a handle: null, 1 and 2 mean the default stream of the current device.
+/// Returns the stream of a handle; null, 1 and 2 mean the default stream of the current device.
 ///
 /// # Errors
-/// What is no stream's handle is invalid.
+/// Returns "invalid handle" for any other value that is not a stream's handle.
 pub(crate) fn stream_of(handle: Handle) -> Result<StreamId> {
     if (handle as usize) <= 2 { Ok(thread::device()) } else { Kind::Stream.number(handle) }
 }

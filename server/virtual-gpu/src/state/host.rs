@@ -1,33 +1,33 @@
-//! Pinned host memory: real memory, and what PyTorch has registered as pinned.
+//! Allocates pinned host memory, which is real, and tracks memory that programs register as pinned.
 //!
-//! Pages that nobody writes take no memory, and zeros from a device write none: what a model of any size leaves on the
-//! host costs next to nothing.
+//! Pages that are never written take no memory, and large copies of zeros from a device write none, so the pinned
+//! buffers of a model of any size cost next to nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 use crate::error::{Error, Result};
 
-/// One range of pinned memory.
+/// A range of pinned memory.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     size: usize,
     device: usize,
-    /// Whether it was allocated here, rather than registered by the program.
+    /// True if the range was allocated here, false if the program registered it.
     is_own: bool,
 }
 
-/// All pinned ranges, by address.
+/// All pinned ranges, by start address.
 #[derive(Debug, Default)]
 pub(crate) struct PinnedMemory {
     ranges: BTreeMap<usize, Range>,
 }
 
 impl PinnedMemory {
-    /// Allocates pinned memory and gives its address; nothing of size 0 is null.
+    /// Allocates pinned memory and returns its address, which is null for a size of 0.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns "out of memory" if the host has no room.
     pub(crate) fn allocate(&mut self, size: usize, device: usize) -> Result<usize> {
         if size == 0 {
             return Ok(0);
@@ -44,10 +44,10 @@ impl PinnedMemory {
         Ok(address)
     }
 
-    /// Frees what [`allocate`](Self::allocate) gave.
+    /// Frees memory from [`allocate`](Self::allocate); null is allowed.
     ///
     /// # Errors
-    /// An address that was not given out is an invalid value.
+    /// Returns "invalid value" if the address is not the start of such memory.
     pub(crate) fn free(&mut self, address: usize) -> Result<()> {
         if address == 0 {
             return Ok(());
@@ -62,7 +62,7 @@ impl PinnedMemory {
     /// Marks a program's own memory as pinned.
     ///
     /// # Errors
-    /// Memory that is pinned already, in whole or in part.
+    /// Returns an error if the range is null, empty or overflows, or if part of it is pinned already.
     pub(crate) fn register(&mut self, address: usize, size: usize, device: usize) -> Result<()> {
         if address == 0 || size == 0 {
             return Err(Error::InvalidValue);
@@ -76,10 +76,10 @@ impl PinnedMemory {
         Ok(())
     }
 
-    /// Ends what [`register`](Self::register) began.
+    /// Undoes [`register`](Self::register).
     ///
     /// # Errors
-    /// Memory that was not registered.
+    /// Returns an error if no registered range begins at the address.
     pub(crate) fn unregister(&mut self, address: usize) -> Result<()> {
         if self.ranges.get(&address).is_none_or(|range| range.is_own) {
             return Err(Error::HostMemoryNotRegistered);
@@ -88,13 +88,13 @@ impl PinnedMemory {
         Ok(())
     }
 
-    /// Whether so many bytes at an address were allocated here.
+    /// Returns true if the `size` bytes at an address lie in one range that was allocated here.
     pub(crate) fn is_own(&self, address: usize, size: usize) -> bool {
         let before = self.ranges.range(..=address).next_back();
         before.is_some_and(|(start, range)| range.is_own && address - start + size <= range.size)
     }
 
-    /// The device that was current when the memory at an address was pinned.
+    /// Returns the device that was current when memory was pinned; `None` if the address is not pinned.
     pub(crate) fn device_of(&self, address: usize) -> Option<usize> {
         let (start, range) = self.ranges.range(..=address).next_back()?;
         (address - start < range.size).then_some(range.device)

@@ -1,12 +1,14 @@
-//! Kernels: their names, by the address of the host function that launches them.
+//! Keeps the names of kernels by the address of the host function that launches them.
 //!
-//! A hundred thousand are registered while libtorch loads, and hardly one is ever looked up: they are appended as they
-//! come, and sorted when somebody asks.
+//! About 100,000 kernels are registered while libtorch loads, and few are looked up, so registering appends to a list,
+//! which is sorted at the next lookup.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
-/// A kernel as the compiler registered it; the name lies in the library and lives as long as it.
+/// A registered kernel.
+///
+/// The name is the address of a C string, which lives as long as the library that holds it.
 #[derive(Clone, Copy)]
 struct Kernel {
     host_function: usize,
@@ -20,33 +22,35 @@ struct Kernels {
 
 static KERNELS: Mutex<Kernels> = Mutex::new(Kernels { list: Vec::new(), is_sorted: true });
 
-/// Remembers a kernel's name.
+/// Registers the name of a kernel.
 pub(crate) fn register(host_function: *const c_void, name: *const c_char) {
     let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     kernels.list.push(Kernel { host_function: host_function as usize, name: name as usize });
     kernels.is_sorted = false;
 }
 
-/// What a reduction to one byte must have answered, by the name of its kernel.
+/// Returns the result of a reduction to one byte, by the name of its kernel.
 ///
-/// `all()` and `any()` are read back as one byte. Where every value is zero and every comparison holds, a
-/// conjunction is 1 and a disjunction 0; without that, assertions fail and loops do not end.
-/// The word is that of PyTorch's reduction with its length, as mangled names have it: `logical_and_kernel_cuda` and
-/// `bitwise_and_kernel_cuda` compute element by element, and their zeros are right.
+/// The results of `all()` and `any()` are read back as one byte. A conjunction is 1, as if every comparison held, and a
+/// disjunction is 0; otherwise assertions would fail and loops would not end.
+/// The search word is the name of PyTorch's reduction with its length, as mangled names have it, because
+/// `logical_and_kernel_cuda` and `bitwise_and_kernel_cuda` work element by element, where zeros are right.
 pub(crate) fn reduction_answer(host_function: *const c_void) -> u8 {
     name_contains(host_function, "15and_kernel_cuda").into()
 }
 
-/// Whether the mangled name of a kernel has a word in it.
+/// Returns true if the mangled name of a kernel contains a word.
 fn name_contains(host_function: *const c_void, word: &str) -> bool {
     name(host_function).is_some_and(|name| name.windows(word.len()).any(|part| part == word.as_bytes()))
 }
 
-/// The mangled name of a kernel.
+/// Returns the mangled name of a kernel.
+///
+/// Cost: O(log n), and O(n log n) after new kernels were registered.
 pub(crate) fn name(host_function: *const c_void) -> Option<&'static [u8]> {
     let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     if !kernels.is_sorted {
-        // Stable: of kernels that share a host function the one registered last stays last.
+        // A stable sort: of kernels that share a host function, the one registered last stays last and is found.
         kernels.list.sort_by_key(|kernel| kernel.host_function);
         kernels.is_sorted = true;
     }

@@ -1,4 +1,4 @@
-//! The machine: its devices, its pinned memory, its work, and what an address means.
+//! Models the machine: its devices, pinned memory and work, and the kinds of memory that addresses belong to.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -15,17 +15,16 @@ use crate::config::{Values, config};
 use crate::error::{Error, Result};
 use crate::ffi::Handle;
 
-/// Launches and copies so far; apart from the machine, as each launch counts.
+/// Number of launches and copies so far; it is kept outside of the machine to make each launch cheap.
 static TICKS: AtomicU64 = AtomicU64::new(0);
 
-/// Whether launches have to be noted in their streams: something is captured, or events take time.
+/// True while launches have to be recorded in their streams, because a stream is captured or events have a lag.
 static NOTES_LAUNCHES: AtomicBool = AtomicBool::new(false);
 
-/// All that the process sees as its GPUs.
+/// The GPUs of the process, and the memory and work that belong to none of them alone.
 pub(crate) struct Machine {
-    /// The devices, by ordinal.
+    /// Devices by ordinal.
     pub(crate) devices: Vec<Device>,
-    /// What is read from a device.
     pub(crate) values: Values,
     pinned: Mutex<PinnedMemory>,
     virtual_memory: Mutex<VirtualMemory>,
@@ -33,40 +32,40 @@ pub(crate) struct Machine {
     event_lag: u64,
 }
 
-/// What an address means.
+/// Kind of memory that an address belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Memory of a device.
+    /// Memory of the device with this ordinal.
     Device(usize),
-    /// Pinned memory of the host, and the device for which it was pinned.
+    /// Pinned host memory, with the ordinal of the device that was current when it was pinned.
     Pinned(usize),
     /// Any other memory of the host.
     Host,
 }
 
-/// The machine; it is built when it is asked for first.
+/// Returns the machine, which is built on the first call.
 ///
 /// # Errors
-/// Not initialized, where the settings cannot be understood.
+/// Returns "not initialized" if the settings cannot be parsed.
 pub(crate) fn machine() -> Result<&'static Machine> {
     static MACHINE: OnceLock<Option<Machine>> = OnceLock::new();
     MACHINE.get_or_init(|| Machine::new().ok()).as_ref().ok_or(Error::NotInitialized)
 }
 
-/// Counts a launch or a copy, and gives the tick.
+/// Counts a launch or a copy, and returns its tick.
 pub(crate) fn tick() -> u64 {
     TICKS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// The tick of now.
+/// Returns the current tick.
 pub(crate) fn now() -> u64 {
     TICKS.load(Ordering::Relaxed)
 }
 
-/// Notes the launch of a kernel: a tick, and nothing more unless streams are watched.
+/// Counts the launch of a kernel, and records it in its stream only if [`NOTES_LAUNCHES`] is set.
 ///
 /// # Errors
-/// The stream is unknown, or its capture was spoilt.
+/// Returns an error if it is recorded and the stream is unknown or its capture is invalidated.
 pub(crate) fn launch(stream: Handle) -> Result<()> {
     let tick = tick();
     if !NOTES_LAUNCHES.load(Ordering::Relaxed) {
@@ -95,42 +94,48 @@ impl Machine {
         })
     }
 
-    /// The device with this ordinal.
+    /// Returns the device with this ordinal.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns "invalid device" if there is none.
     pub(crate) fn device(&self, ordinal: impl TryInto<usize>) -> Result<&Device> {
         ordinal.try_into().ok().and_then(|ordinal| self.devices.get(ordinal)).ok_or(Error::InvalidDevice)
     }
 
-    /// The current device, whose context this makes if it is not there.
+    /// Returns the current device and creates its context if it has none.
     pub(crate) fn current(&self) -> Result<&Device> {
         let device = self.device(thread::device())?;
         device.is_active.store(true, Ordering::Relaxed);
         Ok(device)
     }
 
-    /// Pinned memory, locked.
+    /// Locks the pinned memory.
     pub(crate) fn pinned(&self) -> MutexGuard<'_, PinnedMemory> {
         self.pinned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Virtual memory, locked. Nobody locks it who holds a device's contents.
+    /// Locks the virtual memory.
+    ///
+    /// Invariant: a thread that holds the lock of a device does not take this one.
     pub(crate) fn virtual_memory(&self) -> MutexGuard<'_, VirtualMemory> {
         self.virtual_memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Streams, events and graphs, locked. Nobody locks another part who holds it.
+    /// Locks the streams, events and graphs.
+    ///
+    /// Invariant: a thread that holds this lock takes no other lock of the machine.
     pub(crate) fn work(&self) -> MutexGuard<'_, Work> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins or ends to note each launch, after a capture has begun or ended.
+    /// Updates [`NOTES_LAUNCHES`] after a capture has begun or ended.
     pub(crate) fn watch(&self, work: &Work) {
         NOTES_LAUNCHES.store(self.event_lag > 0 || work.is_capturing(), Ordering::Relaxed);
     }
 
-    /// Puts an operation into a stream, and says whether it is carried out now or captured.
+    /// Puts an operation into a stream.
+    ///
+    /// Returns true if the operation is to be carried out now, false if it was captured.
     pub(crate) fn put(&self, stream: Handle, node: Node) -> Result<bool> {
         self.put_at(stream, node, tick())
     }
@@ -140,15 +145,15 @@ impl Machine {
         self.work().put(stream, node, tick)
     }
 
-    /// Refuses a call that could disturb a capture.
+    /// Returns an error for a call that is unsafe during a capture, and invalidates the capture.
     pub(crate) fn check_unsafe(&self) -> Result<()> {
         self.work().check_unsafe()
     }
 
-    /// Waits for a stream.
+    /// Waits for a stream: all its work counts as done.
     ///
     /// # Errors
-    /// It is captured.
+    /// Returns an error if the stream is unknown or captured.
     pub(crate) fn finish_stream(&self, stream: StreamId) -> Result<()> {
         let mut work = self.work();
         work.check_not_captured(stream)?;
@@ -156,7 +161,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What an address means.
+    /// Returns the kind of memory that an address belongs to.
     pub(crate) fn place(&self, address: usize) -> Place {
         let address = address as u64;
         if let Some(ordinal) = backing::device_of(address).filter(|&ordinal| ordinal < self.devices.len()) {
@@ -171,7 +176,7 @@ impl Machine {
         self.pinned().device_of(address as usize).map_or(Place::Host, Place::Pinned)
     }
 
-    /// The allocation or mapping that a device address lies in: start and size.
+    /// Returns start and size of the allocation or mapping that holds a device address.
     pub(crate) fn allocation(&self, address: u64) -> Option<(u64, u64)> {
         if let Some(mapping) = self.virtual_memory().find(address) {
             return Some((mapping.start, mapping.size_bytes));
@@ -182,7 +187,7 @@ impl Machine {
         in_pool.or_else(|| contents.memory.find(address))
     }
 
-    /// Returns memory to the devices that it came from.
+    /// Returns memory to the devices from which it came.
     pub(crate) fn refund(&self, returned: impl IntoIterator<Item = Returned>) {
         for memory in returned {
             if let Some(device) = self.devices.get(memory.device) {

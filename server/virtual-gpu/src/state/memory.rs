@@ -1,4 +1,4 @@
-//! The memory of one device: how much is taken, and where allocations lie.
+//! Tracks the memory of one device: the bytes in use and the addresses of allocations.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,12 @@ use shared::allocator::{AddressOrder, AddressSpace};
 
 use crate::error::{Error, Result};
 
-/// Memory is taken in pages of this size, in bytes.
+/// Size of the pages in which memory is allocated, in bytes.
 pub(crate) const PAGE: u64 = 2 << 20;
 
-/// A device's memory: its allocations, and what is counted here but lies at addresses of virtual memory.
+/// The memory of a device.
+///
+/// `used_bytes` also counts memory that has no address here because it is mapped in the virtual memory.
 #[derive(Debug)]
 pub(crate) struct DeviceMemory {
     capacity_bytes: u64,
@@ -19,26 +21,25 @@ pub(crate) struct DeviceMemory {
     allocations: BTreeMap<u64, u64>,
 }
 
-/// Addresses at the start of a device's range for what is not counted, in bytes: 64 GiB.
+/// Size of the uncounted part at the start of a device's address range, in bytes: 64 GiB.
 const UNCOUNTED: u64 = 64 << 30;
 
 impl DeviceMemory {
-    /// Memory of `capacity_bytes`, with addresses from `start` to `end`.
+    /// Creates memory of `capacity_bytes`, with addresses from `start` to `end`.
     pub(crate) fn new(capacity_bytes: u64, start: u64, end: u64, order: AddressOrder) -> Self {
         let uncounted = AddressSpace::new(start, start + UNCOUNTED, AddressOrder::Ascending);
         let space = AddressSpace::new(start + UNCOUNTED, end, order);
         Self { capacity_bytes, used_bytes: 0, space, uncounted, allocations: BTreeMap::new() }
     }
 
-    /// What is not taken, in bytes.
     pub(crate) fn free_bytes(&self) -> u64 {
         self.capacity_bytes - self.used_bytes
     }
 
-    /// Takes memory without an address; whole pages.
+    /// Takes whole pages of memory without an address, and returns their size.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns "out of memory" if they do not fit.
     pub(crate) fn charge(&mut self, size_bytes: u64) -> Result<u64> {
         let pages = size_bytes.checked_next_multiple_of(PAGE).ok_or(Error::OutOfMemory)?;
         if pages > self.free_bytes() {
@@ -48,15 +49,15 @@ impl DeviceMemory {
         Ok(pages)
     }
 
-    /// Returns what [`charge`](Self::charge) took.
+    /// Gives back memory from [`charge`](Self::charge).
     pub(crate) fn refund(&mut self, pages_bytes: u64) {
         self.used_bytes -= pages_bytes;
     }
 
-    /// Allocates memory and gives its address.
+    /// Allocates memory and returns its address.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns "out of memory" if the device has too little memory or addresses left.
     pub(crate) fn allocate(&mut self, size_bytes: u64) -> Result<u64> {
         let pages = self.charge(size_bytes)?;
         let Some(address) = self.space.take(pages) else {
@@ -67,19 +68,20 @@ impl DeviceMemory {
         Ok(address)
     }
 
-    /// Gives a page of addresses that is not counted: what a program's own variables lie in, which comes with the
-    /// context. It is never freed.
+    /// Returns a page of addresses that does not count as used memory and is never freed.
+    ///
+    /// It is for the variables of device programs, whose memory is part of the context.
     ///
     /// # Errors
-    /// No addresses are left.
+    /// Returns "out of memory" if no addresses are left.
     pub(crate) fn take_uncounted(&mut self) -> Result<u64> {
         self.uncounted.take(PAGE).ok_or(Error::OutOfMemory)
     }
 
-    /// Frees an allocation by its address, and says how large it was.
+    /// Frees an allocation by its address and returns its size.
     ///
     /// # Errors
-    /// An address that was not given out is an invalid value.
+    /// Returns "invalid value" if the address is not the start of an allocation.
     pub(crate) fn free(&mut self, address: u64) -> Result<u64> {
         let pages = self.allocations.remove(&address).ok_or(Error::InvalidValue)?;
         self.space.give_back(address, pages);
@@ -87,7 +89,7 @@ impl DeviceMemory {
         Ok(pages)
     }
 
-    /// The allocation that an address lies in: start and size.
+    /// Returns start and size of the allocation that holds an address.
     pub(crate) fn find(&self, address: u64) -> Option<(u64, u64)> {
         let (&start, &size) = self.allocations.range(..=address).next_back()?;
         (address - start < size).then_some((start, size))

@@ -1,4 +1,4 @@
-//! What the virtual GPU keeps: devices and their memory, streams, events, graphs, kernels' names.
+//! Keeps the state of the virtual GPU: devices and their memory, streams, events, graphs and names of kernels.
 //!
 //! Nothing here knows the C interface; the modules `runtime` and `driver` translate it.
 

@@ -1,7 +1,7 @@
-//! Stream-ordered memory pools: what `cudaMallocAsync` allocates from.
+//! Models the stream-ordered memory pools from which `cudaMallocAsync` allocates.
 //!
-//! A pool takes chunks of 32 MiB and more from its device, cuts allocations out of them, and keeps what is freed up to
-//! its release threshold. The order of streams is not kept: a freed range can be taken again at once.
+//! A pool takes chunks of 32 MiB or a multiple from its device, cuts allocations out of them, and keeps freed memory up
+//! to its release threshold. The order of streams is ignored: a freed range can be reused at once.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,12 @@ use shared::allocator::{AddressOrder, AddressSpace};
 use super::memory::DeviceMemory;
 use crate::error::{Error, Result};
 
-/// Chunks are multiples of this, in bytes.
+/// Unit of chunk sizes, in bytes.
 const CHUNK: u64 = 32 << 20;
 
-/// Allocations are multiples of this, in bytes.
+/// Unit of allocation sizes, in bytes.
 const ALIGNMENT: u64 = 512;
 
-/// A chunk of device memory.
 #[derive(Debug)]
 struct Chunk {
     size_bytes: u64,
@@ -24,25 +23,24 @@ struct Chunk {
     space: AddressSpace,
 }
 
-/// A pool, which belongs to one device.
+/// A memory pool of one device.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// What may stay reserved without being used, in bytes.
+    /// Reserved memory that a pool may keep when a device or a stream is synchronized, in bytes.
     pub(crate) release_threshold_bytes: u64,
     chunks: BTreeMap<u64, Chunk>,
     allocations: BTreeMap<u64, u64>,
-    /// Bytes taken from the device: now and at most.
+    /// Bytes taken from the device.
     pub(crate) reserved: HighWater,
-    /// Bytes in allocations: now and at most.
+    /// Bytes in allocations.
     pub(crate) used: HighWater,
 }
 
-/// A count and the highest that it was.
+/// A number of bytes with its high-water mark.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct HighWater {
-    /// Now.
     pub(crate) current: u64,
-    /// At most, since it was reset.
+    /// Highest value since the mark was last reset.
     pub(crate) high: u64,
 }
 
@@ -54,7 +52,7 @@ impl HighWater {
 }
 
 impl Pool {
-    /// An empty pool that keeps nothing.
+    /// Creates an empty pool with a release threshold of 0.
     pub(crate) fn new() -> Self {
         Self {
             release_threshold_bytes: 0,
@@ -68,7 +66,7 @@ impl Pool {
     /// Allocates from a chunk with room, or from a new one.
     ///
     /// # Errors
-    /// Out of memory.
+    /// Returns "out of memory" if a new chunk does not fit into the device.
     pub(crate) fn allocate(&mut self, size_bytes: u64, memory: &mut DeviceMemory) -> Result<u64> {
         let size = size_bytes.max(1).checked_next_multiple_of(ALIGNMENT).ok_or(Error::OutOfMemory)?;
         let place = self.chunks.iter_mut().find_map(|(&start, chunk)| Some((start, chunk.space.take(size)?)));
@@ -84,7 +82,7 @@ impl Pool {
         Ok(address)
     }
 
-    /// Frees an allocation of this pool; nothing where the address is not from it.
+    /// Frees an allocation of this pool; returns `None` if the address is not from this pool.
     pub(crate) fn free(&mut self, address: u64) -> Option<()> {
         let size = self.allocations.remove(&address)?;
         let (_, chunk) = self.chunks.range_mut(..=address).next_back()?;
@@ -113,13 +111,13 @@ impl Pool {
         }
     }
 
-    /// The allocation that an address lies in: start and size.
+    /// Returns start and size of the allocation that holds an address.
     pub(crate) fn find(&self, address: u64) -> Option<(u64, u64)> {
         let (&start, &size) = self.allocations.range(..=address).next_back()?;
         (address - start < size).then_some((start, size))
     }
 
-    /// Takes a new chunk and the first allocation from it; gives the starts of both.
+    /// Takes a new chunk and cuts the first allocation out of it; returns the start addresses of both.
     fn grow(&mut self, size: u64, memory: &mut DeviceMemory) -> Result<(u64, u64)> {
         let chunk_size = size.checked_next_multiple_of(CHUNK).ok_or(Error::OutOfMemory)?;
         let start = memory.allocate(chunk_size)?;

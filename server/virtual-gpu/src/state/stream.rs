@@ -1,8 +1,8 @@
-//! Streams and events: the order of work, and when it counts as done.
+//! Keeps the order of work in streams and events, and decides when work counts as done.
 //!
-//! Time is a count of launches and copies, the *ticks*. An event is done when the lag has passed since it was recorded,
-//! or when somebody waited for it. A wait for a stream ends its work up to now, and the work of others that it waited
-//! for itself:
+//! Time is measured in *ticks*, the number of launches and copies so far. An event is done when the lag has passed
+//! since it was recorded, or when the host has waited for it. Waiting for a stream completes its work up to now, and
+//! the work of other streams for which it waited itself:
 //!
 //! ```text
 //! tick        1         2               3        4
@@ -14,61 +14,54 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 
-/// A stream's number; the default streams of the devices come first.
+/// Number of a stream; the default streams of the devices come first.
 pub(crate) type StreamId = usize;
 
-/// What a stream keeps.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    /// Its device.
     pub(crate) device: usize,
-    /// As given at creation.
+    /// Flags given at creation.
     pub(crate) flags: u32,
-    /// As given at creation; less is more urgent.
+    /// Priority given at creation; lower is more urgent.
     pub(crate) priority: i32,
-    /// The capture that records what is put into it.
+    /// Number of the capture that the stream takes part in.
     pub(crate) capture: Option<u64>,
-    /// The tick of its latest work.
+    /// Tick of the latest work.
     latest: u64,
-    /// Its work up to this tick is done.
+    /// Tick up to which the work is done.
     done: u64,
-    /// Where it waited for others: (own tick, stream, tick there).
+    /// Waits for other streams, as (tick in this stream, other stream, tick in that stream).
     waits: Vec<(u64, StreamId, u64)>,
 }
 
-/// The moment in which an event was recorded.
+/// The moment at which an event was recorded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark {
-    /// The stream it was recorded in.
     pub(crate) stream: StreamId,
-    /// The tick of that.
     pub(crate) tick: u64,
 }
 
-/// How much of each captured stream's work one knows to be before a moment.
+/// Number of operations of each captured stream that precede a moment.
 pub(crate) type Frontier = BTreeMap<StreamId, u64>;
 
-/// What an event stands for.
+/// The moment that an event marks.
 #[derive(Debug, Clone)]
 pub(crate) enum Recorded {
-    /// Nothing yet; it counts as done.
+    /// The event was never recorded, and counts as done.
     Never,
     /// A moment of a stream.
     At(Mark),
-    /// A moment of a capture.
+    /// A moment of the capture with this number.
     Captured(u64, Frontier),
 }
 
-/// What an event keeps.
 #[derive(Debug)]
 pub(crate) struct Event {
-    /// Whether it can tell time.
     pub(crate) has_timing: bool,
-    /// What it stands for.
     pub(crate) recorded: Recorded,
 }
 
-/// All streams and events.
+/// All streams and events of the process.
 #[derive(Debug)]
 pub(crate) struct Streams {
     lag: u64,
@@ -78,7 +71,7 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// The default stream of each device, and no event.
+    /// Creates the default stream of each device, and no event.
     pub(crate) fn new(devices: usize, lag: u64) -> Self {
         let mut streams = Self { lag, streams: Vec::new(), events: Vec::new(), free_events: Vec::new() };
         for device in 0..devices {
@@ -87,17 +80,17 @@ impl Streams {
         streams
     }
 
-    /// Creates a stream. Numbers are not used again, so that a handle never means another stream.
+    /// Creates a stream; numbers are not reused, so that a handle never refers to another stream.
     pub(crate) fn create(&mut self, device: usize, flags: u32, priority: i32) -> StreamId {
         let stream = Stream { device, flags, priority, capture: None, latest: 0, done: 0, waits: Vec::new() };
         self.streams.push(Some(stream));
         self.streams.len() - 1
     }
 
-    /// Ends a stream; the default ones stay.
+    /// Destroys a stream, which must not be a default stream.
     ///
     /// # Errors
-    /// An unknown or a default stream is an invalid handle.
+    /// Returns "invalid handle" for an unknown or a default stream.
     pub(crate) fn destroy(&mut self, id: StreamId, devices: usize) -> Result<()> {
         self.get(id)?;
         if id < devices {
@@ -107,40 +100,40 @@ impl Streams {
         Ok(())
     }
 
-    /// The stream with this number.
+    /// Returns the stream with this number.
     ///
     /// # Errors
-    /// An unknown stream is an invalid handle.
+    /// Returns "invalid handle" for an unknown stream.
     pub(crate) fn get(&self, id: StreamId) -> Result<&Stream> {
         self.streams.get(id).and_then(Option::as_ref).ok_or(Error::InvalidHandle)
     }
 
-    /// The stream with this number, to change it.
+    /// Returns the stream with this number for modification.
     ///
     /// # Errors
-    /// An unknown stream is an invalid handle.
+    /// Returns "invalid handle" for an unknown stream.
     pub(crate) fn get_mut(&mut self, id: StreamId) -> Result<&mut Stream> {
         self.streams.get_mut(id).and_then(Option::as_mut).ok_or(Error::InvalidHandle)
     }
 
-    /// All streams that are there.
+    /// Iterates over all streams that are not destroyed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (StreamId, &mut Stream)> {
         self.streams.iter_mut().enumerate().filter_map(|(id, stream)| Some((id, stream.as_mut()?)))
     }
 
-    /// Notes work in a stream.
+    /// Records work in a stream at a tick.
     pub(crate) fn work(&mut self, id: StreamId, tick: u64) -> Result<()> {
         self.get_mut(id)?.latest = tick;
         Ok(())
     }
 
-    /// Whether all work of a stream is done.
+    /// Returns true if all work of a stream is done.
     pub(crate) fn is_idle(&self, id: StreamId, now: u64) -> Result<bool> {
         let stream = self.get(id)?;
         Ok(stream.latest <= stream.done || now.saturating_sub(stream.latest) >= self.lag)
     }
 
-    /// Ends the work of a stream up to a tick, and what that waited for.
+    /// Completes the work of a stream up to a tick, and the work of other streams for which it waited.
     pub(crate) fn finish(&mut self, id: StreamId, tick: u64) {
         let mut pending = vec![(id, tick)];
         while let Some((id, tick)) = pending.pop() {
@@ -151,7 +144,7 @@ impl Streams {
         }
     }
 
-    /// Ends all work of a device.
+    /// Completes the work of all streams of a device up to a tick.
     pub(crate) fn finish_device(&mut self, device: usize, tick: u64) {
         let of_device: Vec<_> =
             self.iter_mut().filter(|(_, stream)| stream.device == device).map(|(id, _)| id).collect();
@@ -160,7 +153,7 @@ impl Streams {
         }
     }
 
-    /// Creates an event; slots are used again, as programs make millions of them.
+    /// Creates an event; numbers are reused, because programs create millions of events.
     pub(crate) fn create_event(&mut self, has_timing: bool) -> usize {
         let event = Some(Event { has_timing, recorded: Recorded::Never });
         if let Some(id) = self.free_events.pop() {
@@ -171,7 +164,6 @@ impl Streams {
         self.events.len() - 1
     }
 
-    /// Ends an event.
     pub(crate) fn destroy_event(&mut self, id: usize) -> Result<()> {
         self.event(id)?;
         self.events[id] = None;
@@ -179,30 +171,30 @@ impl Streams {
         Ok(())
     }
 
-    /// The event with this number.
+    /// Returns the event with this number.
     ///
     /// # Errors
-    /// An unknown event is an invalid handle.
+    /// Returns "invalid handle" for an unknown event.
     pub(crate) fn event(&self, id: usize) -> Result<&Event> {
         self.events.get(id).and_then(Option::as_ref).ok_or(Error::InvalidHandle)
     }
 
-    /// The event with this number, to change it.
+    /// Returns the event with this number for modification.
     ///
     /// # Errors
-    /// An unknown event is an invalid handle.
+    /// Returns "invalid handle" for an unknown event.
     pub(crate) fn event_mut(&mut self, id: usize) -> Result<&mut Event> {
         self.events.get_mut(id).and_then(Option::as_mut).ok_or(Error::InvalidHandle)
     }
 
-    /// Whether the moment of a mark is over.
+    /// Returns true if the work before a mark is done.
     pub(crate) fn is_done(&self, mark: Mark, now: u64) -> bool {
-        // A destroyed stream's work is done: destroying waits for it.
+        // The work of a destroyed stream counts as done.
         let done = self.get(mark.stream).map_or(u64::MAX, |stream| stream.done);
         mark.tick <= done || now.saturating_sub(mark.tick) >= self.lag
     }
 
-    /// Makes a stream wait for a moment of another.
+    /// Makes a stream wait for a moment of another stream.
     pub(crate) fn wait(&mut self, id: StreamId, mark: Mark, now: u64) -> Result<()> {
         let is_over = mark.stream == id || self.is_done(mark, now);
         let stream = self.get_mut(id)?;
@@ -220,7 +212,7 @@ mod tests {
     const A: StreamId = 1;
     const B: StreamId = 2;
 
-    /// One device with its default stream, and two more.
+    /// Creates the streams of one device: its default stream, [`A`] and [`B`].
     fn streams(lag: u64) -> Streams {
         let mut streams = Streams::new(1, lag);
         assert_eq!((streams.create(0, 1, 0), streams.create(0, 1, -1)), (A, B));

@@ -1,37 +1,37 @@
-//! What CUDA keeps per thread: the current device, the last error, the configuration of the next launch.
+//! Keeps CUDA's state of a thread: current device, last error, last kernel and pending launch configuration.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 use crate::error::Error;
 
-/// The size and place of a launch, between `<<<...>>>` and the call of the kernel's host function.
+/// Launch configuration, kept between `<<<...>>>` and the call of the kernel's host function.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LaunchConfig {
-    /// Blocks.
+    /// Number of blocks in each dimension.
     pub(crate) grid: [u32; 3],
-    /// Threads of a block.
+    /// Number of threads of a block in each dimension.
     pub(crate) block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub(crate) shared_bytes: usize,
-    /// The stream's handle.
+    /// Handle of the stream.
     pub(crate) stream: usize,
 }
 
-/// Which calls a thread refuses itself while a stream is captured.
+/// Restriction of unsafe calls during a capture (`cudaStreamCaptureMode`); captures and threads have one each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum CaptureMode {
-    /// Unsafe calls are refused while any thread captures.
+    /// Unsafe calls are refused while any thread captures in this mode or this thread captures thread-locally.
     Global = 0,
-    /// Unsafe calls are refused while this thread captures.
+    /// Unsafe calls are refused while this thread captures in a mode other than `Relaxed`.
     ThreadLocal = 1,
-    /// Nothing is refused.
+    /// Unsafe calls are not refused.
     Relaxed = 2,
 }
 
 impl CaptureMode {
-    /// The mode of that number.
+    /// Returns the mode of a number in `cudaStreamCaptureMode`.
     pub(crate) fn from_code(code: c_int) -> Option<Self> {
         [Self::Global, Self::ThreadLocal, Self::Relaxed].into_iter().find(|mode| *mode as c_int == code)
     }
@@ -45,57 +45,57 @@ thread_local! {
     static CAPTURE_MODE: Cell<CaptureMode> = const { Cell::new(CaptureMode::Global) };
 }
 
-/// The ordinal of the current device.
+/// Returns the ordinal of the current device.
 pub(crate) fn device() -> usize {
     DEVICE.get()
 }
 
-/// Makes a device current; the caller has checked that it exists.
+/// Makes a device current; the caller has to check that it exists.
 pub(crate) fn set_device(ordinal: usize) {
     DEVICE.set(ordinal);
 }
 
-/// Remembers a failure for `cudaGetLastError`.
+/// Stores an error for `cudaGetLastError`.
 pub(crate) fn set_last_error(error: Error) {
     LAST_ERROR.set(error.code());
 }
 
-/// The last failure's code; it stays.
+/// Returns the code of the last error without clearing it.
 pub(crate) fn peek_last_error() -> c_int {
     LAST_ERROR.get()
 }
 
-/// The last failure's code; it is forgotten.
+/// Returns the code of the last error and clears it.
 pub(crate) fn take_last_error() -> c_int {
     LAST_ERROR.replace(0)
 }
 
-/// The kernel that this thread launched last: the address of its host function.
+/// Returns the kernel that this thread launched last, as the address of its host function.
 pub(crate) fn last_kernel() -> *const c_void {
     LAST_KERNEL.get()
 }
 
-/// Remembers a launch.
+/// Stores the kernel that this thread launched last; null makes the next read of a byte ignore it.
 pub(crate) fn set_last_kernel(kernel: *const c_void) {
     LAST_KERNEL.set(kernel);
 }
 
-/// Keeps a configuration for the launch that follows.
+/// Stores the configuration of the launch that follows.
 pub(crate) fn push_launch(config: LaunchConfig) {
     PENDING_LAUNCH.set(Some(config));
 }
 
-/// The configuration that was kept.
+/// Takes the configuration that [`push_launch`] stored.
 pub(crate) fn pop_launch() -> Option<LaunchConfig> {
     PENDING_LAUNCH.take()
 }
 
-/// How this thread behaves while streams are captured.
+/// Returns the capture mode of this thread.
 pub(crate) fn capture_mode() -> CaptureMode {
     CAPTURE_MODE.get()
 }
 
-/// Sets how this thread behaves while streams are captured, and returns what it was.
+/// Sets the capture mode of this thread and returns the previous one.
 pub(crate) fn exchange_capture_mode(mode: CaptureMode) -> CaptureMode {
     CAPTURE_MODE.replace(mode)
 }

@@ -1,7 +1,7 @@
-//! What copies move: everything between host and host, and as much of the device as is kept.
+//! Carries out copies and fills, as far as values are kept.
 //!
-//! A device's memory reads as zeros. In shadow mode small copies are kept, so that what a program puts on the device
-//! can be read back; kernels still change nothing, so a value can be stale.
+//! Host memory is always copied; device memory reads as zeros. In shadow mode small copies to a device are kept, so
+//! that a program can read back what it put there; kernels still change nothing, so a value can be stale.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -13,10 +13,10 @@ use super::machine::{Machine, Place, machine};
 use super::thread::{last_kernel, set_last_kernel};
 use crate::config::Values;
 
-/// Copies up to this size are kept in shadow mode, in bytes.
+/// Largest copy or fill that is kept in shadow mode, in bytes.
 const SMALL: usize = 64 << 10;
 
-/// Carries out a copy, as far as there is something to move.
+/// Carries out a copy, as far as values are kept.
 pub(crate) fn copy(machine: &Machine, to: *mut c_void, from: *const c_void, size: usize) {
     let is_device = |place| matches!(place, Place::Device(_));
     let (to_device, from_device) = (is_device(machine.place(to as usize)), is_device(machine.place(from as usize)));
@@ -25,12 +25,12 @@ pub(crate) fn copy(machine: &Machine, to: *mut c_void, from: *const c_void, size
         return;
     }
     if to_device && !(from_device && size == 1) {
-        // What is read next is not the answer of the kernel before, unless it was moved on.
+        // A byte that is read next is not the result of the last kernel, unless this copy only moves that byte.
         set_last_kernel(ptr::null());
     }
     match (from_device, to_device) {
-        // SAFETY: both are memory of the host, which the caller says holds `size` bytes; or of a device in shadow mode,
-        // which is writable as a whole. The ranges may overlap.
+        // SAFETY: both are host memory, for which the caller guarantees `size` bytes, or device memory in shadow mode,
+        // all of which is readable and writable. The ranges may overlap.
         (false, false) => unsafe { ptr::copy(from.cast::<u8>(), to.cast::<u8>(), size) },
         // SAFETY: as above.
         (_, true) if is_kept => unsafe { ptr::copy(from.cast::<u8>(), to.cast::<u8>(), size) },
@@ -40,31 +40,31 @@ pub(crate) fn copy(machine: &Machine, to: *mut c_void, from: *const c_void, size
     }
 }
 
-/// Copies from one device address to another where values are kept: what a collective of one process does.
+/// Copies from one device address to another, as far as values are kept, for a collective of a single process.
 pub(crate) fn mirror(to: *mut c_void, from: *const c_void, size: usize) {
     if let Ok(machine) = machine() {
         copy(machine, to, from, size);
     }
 }
 
-/// Fills device memory where values are kept.
+/// Carries out a fill, as far as values are kept: large fills of device memory clear it, whatever the value.
 pub(crate) fn fill(machine: &Machine, to: *mut c_void, value: u8, size: usize) {
     set_last_kernel(ptr::null());
     match machine.place(to as usize) {
         Place::Device(_) if machine.values == Values::Zero => {}
-        // A large fill with zeros would cost the memory that it clears.
+        // Writing a large fill would take host memory, so its pages are given back and read as zeros.
         Place::Device(_) if size > SMALL => backing::forget_inside(to as u64, size as u64),
-        // SAFETY: memory of the host that the caller says holds `size` bytes, or of a device in shadow mode.
+        // SAFETY: host memory for which the caller guarantees `size` bytes, or device memory in shadow mode.
         _ => unsafe { ptr::write_bytes(to.cast::<u8>(), value, size) },
     }
 }
 
-/// Fills pinned memory that was allocated here with zeros: its whole pages are given back instead of written.
+/// Fills pinned memory that was allocated here with zeros; whole pages are given back instead of written.
 fn clear(to: *mut c_void, size: usize) {
     const HOST_PAGE: usize = 4096;
     let (start, end) = (to as usize, to as usize + size);
     let (first, last) = (start.next_multiple_of(HOST_PAGE), end / HOST_PAGE * HOST_PAGE);
-    // SAFETY: the caller says that `size` bytes can be written, more than two pages.
+    // SAFETY: the caller guarantees that `size` bytes can be written, which are more than two pages.
     unsafe {
         ptr::write_bytes(to.cast::<u8>(), 0, first - start);
         ptr::write_bytes(last as *mut u8, 0, end - last);
@@ -72,10 +72,12 @@ fn clear(to: *mut c_void, size: usize) {
     backing::forget_inside(start as u64, size as u64);
 }
 
-/// What the host finds on a device.
+/// Copies from a device to the host: kept values or zeros.
+///
+/// A single byte is 1 if the last kernel was a comparison or a reduction whose result is true.
 fn read(to: *mut c_void, from: *const c_void, size: usize, is_kept: bool) {
     let is_answer = size == 1;
-    // SAFETY: the caller says that `size` bytes can be written; device memory can be read where it is kept.
+    // SAFETY: the caller guarantees that `size` bytes can be written; device memory is readable where it is kept.
     unsafe {
         if is_kept {
             ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), size);

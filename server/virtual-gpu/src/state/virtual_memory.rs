@@ -1,7 +1,7 @@
-//! Virtual memory management: addresses are reserved, memory is created, and the one is mapped to the other.
+//! Models virtual memory management: reserving addresses, creating memory and mapping it to the addresses.
 //!
-//! PyTorch's expandable segments are made of it. Memory counts against its device from its creation until it is
-//! released and no longer mapped.
+//! PyTorch's expandable segments use it. Memory counts against its device from its creation until it is released and
+//! no longer mapped.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::backing::VIRTUAL_RANGE;
 use super::memory::PAGE;
 use crate::error::{Error, Result};
 
-/// Memory that was created: where, how much, and who still holds it.
+/// Memory that was created, with the numbers of handle references and of mappings that keep it.
 #[derive(Debug, Clone, Copy)]
 struct Memory {
     device: usize,
@@ -20,29 +20,25 @@ struct Memory {
     mappings: u32,
 }
 
-/// A range of addresses with memory behind it.
+/// A range of addresses with memory mapped to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mapping {
-    /// Its first address.
     pub(crate) start: u64,
-    /// Its length.
     pub(crate) size_bytes: u64,
-    /// The memory behind it.
+    /// Handle of the memory.
     pub(crate) handle: u64,
-    /// The device of that memory.
+    /// Ordinal of the memory's device.
     pub(crate) device: usize,
 }
 
-/// Memory whose last holder let go: it returns to its device.
+/// Memory without references and mappings, which has to be returned to its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Returned {
-    /// The device.
     pub(crate) device: usize,
-    /// How much.
     pub(crate) size_bytes: u64,
 }
 
-/// Reservations, memory and mappings of the process.
+/// The reserved addresses, the memory and the mappings of the process.
 #[derive(Debug)]
 pub(crate) struct VirtualMemory {
     space: AddressSpace,
@@ -53,7 +49,6 @@ pub(crate) struct VirtualMemory {
 }
 
 impl VirtualMemory {
-    /// Nothing reserved.
     pub(crate) fn new() -> Self {
         let (start, end) = VIRTUAL_RANGE;
         Self {
@@ -65,10 +60,10 @@ impl VirtualMemory {
         }
     }
 
-    /// Reserves addresses.
+    /// Reserves addresses and returns the first.
     ///
     /// # Errors
-    /// A size that is not of whole pages is an invalid value; no room is out of memory.
+    /// Returns "invalid value" for a size that is not a positive number of pages, and "out of memory" without room.
     pub(crate) fn reserve(&mut self, size_bytes: u64) -> Result<u64> {
         check_pages(size_bytes)?;
         let start = self.space.take(size_bytes).ok_or(Error::OutOfMemory)?;
@@ -76,7 +71,7 @@ impl VirtualMemory {
         Ok(start)
     }
 
-    /// Gives addresses back, in which nothing is mapped.
+    /// Gives back a whole reservation, to which nothing may be mapped.
     pub(crate) fn unreserve(&mut self, start: u64, size_bytes: u64) -> Result<()> {
         let is_mapped = self.mappings.range(start..start.saturating_add(size_bytes)).next().is_some();
         if self.reservations.get(&start) != Some(&size_bytes) || is_mapped {
@@ -87,7 +82,7 @@ impl VirtualMemory {
         Ok(())
     }
 
-    /// Notes memory that the caller has charged to its device, and gives its handle.
+    /// Registers memory that the caller has charged to its device, and returns a handle with one reference.
     pub(crate) fn create(&mut self, device: usize, size_bytes: u64) -> u64 {
         let handle = self.next_handle;
         self.next_handle += 1;
@@ -95,26 +90,26 @@ impl VirtualMemory {
         handle
     }
 
-    /// Lets go of a handle.
+    /// Releases one reference to memory; returns the memory if nothing uses it any more.
     pub(crate) fn release(&mut self, handle: u64) -> Result<Option<Returned>> {
         let memory = self.memory.get_mut(&handle).filter(|memory| memory.references > 0).ok_or(Error::InvalidValue)?;
         memory.references -= 1;
         Ok(self.return_if_unused(handle))
     }
 
-    /// Takes another reference to the memory behind an address.
+    /// Adds a reference to the memory that is mapped at an address, and returns its handle.
     pub(crate) fn retain(&mut self, address: u64) -> Result<u64> {
         let handle = self.find(address).ok_or(Error::InvalidValue)?.handle;
         self.memory.get_mut(&handle).ok_or(Error::InvalidValue)?.references += 1;
         Ok(handle)
     }
 
-    /// Device and size of the memory that a handle means.
+    /// Returns device and size of the memory of a handle.
     pub(crate) fn properties(&self, handle: u64) -> Result<(usize, u64)> {
         self.memory.get(&handle).map(|memory| (memory.device, memory.size_bytes)).ok_or(Error::InvalidValue)
     }
 
-    /// Puts the whole of a handle's memory behind reserved addresses that are still empty.
+    /// Maps the whole memory of a handle to reserved addresses that have no mapping yet.
     pub(crate) fn map(&mut self, start: u64, size_bytes: u64, handle: u64) -> Result<()> {
         check_pages(size_bytes)?;
         let end = start.checked_add(size_bytes).ok_or(Error::InvalidValue)?;
@@ -131,7 +126,7 @@ impl VirtualMemory {
         Ok(())
     }
 
-    /// Takes the memory from a range of addresses, which has to be made of whole mappings.
+    /// Removes the mappings in a range, which has to consist of whole mappings; returns memory that is no longer used.
     pub(crate) fn unmap(&mut self, start: u64, size_bytes: u64) -> Result<Vec<Returned>> {
         let end = start.checked_add(size_bytes).ok_or(Error::InvalidValue)?;
         let inside: Vec<_> = self.mappings.range(start..end).map(|(_, mapping)| *mapping).collect();
@@ -149,7 +144,7 @@ impl VirtualMemory {
         Ok(returned)
     }
 
-    /// The mapping that an address lies in.
+    /// Returns the mapping that holds an address.
     pub(crate) fn find(&self, address: u64) -> Option<Mapping> {
         let (_, mapping) = self.mappings.range(..=address).next_back()?;
         (address - mapping.start < mapping.size_bytes).then_some(*mapping)

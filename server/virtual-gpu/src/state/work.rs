@@ -1,6 +1,6 @@
-//! Work: streams, events, captures and graphs together, behind one lock.
+//! Combines streams, events, captures and graphs, which share one lock.
 //!
-//! Numbers of streams, events and graphs are what handles are made of; `handle` says how.
+//! Handles are made from the numbers of streams, events and graphs; see `handle`.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -10,15 +10,16 @@ use super::stream::{Mark, Recorded, StreamId, Streams};
 use super::thread::{CaptureMode, capture_mode};
 use crate::error::{Error, Result};
 
-/// What an event stands in for whoever records it outside of a capture: it may then be waited for inside.
+/// Flag of a captured stream that records or waits for an event outside of its capture.
+///
+/// `cudaEventRecordExternal` and `cudaEventWaitExternal` have this value.
 pub(crate) const RECORD_EXTERNAL: u32 = 1;
 
 /// All work of the process.
 #[derive(Debug)]
 pub(crate) struct Work {
-    /// Devices, whose default streams come first.
+    /// Number of devices, whose default streams have the first numbers.
     devices: usize,
-    /// Streams and events.
     pub(crate) streams: Streams,
     captures: BTreeMap<u64, Capture>,
     next_capture: u64,
@@ -27,30 +28,28 @@ pub(crate) struct Work {
     pub(crate) user_objects: Vec<UserObject>,
 }
 
-/// An object of the program, and how to end it.
+/// An object of the program, and the function that destroys it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UserObject {
-    /// What the function gets.
+    /// Argument of the function.
     pub(crate) object: usize,
-    /// The function's address.
+    /// Address of the function.
     pub(crate) destroy: usize,
-    /// Who holds it still.
+    /// Number of references that the program and graphs hold.
     pub(crate) references: u32,
 }
 
-/// What `cudaStreamGetCaptureInfo` tells of a stream that is captured.
+/// Result of `cudaStreamGetCaptureInfo` for a captured stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CaptureInfo {
-    /// The capture's number.
+    /// Number of the capture.
     pub(crate) id: u64,
-    /// Whether it was spoilt.
     pub(crate) is_invalid: bool,
-    /// The graph that it fills.
+    /// Number of the graph into which the stream is captured.
     pub(crate) graph: usize,
 }
 
 impl Work {
-    /// No work.
     pub(crate) fn new(devices: usize, lag: u64) -> Self {
         Self {
             devices,
@@ -62,14 +61,14 @@ impl Work {
         }
     }
 
-    /// Whether anything is captured.
+    /// Returns true if any stream is captured.
     pub(crate) fn is_capturing(&self) -> bool {
         !self.captures.is_empty()
     }
 
-    /// Puts an operation into a stream: into its capture, or as work that is done at this tick.
+    /// Puts an operation into a stream: into its capture if it has one, or else as work at this tick.
     ///
-    /// Says whether it is carried out now.
+    /// Returns true if the operation is to be carried out now, false if it was captured.
     pub(crate) fn put(&mut self, stream: StreamId, node: Node, tick: u64) -> Result<bool> {
         let Some(id) = self.streams.get(stream)?.capture else {
             self.streams.work(stream, tick)?;
@@ -79,10 +78,10 @@ impl Work {
         Ok(false)
     }
 
-    /// Refuses a call that could disturb a capture, and spoils that.
+    /// Checks that no capture forbids unsafe calls to this thread.
     ///
     /// # Errors
-    /// A capture forbids it to this thread.
+    /// Returns an error if a capture does, and invalidates that capture.
     pub(crate) fn check_unsafe(&mut self) -> Result<()> {
         let (thread, mode) = (thread::current().id(), capture_mode());
         let mut result = Ok(());
@@ -93,7 +92,7 @@ impl Work {
         result
     }
 
-    /// Refuses to wait for a stream that is captured, and spoils the capture.
+    /// Checks that a stream is not captured, so that the host may wait for it; otherwise invalidates the capture.
     pub(crate) fn check_not_captured(&mut self, stream: StreamId) -> Result<()> {
         let Some(id) = self.streams.get(stream)?.capture else { return Ok(()) };
         if let Some(capture) = self.captures.get_mut(&id) {
@@ -102,7 +101,7 @@ impl Work {
         Err(Error::CaptureUnsupported)
     }
 
-    /// Ends a stream; one that is captured spoils the capture.
+    /// Destroys a stream, and invalidates its capture if it has one.
     pub(crate) fn destroy_stream(&mut self, stream: StreamId) -> Result<()> {
         if let Some(id) = self.streams.get(stream)?.capture
             && let Some(capture) = self.captures.get_mut(&id)
@@ -112,7 +111,7 @@ impl Work {
         self.streams.destroy(stream, self.devices)
     }
 
-    /// Records an event.
+    /// Records an event in a stream, or in the stream's capture.
     pub(crate) fn record(&mut self, event: usize, stream: StreamId, flags: u32, tick: u64) -> Result<()> {
         let capture = self.streams.get(stream)?.capture;
         let recorded = match capture.filter(|_| flags & RECORD_EXTERNAL == 0) {
@@ -126,7 +125,7 @@ impl Work {
         Ok(())
     }
 
-    /// Makes a stream wait for an event; by that a stream joins a capture.
+    /// Makes a stream wait for an event; if the event was captured, the stream joins the capture.
     pub(crate) fn wait(&mut self, stream: StreamId, event: usize, flags: u32, now: u64) -> Result<()> {
         let own = self.streams.get(stream)?.capture;
         match self.streams.event(event)?.recorded.clone() {
@@ -147,10 +146,10 @@ impl Work {
         }
     }
 
-    /// Whether an event is done.
+    /// Returns true if an event is done.
     ///
     /// # Errors
-    /// An event of a capture has no moment.
+    /// Returns an error if the event is unknown or was recorded in a capture.
     pub(crate) fn is_done(&self, event: usize, now: u64) -> Result<bool> {
         match self.streams.event(event)?.recorded {
             Recorded::Never => Ok(true),
@@ -159,7 +158,7 @@ impl Work {
         }
     }
 
-    /// Waits for an event: its stream's work up to it is done.
+    /// Waits for an event: the work of its stream up to the event counts as done.
     pub(crate) fn finish_event(&mut self, event: usize) -> Result<()> {
         match self.streams.event(event)?.recorded {
             Recorded::Never => {}
@@ -169,7 +168,7 @@ impl Work {
         Ok(())
     }
 
-    /// Begins a capture in a stream. The default streams cannot be captured.
+    /// Begins a capture in a stream, which must not be a default stream.
     pub(crate) fn begin_capture(&mut self, stream: StreamId, mode: CaptureMode) -> Result<()> {
         if self.streams.get(stream)?.capture.is_some() || stream < self.devices {
             return Err(Error::CaptureUnsupported);
@@ -182,11 +181,11 @@ impl Work {
         Ok(())
     }
 
-    /// Ends a capture, and gives the graph's number.
+    /// Ends a capture and returns the number of its graph.
     ///
     /// # Errors
-    /// The capture was spoilt, is not of this stream, or has work that was not joined. It is over all the same, unless
-    /// it belongs to another stream or thread.
+    /// Returns an error if the capture is invalidated, began in another stream or thread, or has work that was not
+    /// joined. The capture is over all the same, unless it began in another stream or thread.
     pub(crate) fn end_capture(&mut self, stream: StreamId) -> Result<usize> {
         let id = self.streams.get(stream)?.capture.ok_or(Error::InvalidValue)?;
         let capture = self.captures.get(&id).ok_or(Error::InvalidValue)?;
@@ -205,29 +204,29 @@ impl Work {
         result.map(|()| capture.graph_id)
     }
 
-    /// What capture a stream is in.
+    /// Returns the capture of a stream, or `None` if the stream is not captured.
     pub(crate) fn capture_info(&self, stream: StreamId) -> Result<Option<CaptureInfo>> {
         let Some(id) = self.streams.get(stream)?.capture else { return Ok(None) };
         let capture = self.captures.get(&id).ok_or(Error::CaptureInvalidated)?;
         Ok(Some(CaptureInfo { id, is_invalid: capture.is_invalid, graph: capture.graph_id }))
     }
 
-    /// Adds a graph, and gives its number.
+    /// Adds a graph and returns its number.
     pub(crate) fn add_graph(&mut self, graph: Graph) -> usize {
         self.graphs.push(Some(graph));
         self.graphs.len() - 1
     }
 
-    /// The graph with this number; while it is captured, as far as it is.
+    /// Returns the graph with this number; during its capture, the part that is captured so far.
     ///
     /// # Errors
-    /// An unknown graph is an invalid value.
+    /// Returns "invalid value" for an unknown graph.
     pub(crate) fn graph(&self, number: usize) -> Result<&Graph> {
         let growing = self.captures.values().find(|capture| capture.graph_id == number).map(|capture| &capture.graph);
         growing.or(self.graphs.get(number).and_then(Option::as_ref)).ok_or(Error::InvalidValue)
     }
 
-    /// The graph with this number, to change it.
+    /// Returns the graph with this number for modification.
     pub(crate) fn graph_mut(&mut self, number: usize) -> Result<&mut Graph> {
         let growing = self.captures.values_mut().find(|capture| capture.graph_id == number);
         match growing {
@@ -236,16 +235,15 @@ impl Work {
         }
     }
 
-    /// Ends a graph, and gives the objects that nobody holds any more.
+    /// Removes a graph and returns the user objects that lost their last reference.
     pub(crate) fn remove_graph(&mut self, number: usize) -> Result<Vec<UserObject>> {
         let graph = self.graphs.get_mut(number).and_then(Option::take).ok_or(Error::InvalidValue)?;
         let released =
             graph.user_objects.into_iter().filter_map(|(object, count)| self.release_object(object, count).ok());
-        // The borrow of `self` in the iterator ends here.
         Ok(released.flatten().collect())
     }
 
-    /// Lets go of an object; gives it where nobody holds it any more.
+    /// Releases `count` references to a user object; returns the object if none is left.
     pub(crate) fn release_object(&mut self, number: usize, count: u32) -> Result<Option<UserObject>> {
         let object = self.user_objects.get_mut(number).filter(|object| object.references >= count);
         let object = object.ok_or(Error::InvalidValue)?;
@@ -265,7 +263,7 @@ impl Work {
 mod tests {
     use super::*;
 
-    /// Work on one device with two streams beside the default one, which are numbered 1 and 2.
+    /// Creates the work of one device with its default stream and two more, numbered 1 and 2.
     fn work(lag: u64) -> Work {
         let mut work = Work::new(1, lag);
         for _ in 0..2 {

@@ -1,8 +1,8 @@
-//! Files that are known by signatures in their first bytes.
+//! Identifies binary files by signatures in their first bytes.
 
 use super::words::{self, Kind};
 
-/// Signatures at the very beginning. A text may begin with none of them.
+/// Signatures at the very beginning of a file; no text begins with one of them.
 const SIGNATURES: &[(&[u8], &Kind)] = &[
     (b"\x28\xb5\x2f\xfd", &words::ZSTD),
     (b"\xfd7zXZ\0", &words::XZ),
@@ -32,7 +32,7 @@ const SIGNATURES: &[(&[u8], &Kind)] = &[
     (b"\xcf\xfa\xed\xfe", &words::PROGRAM),
 ];
 
-/// The kind of a file by its bytes, `None` for those without a signature.
+/// Returns the kind of a file by its bytes, or `None` without a signature.
 pub(super) fn kind(head: &[u8]) -> Option<&'static Kind> {
     let signed = SIGNATURES.iter().find(|(signature, _)| head.starts_with(signature)).map(|(_, kind)| *kind);
     signed
@@ -46,17 +46,18 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static Kind> {
         .or_else(|| is_perfetto(head).then_some(&words::PERFETTO))
 }
 
-/// What a file without any signature and without text is, by names in it.
+/// Returns the kind of a binary file without a signature, by names inside it.
 pub(super) fn by_names(head: &[u8]) -> Option<&'static Kind> {
     (has(head, b"Nsight Systems") || has(head, b"QuadD")).then_some(&words::NSIGHT_SYSTEMS)
 }
 
-/// Whether bytes occur in others.
+/// Returns true if `bytes` contains `wanted`.
 pub(super) fn has(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// torch.save stores its pickle uncompressed and first, so that a snapshot in it can be seen.
+/// Returns the kind of a zip archive; torch.save stores its pickle uncompressed and first, so that a snapshot is
+/// visible.
 fn of_zip(head: &[u8]) -> &'static Kind {
     let name_len = head.get(26..28).map_or(0, |len| usize::from(u16::from_le_bytes([len[0], len[1]])));
     let name = &head[head.len().min(30)..head.len().min(30 + name_len)];
@@ -72,7 +73,7 @@ fn of_zip(head: &[u8]) -> &'static Kind {
     }
 }
 
-/// The first page of a database has the names of its tables.
+/// Returns the kind of a database, whose first page contains the names of its tables.
 fn of_database(head: &[u8]) -> &'static Kind {
     let tables: [&[u8]; 3] = [b"CUPTI_ACTIVITY", b"TARGET_INFO_", b"NVTX_EVENTS"];
     if tables.iter().any(|table| has(head, table)) { &words::NSIGHT_SYSTEMS } else { &words::DATABASE }
@@ -93,7 +94,7 @@ fn of_media(head: &[u8]) -> Option<&'static Kind> {
     }
 }
 
-/// The length of a header in JSON, and the header.
+/// Returns true for the length of a JSON header, followed by the header.
 fn is_safetensors(head: &[u8]) -> bool {
     const MOST_BYTES: u64 = 100 << 20;
     let Some((len, rest)) = head.split_first_chunk() else { return false };
@@ -102,12 +103,12 @@ fn is_safetensors(head: &[u8]) -> bool {
         && (has(rest, b"\"dtype\"") || has(rest, b"\"__metadata__\""))
 }
 
-/// Records of a length, a checksum and an event, the first of which has the version of the file.
+/// Returns true for records of a length, a checksum and an event, the first of which holds the file's version.
 fn is_tensorboard(head: &[u8]) -> bool {
     has(&head[..head.len().min(64)], b"brain.Event:")
 }
 
-/// Packets of Protocol Buffers, one after the other: a tag, a length and so many bytes.
+/// Returns true for consecutive Protocol Buffers packets: a tag, a length and that many bytes each.
 fn is_perfetto(head: &[u8]) -> bool {
     const TAG: u8 = 0x0a;
     const ENOUGH: usize = 4;
@@ -116,7 +117,7 @@ fn is_perfetto(head: &[u8]) -> bool {
         let Some((&TAG, after)) = rest.split_first() else { return rest.is_empty() && packets > 1 };
         let Some((len, after)) = varint(after) else { return false };
         let Some(&first) = after.first() else { return packets > 1 };
-        // A field has a number, and is written in one of four ways.
+        // A field has a number greater than 0 and one of four wire types.
         if len == 0 || first >> 3 == 0 || !matches!(first & 7, 0 | 1 | 2 | 5) {
             return false;
         }
@@ -128,7 +129,7 @@ fn is_perfetto(head: &[u8]) -> bool {
     true
 }
 
-/// A number of up to 28 bits, seven in a byte, and what follows it.
+/// Reads a number of up to 28 bits with seven bits per byte; also returns the bytes behind it.
 fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0;
     for (index, &byte) in bytes.iter().take(4).enumerate() {

@@ -1,8 +1,8 @@
-//! Whether keys are those of a training config, and the keys of TOML and YAML texts.
+//! Identifies training configs by their keys, and reads the keys of TOML and YAML texts.
 
 use super::words::{self, Kind};
 
-/// The keys of our own configs; a test of the whole project holds them to those that there are.
+/// Keys of our own configs; a test of the whole project compares them with the real ones.
 pub(super) const OUR_KEYS: &[&str] = &[
     "accumulation",
     "allocator",
@@ -31,10 +31,10 @@ pub(super) const OUR_KEYS: &[&str] = &[
     "sweep",
 ];
 
-/// Keys that say that Hugging Face's config describes a model.
+/// Keys that mark Hugging Face's config of a model.
 const MODEL_KEYS: &[&str] = &["model_type", "architectures"];
 
-/// Keys of `TrainingArguments`, and of the tools that have them in their own configs.
+/// Keys of `TrainingArguments`, and of tools that use the same keys in their own configs.
 const ARGUMENT_KEYS: &[&str] = &[
     "per_device_train_batch_size",
     "per_device_eval_batch_size",
@@ -57,10 +57,10 @@ const ARGUMENT_KEYS: &[&str] = &[
     "fp16",
 ];
 
-/// Keys of settings that belong to a training and describe none.
+/// Keys of settings that belong to a training but don't describe one.
 const OTHER_KEYS: &[&str] = &["zero_optimization", "train_micro_batch_size_per_gpu", "distributed_type"];
 
-/// What a table with these keys is, if it has to do with a training.
+/// Returns the kind of a table with these keys, if it belongs to a training.
 pub(super) fn kind<'a>(keys: impl Iterator<Item = &'a str> + Clone) -> Option<&'static Kind> {
     let count = |known: &[&str]| keys.clone().filter(|key| known.contains(key)).count();
     let all = keys.clone().count();
@@ -77,19 +77,21 @@ pub(super) fn kind<'a>(keys: impl Iterator<Item = &'a str> + Clone) -> Option<&'
     }
 }
 
-/// Two known keys may stand in any file; a config is about a model, or has little else.
+/// Returns true if the keys look like our own config.
+///
+/// Two known keys may occur in any file, so that a config must have a model or few other keys.
 fn is_ours(known: usize, all: usize, has_model: bool) -> bool {
     (has_model && (known >= 2 || all == 1)) || (known >= 2 && known * 2 >= all)
 }
 
-/// The outermost keys of a text in TOML or YAML, `None` for a text that is neither.
+/// Returns the outermost keys of a TOML or YAML text, or `None` for other texts.
 pub(super) fn keys_of(text: &str) -> Option<Vec<&str>> {
     const MOST_LINES: usize = 400;
     let lines = text.lines().take(MOST_LINES).filter(|line| !is_blank(line));
     let (mut keys, mut other, mut is_within) = (Vec::new(), 0_usize, false);
     for line in lines {
         match outermost(line) {
-            // What follows a `[table]` of TOML is the table's.
+            // Keys that follow a `[table]` of TOML belong to the table.
             Some(Line::Table(name)) => {
                 keys.push(name);
                 is_within = true;
@@ -106,7 +108,7 @@ pub(super) fn keys_of(text: &str) -> Option<Vec<&str>> {
 enum Line<'a> {
     Table(&'a str),
     Key(&'a str),
-    /// What belongs to the line before.
+    /// Continues the line before.
     Inner,
 }
 
@@ -125,7 +127,7 @@ fn outermost(line: &str) -> Option<Line<'_>> {
     }
     let (name, value) = line.split_once(['=', ':'])?;
     let is_toml = line.as_bytes()[name.len()] == b'=';
-    // YAML wants a blank behind the colon; a comparison and a `::` are no assignment.
+    // YAML requires a blank behind the colon; a comparison or a `::` is no assignment.
     let fits = if is_toml { !value.starts_with('=') } else { value.is_empty() || value.starts_with([' ', '\t']) };
     let name = name.trim().trim_matches(['"', '\'']);
     let name = if is_toml { name.split('.').next()? } else { name };

@@ -1,11 +1,11 @@
-//! Whose a document is, in JSON or as a pickle, by its outermost keys.
+//! Identifies documents, in JSON or as a pickle, by their outermost keys.
 
 use super::super::error::{HINT_WRITE, ImportError};
 use super::config;
 use super::outline::Outline;
 use super::words::{self, Kind};
 
-/// What a document is that was read and is no snapshot.
+/// Returns the error of a document that could be read and is no snapshot.
 pub(in super::super) fn other_data(outline: &Outline, is_json: bool) -> ImportError {
     let known = if is_json { json_kind(outline) } else { pickle_kind(outline) };
     known.map_or_else(|| unknown(outline, is_json), ImportError::from)
@@ -17,7 +17,7 @@ fn unknown(outline: &Outline, is_json: bool) -> ImportError {
     ImportError::new(code, message, HINT_WRITE)
 }
 
-/// The kind of a JSON document, as far as it was seen.
+/// Returns the kind of a JSON document, as far as its outline shows it.
 pub(super) fn json_kind(outline: &Outline) -> Option<&'static Kind> {
     match outline {
         Outline::Table(_) => of_table(outline),
@@ -27,10 +27,10 @@ pub(super) fn json_kind(outline: &Outline) -> Option<&'static Kind> {
     }
 }
 
-/// What torch.save wrote up to torch 1.5 begins with a pickle of this number.
+/// Magic number of torch.save up to torch 1.5, which begins its file with a pickle of this number.
 const TORCH_MAGIC: f64 = 0x1950_a86a_20f9_469c_fc6c_u128 as f64;
 
-/// Pickles of others are many and various; these few are PyTorch's.
+/// Returns the kind of a pickle; only those that PyTorch writes are known.
 fn pickle_kind(outline: &Outline) -> Option<&'static Kind> {
     match outline {
         Outline::Table(_) if is_of_memory_stats(outline) => Some(&words::MEMORY_STATS),
@@ -41,7 +41,7 @@ fn pickle_kind(outline: &Outline) -> Option<&'static Kind> {
     }
 }
 
-/// Tables that have all of these keys are of this kind.
+/// Kinds of tables by keys, all of which must be present.
 const TABLES: &[(&[&str], &Kind)] = &[
     (&["schemaVersion", "traceEvents"], &words::TORCH_TRACE),
     (&["schemaVersion", "deviceProperties"], &words::TORCH_TRACE),
@@ -62,7 +62,7 @@ const TABLES: &[(&[&str], &Kind)] = &[
     (&["findings", "runs"], &words::OWN_REPORT),
     (&["ranks", "outliers"], &words::OWN_REPORT),
     (&["message", "documentation_url"], &words::DOWNLOAD_ERROR),
-    // A snapshot without the segments or devices that make it one.
+    // Tables from a snapshot without its top level.
     (&["action", "addr"], &words::PART),
     (&["address", "total_size"], &words::PART),
 ];
@@ -78,7 +78,9 @@ fn of_table(outline: &Outline) -> Option<&'static Kind> {
     })
 }
 
-/// The counters are flat, `allocated_bytes.all.current`, or nested as `memory_stats_as_nested_dict` has them.
+/// Returns true for counters of `torch.cuda.memory_stats`.
+///
+/// They are flat, as in `allocated_bytes.all.current`, or nested as from `memory_stats_as_nested_dict`.
 fn is_of_memory_stats(outline: &Outline) -> bool {
     const NESTED: &[&str] = &["allocated_bytes", "active_bytes", "reserved_bytes", "num_alloc_retries", "num_ooms"];
     const FLAT: &[&str] = &["allocated_bytes.all.current", "allocated_bytes.all.peak", "active_bytes.all.current"];
@@ -100,7 +102,7 @@ fn of_list(outline: &Outline) -> Option<&'static Kind> {
     }
 }
 
-/// Events or blocks, or a list of them for each device.
+/// Returns true for events, blocks or frames, or a list of them per device.
 fn is_part(outline: &Outline) -> bool {
     let is_row = |item: &Outline| {
         *item == Outline::Part
@@ -112,7 +114,8 @@ fn is_part(outline: &Outline) -> bool {
     items.iter().any(is_row) || items.iter().any(|item| item.items().first().is_some_and(is_row))
 }
 
-/// What `export_memory_timeline` writes: rows of time, action, bytes and category, or times beside sizes.
+/// Returns true for the output of `export_memory_timeline`: rows of time, action, bytes and category, or times and
+/// sizes.
 ///
 /// Source: `torch/profiler/_memory_profiler.py`; there are four actions and eight categories.
 fn is_of_timeline(outline: &Outline) -> bool {
@@ -129,7 +132,7 @@ fn is_of_timeline(outline: &Outline) -> bool {
     };
     let Outline::List(items, len) = outline else { return false };
     let (last, rows) = items.split_last().map_or((None, items.as_slice()), |(last, rows)| (Some(last), rows));
-    // The last row may be cut off.
+    // The last row may be truncated.
     if last.is_some() && rows.iter().all(is_row) && (!rows.is_empty() || items.iter().all(is_row)) {
         return true;
     }

@@ -1,29 +1,29 @@
-//! The first bytes of a file, kept so that it can be said what a file is that can't be read.
+//! Keeps the first bytes of a file, which the rules for unreadable files inspect.
 
 use std::borrow::Cow;
 
-/// So many bytes are kept; every rule has to do with them.
+/// Number of bytes that are kept.
 pub(in super::super) const HEAD_BYTES: usize = 64 << 10;
 
-/// The first bytes of a file or of what is wrapped in it.
+/// First bytes of a file or of the content of a container.
 #[derive(Debug, Default)]
 pub(in super::super) struct Head {
     bytes: Vec<u8>,
 }
 
 impl Head {
-    /// Keeps what there is room for.
+    /// Keeps the bytes that still fit.
     pub(in super::super) fn push(&mut self, bytes: &[u8]) {
         let room = HEAD_BYTES - self.bytes.len();
         self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// Whether no more bytes are kept.
+    /// Returns true if no more bytes fit.
     pub(in super::super) fn is_full(&self) -> bool {
         self.bytes.len() == HEAD_BYTES
     }
 
-    /// Whether an editor would show it as text.
+    /// Returns true if an editor would show the bytes as text.
     pub(in super::super) fn is_text(&self) -> bool {
         self.text().is_some()
     }
@@ -32,9 +32,9 @@ impl Head {
         &self.bytes
     }
 
-    /// The head as text, `None` for what no editor would show as such.
+    /// Decodes the bytes as text; returns `None` for binary data.
     ///
-    /// Windows' shells write UTF-16, logs have escapes and a stray byte now and then.
+    /// Windows shells write UTF-16, and logs contain escape sequences and a stray byte now and then.
     pub(super) fn text(&self) -> Option<Cow<'_, str>> {
         let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.bytes);
         let of_pairs = |wide: fn([u8; 2]) -> u16| {
@@ -51,7 +51,7 @@ impl Head {
     }
 }
 
-/// Whether a character has no place in a text: a terminal's control characters have one.
+/// Returns true for characters that text files don't contain; a terminal's control characters are allowed.
 fn is_odd(c: char) -> bool {
     c == char::REPLACEMENT_CHARACTER
         || (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\x07' | '\x08' | '\x0c' | '\x1b'))

@@ -1,7 +1,8 @@
-//! What a file is that is no snapshot, and what to do with it.
+//! Tells what a file is that is no snapshot, and what the user can do with it.
 //!
-//! Nothing here refuses a file: it is asked only after the importer could not read one.
-//! The rules go by content, never by a file's name, and look at no more than its first bytes.
+//! These rules refuse no file: they are asked only after the importer failed to read one.
+//! They go by content, never by a file's name, and inspect only its first bytes. The one exception is the words of an
+//! out-of-memory error, which are searched for in later bytes, too.
 
 mod binary;
 mod config;
@@ -19,27 +20,25 @@ pub(super) use outline::{MOST_ITEMS, MOST_KEYS, MOST_LEVELS, Outline};
 use super::error::{HINT_WRITE, ImportError};
 use crate::pickle;
 
-/// What is said of a file without content.
+/// Returns the error of a file without content.
 pub(super) fn empty() -> ImportError {
     (&words::EMPTY).into()
 }
 
-/// What a file was read as when it could not be read any further.
+/// Form in which a file was read until its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A pickle.
     Pickle,
-    /// JSON.
     Json,
-    /// A page of HTML.
+    /// HTML page.
     Page,
-    /// Nothing that is known.
+    /// None of these.
     Unknown,
 }
 
-/// What a file is that could not be read: `error` stands where nothing better is known.
+/// Returns the error that tells what an unreadable file is, or `error` if nothing better is known.
 ///
-/// `mentions_oom` is whether the error of a device that ran out of memory stands in the file.
+/// `mentions_oom` says whether the file contains the words of an out-of-memory error.
 pub(super) fn explained(head: &Head, form: Form, mentions_oom: bool, error: ImportError) -> ImportError {
     if let Some(kind) = binary::kind(head.bytes()) {
         return kind.into();
@@ -52,29 +51,31 @@ pub(super) fn explained(head: &Head, form: Form, mentions_oom: bool, error: Impo
     }
 }
 
-/// What the file is, if its first bytes leave no doubt; asked where a wrapping is damaged.
+/// Returns what the file is if its first bytes leave no doubt, for files whose container is damaged.
 pub(super) fn known(head: &Head, form: Form) -> Option<ImportError> {
     let kind = binary::kind(head.bytes());
     let of_json = || document::json_kind(&Outline::of_json(head.bytes()));
     kind.or_else(|| if form == Form::Json { of_json() } else { None }).map(ImportError::from)
 }
 
-/// Whether JSON of which this is the beginning can't become a snapshot, so that nobody needs to read the rest.
+/// Returns true if JSON with this beginning is a trace of torch.profiler and can't become a snapshot.
 ///
-/// Traces of profilers may have gigabytes.
+/// The rest is not read then, because such traces may have gigabytes.
 pub(super) fn is_trace(head: &Head) -> bool {
     document::json_kind(&Outline::of_json(head.bytes())).is_some_and(|kind| kind.code == words::TORCH_TRACE.code)
 }
 
-/// Whether the words of the error stand in these bytes.
+/// Returns true if the bytes contain the words of an out-of-memory error.
 pub(super) fn mentions_oom(bytes: &[u8]) -> bool {
     text::OOM_WORDS.iter().any(|words| binary::has(bytes, words.as_bytes()))
 }
 
-/// The most bytes by which the words of the error may reach into the next ones.
+/// Number of bytes to keep from a chunk, because the words of the error may continue in the next one.
 pub(super) const OOM_OVERLAP: usize = 24;
 
-/// A pickle of protocol 0 or 1 begins with a bracket, and so may a text.
+/// Explains a file that begins like a pickle.
+///
+/// Pickles of protocols 0 and 1 begin with a bracket, and so may a text.
 fn of_pickle(head: &Head, mentions_oom: bool, error: ImportError) -> ImportError {
     if head.bytes().starts_with(b"\x80") {
         return error;
@@ -124,7 +125,7 @@ fn unknown(bytes: &[u8]) -> ImportError {
     ImportError::new("unknown-file", message, HINT_WRITE)
 }
 
-/// A pickle of protocol 0 may begin with the object that it asks for: `cos\nsystem\n`.
+/// Explains a pickle of protocol 0 that begins with the requested object: `cos\nsystem\n`.
 fn of_old_pickle(bytes: &[u8]) -> Option<ImportError> {
     let mut lines = bytes.strip_prefix(b"c")?.splitn(3, |&byte| byte == b'\n');
     let (module, name, rest) = (lines.next()?, lines.next()?, lines.next()?);

@@ -1,44 +1,42 @@
-//! The outermost levels of a document: enough to say whose it is.
+//! Outlines of documents: their outermost levels, by which they are identified.
 
-/// A value, with what it holds to a depth of a few levels.
+/// Value with its contents to a depth of a few levels.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) enum Outline {
-    /// A table, by the names of its keys.
+    /// Table, by the names of its keys.
     Table(Vec<String>),
-    /// A list, its first items and how many it has, as far as they were seen.
+    /// First items of a list, and the number of its items, as far as they were read.
     List(Vec<Outline>, usize),
-    /// A number.
     Number(f64),
-    /// A text, or its beginning.
+    /// Text, or its beginning.
     Text(String),
-    /// A part of a snapshot: a row, or a list of rows.
+    /// Part of a snapshot: a row, or a list of rows.
     Part,
-    /// Anything else.
     Other,
 }
 
-/// So many levels are looked at.
+/// Maximum number of levels inspected.
 pub(in super::super) const MOST_LEVELS: usize = 4;
-/// So many items of a list are kept.
+/// Maximum number of items kept per list.
 pub(in super::super) const MOST_ITEMS: usize = 8;
-/// So many keys of a table are kept.
+/// Maximum number of keys kept per table.
 pub(in super::super) const MOST_KEYS: usize = 256;
 
 impl Outline {
-    /// The outline of a JSON text, of which the end may be missing.
+    /// Builds the outline of a JSON text that may be truncated.
     ///
-    /// It forgives what a parser would not, such as comments: whoever asks has a text that could not be read.
-    /// Linear in the text.
+    /// It accepts errors that a parser rejects, such as comments, because the text could not be read anyway.
+    /// Its time is linear in the length of the text.
     pub(in super::super) fn of_json(text: &[u8]) -> Self {
         Scan { text, at: 0 }.value(0)
     }
 
-    /// Whether it is a table with all of these keys.
+    /// Returns true for a table with all of these keys.
     pub(super) fn has(&self, wanted: &[&str]) -> bool {
         matches!(self, Self::Table(keys) if wanted.iter().all(|&name| keys.iter().any(|key| key == name)))
     }
 
-    /// How many of these keys a table has.
+    /// Returns how many of these keys a table has.
     pub(super) fn count(&self, wanted: &[&str]) -> usize {
         match self {
             Self::Table(keys) => keys.iter().filter(|key| wanted.contains(&key.as_str())).count(),
@@ -46,7 +44,7 @@ impl Outline {
         }
     }
 
-    /// The first items of a list.
+    /// Returns the first items of a list.
     pub(super) fn items(&self) -> &[Self] {
         match self {
             Self::List(items, _) => items,
@@ -54,7 +52,7 @@ impl Outline {
         }
     }
 
-    /// The value in words; a JSON object is called what Python calls it.
+    /// Describes the value; a JSON object is called a dictionary, as in Python.
     pub(super) fn in_words(&self) -> String {
         match self {
             Self::Table(keys) if keys.is_empty() => "an empty dictionary".to_owned(),
@@ -78,7 +76,7 @@ impl Outline {
     }
 }
 
-/// `7 lists`; the number is left out where more may follow.
+/// Formats a count and its noun: `1 list`, `7 lists`.
 fn plural(count: usize, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{} {many}", crate::base::format::count(count as u64)) }
 }
@@ -168,13 +166,13 @@ impl Scan<'_> {
         }
     }
 
-    /// What is no JSON ends the scan: nothing after it means anything.
+    /// Ends the scan, because nothing after invalid JSON can be interpreted.
     fn given_up(&mut self, found: Outline) -> Outline {
         self.at = self.text.len();
         found
     }
 
-    /// The text behind a quote, up to the next one; escapes stay as they are.
+    /// Reads the text behind a quote up to the next one; escapes are not decoded.
     fn string(&mut self) -> String {
         const LONGEST: usize = 80;
         let start = self.at + 1;
@@ -205,7 +203,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Passes over white space and comments.
+    /// Skips white space and comments.
     fn skip_blanks(&mut self) {
         loop {
             let rest = &self.text[self.at..];
@@ -221,7 +219,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Passes over a bracket and all that it holds.
+    /// Skips a bracket and its contents.
     fn skip_nested(&mut self) {
         let mut open = 0_usize;
         while let Some(&byte) = self.text.get(self.at) {

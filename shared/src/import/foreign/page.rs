@@ -1,10 +1,10 @@
-//! Pages of HTML and other files that begin with an angle bracket.
+//! Identifies HTML pages and other files that begin with an angle bracket.
 
 use super::super::error::ImportError;
 use super::super::html::HINT_PAGE;
 use super::words::{self, Kind};
 
-/// Marks in a page's text, all of one row; the first row that fits counts.
+/// Kinds of pages by words, all of which must be present; the first row that matches counts.
 const MARKS: &[(&[&str], &Kind)] = &[
     (&["<title>gpu memory timeline html</title>"], &words::TIMELINE_PAGE),
     (&["let alloc_data ="], &words::OLD_TRACE_PLOT),
@@ -35,14 +35,14 @@ const MARKS: &[(&[&str], &Kind)] = &[
     (&["<title>page not found"], &words::DOWNLOAD_ERROR),
 ];
 
-/// What a page without a snapshot is.
+/// Returns the error of a page without a snapshot.
 pub(super) fn explained(text: &str) -> ImportError {
     let lower = text.to_ascii_lowercase();
     let known = MARKS.iter().find(|(marks, _)| marks.iter().all(|mark| lower.contains(mark))).map(|(_, kind)| *kind);
     known.or_else(|| of_markup(&lower)).map_or_else(|| unknown(text, &lower), ImportError::from)
 }
 
-/// Other languages with angle brackets.
+/// Identifies other languages with angle brackets.
 fn of_markup(text: &str) -> Option<&'static Kind> {
     let start = text.trim_start();
     let is_html = start.starts_with("<!doctype html") || start.contains("<html");
@@ -64,7 +64,7 @@ fn unknown(text: &str, lower: &str) -> ImportError {
     ImportError::new("page-without-a-snapshot", message, HINT_PAGE)
 }
 
-/// What stands between the tags of the title; `lower` is the text in lower case, byte for byte.
+/// Returns the text between the title's tags; `lower` is the page in lower case, byte for byte.
 fn title<'a>(text: &'a str, lower: &str) -> Option<&'a str> {
     let tag = lower.find("<title")?;
     let start = tag + lower[tag..].find('>')? + 1;

@@ -1,4 +1,4 @@
-//! Files that people bring by mistake, each in a few lines, and the words for them.
+//! Tests the errors for files that people open by mistake, each in a few lines.
 
 use super::super::{ImportError, Importer, import};
 use super::words;
@@ -18,7 +18,7 @@ fn in_chunks(bytes: &[u8], size: usize) -> ImportError {
     pushed.and_then(|()| importer.finish()).expect_err("it is no snapshot")
 }
 
-/// The file is called by this code, in chunks of any size and in gzip too.
+/// Checks the code of a file's error, in chunks of any size and in gzip.
 #[track_caller]
 fn check(bytes: impl AsRef<[u8]>, code: &str) {
     let bytes = bytes.as_ref();
@@ -75,7 +75,7 @@ fn pages_without_a_snapshot() {
     check("<script>import {add_local_files} from \"MemoryViz.js\"\nconst local_files = []</script>", "memory-viz-page");
     check("<!DOCTYPE html><html><link href=\"https://github.githubassets.com/x\">", "web-page");
     check("<html><body>nothing</body></html>", "page-without-a-snapshot");
-    // A page with something else in base64.
+    // A page with other data in base64.
     check(
         "<script>[{\"base64\": \"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlE\"}]</script>",
         "page-without-a-snapshot",

@@ -1,9 +1,9 @@
-//! Plain texts: pointers, logs, configs, tables, scripts.
+//! Identifies plain texts: pointers, logs, configs, tables, scripts.
 
 use super::config;
 use super::words::{self, Kind};
 
-/// What a text is that has a form of its own; `mentions_oom` where the error of running out stands in the whole file.
+/// Returns the kind of a text; `mentions_oom` says whether the whole file contains an out-of-memory error.
 pub(super) fn kind(text: &str, mentions_oom: bool) -> Option<&'static Kind> {
     let text = text.trim_start();
     pointer(text)
@@ -18,11 +18,11 @@ pub(super) fn kind(text: &str, mentions_oom: bool) -> Option<&'static Kind> {
         .or_else(|| is_table(text).then_some(&words::CSV))
 }
 
-/// The words that PyTorch and its relatives have for running out of a device's memory.
+/// Words of out-of-memory errors in PyTorch and related projects.
 pub(super) const OOM_WORDS: &[&str] =
     &["CUDA out of memory", "HIP out of memory", "XPU out of memory", "OutOfMemoryError"];
 
-/// A few lines that stand in a repository for a large file.
+/// Identifies the few lines that stand for a large file in a repository.
 fn pointer(text: &str) -> Option<&'static Kind> {
     let first = text.lines().next()?.trim_end();
     let is_lfs = ["version https://git-lfs.github.com/spec/", "version https://hawser.github.com/spec/"];
@@ -36,7 +36,7 @@ fn pointer(text: &str) -> Option<&'static Kind> {
     is_dvc.then_some(&words::DVC)
 }
 
-/// What a server said instead of sending the file.
+/// Identifies a server's error message that was saved in place of the file.
 fn download_error(text: &str) -> Option<&'static Kind> {
     const LONGEST: usize = 400;
     const STARTS: &[&str] = &[
@@ -86,13 +86,13 @@ fn is_log(text: &str) -> bool {
     lines.next().is_some_and(is_record) && lines.next().is_some_and(is_record)
 }
 
-/// Whether a text is keys and values, whatever they are about.
+/// Returns true for a text of keys and values, whatever their subject.
 fn is_settings(text: &str) -> bool {
     let has_table = text.lines().any(|line| line.starts_with('[') && line.trim_end().ends_with(']'));
     config::keys_of(text).is_some_and(|keys| has_table || keys.len() > 1)
 }
 
-/// Whether lines have the same number of the same separator, with a word or a number between.
+/// Returns true if all lines have equally many of the same separator, with a few words in between.
 fn is_table(text: &str) -> bool {
     const LINES: usize = 10;
     const MOST_WORDS: usize = 3;

@@ -1,15 +1,15 @@
-//! What is said of each kind of file that people bring by mistake: what it is, and what to do.
+//! Texts for each kind of file that people open by mistake: what it is, and what to do.
 
 use super::super::error::{HINT_WRITE, ImportError};
 
-/// A kind of file that is no snapshot.
+/// Kind of file that is no snapshot.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kind {
-    /// A word for programs, which never changes.
+    /// Stable code for programs.
     pub(super) code: &'static str,
-    /// What the file is: one sentence without its full stop.
+    /// One sentence without its full stop that says what the file is.
     pub(super) message: &'static str,
-    /// What to do: a short sentence.
+    /// Short sentence that says what to do.
     pub(super) hint: &'static str,
 }
 
@@ -23,13 +23,13 @@ macro_rules! kinds {
     ($($name:ident = $code:literal, $message:literal, $hint:expr;)*) => {
         $(pub(super) const $name: Kind = Kind { code: $code, message: $message, hint: $hint };)*
 
-        /// All of them, for the tests of the words.
+        /// All kinds, for the tests of the texts.
         #[cfg(test)]
         pub(super) const ALL: &[Kind] = &[$($name),*];
     };
 }
 
-/// The two lines that record a snapshot of an error.
+/// Advice to record a snapshot of an out-of-memory error.
 const HINT_RECORD: &str = "Record one: call torch.cuda.memory._record_memory_history() before the training, and \
      torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") after the error.";
 const HINT_SOURCE: &str = "Open the snapshot that it was made from.";
@@ -37,7 +37,7 @@ const HINT_WHOLE: &str = "Open the whole file that torch.cuda.memory._dump_snaps
 const HINT_UNPACK: &str = "Unpack it, then open the snapshot in it.";
 
 kinds! {
-    // What stands in for the file, or came in its place.
+    // Files that stand in for another file or were downloaded in its place.
     GIT_LFS = "git-lfs-pointer", "This is a Git LFS pointer, not the file that it stands for",
         "Run git lfs pull in the repository, then open the file again.";
     GIT_ANNEX = "git-annex-pointer", "This is a git-annex pointer, not the file that it stands for",
@@ -59,7 +59,7 @@ kinds! {
     SIGN_IN_PAGE = "web-page", "This is a page that asks to sign in, not the file itself",
         "Download the file in a browser in which you are signed in.";
 
-    // What PyTorch writes beside snapshots.
+    // Other files that PyTorch writes.
     TORCH_TRACE = "profiler-trace", "This is a trace of torch.profiler, not a memory snapshot",
         "Open it in ui.perfetto.dev; snapshots are written by torch.cuda.memory._dump_snapshot(\"snapshot.pickle\").";
     CHROME_TRACE = "profiler-trace", "This is a trace of a profiler, not a memory snapshot",
@@ -80,7 +80,7 @@ kinds! {
         "Write it as a plain pickle: pickle.dump(torch.load(\"FILE\"), open(\"snapshot.pickle\", \"wb\")).";
     PART = "part-of-a-snapshot", "This is a part that was taken out of a snapshot, not a whole one", HINT_WHOLE;
 
-    // What other tools write.
+    // Files of other tools.
     ALLOCATION_TABLE = "allocation-table", "This is a table of allocations that another viewer made from a snapshot",
         HINT_SOURCE;
     OWN_REPORT = "snapscope-report", "This is a report that Snapscope made from a snapshot", HINT_SOURCE;
@@ -100,7 +100,7 @@ kinds! {
     TENSORBOARD = "tensorboard-log", "This is an event file of TensorBoard, not a memory snapshot", HINT_WRITE;
     DATABASE = "database", "This is an SQLite database, not a memory snapshot", HINT_WRITE;
 
-    // What belongs to a training.
+    // Files that belong to a training.
     CONFIG = "training-config", "This is a training config, not a memory snapshot",
         "Open it in Jobs, or run snapscope repro with it, and a snapshot of that training is recorded.";
     TRAINING_ARGUMENTS = "training-arguments", "These are training arguments, not a memory snapshot",
@@ -124,7 +124,7 @@ kinds! {
     CSV = "text-table", "This is a table in a text file, not a memory snapshot", HINT_WRITE;
     TEXT = "text", "This is a text file, not a memory snapshot", HINT_WRITE;
 
-    // What is to be unpacked first, and pictures.
+    // Files that have to be unpacked first, and pictures.
     ZIP = "archive", "This is a zip archive", HINT_UNPACK;
     TAR = "archive", "This is a tar archive", HINT_UNPACK;
     SEVEN_ZIP = "archive", "This is a 7-Zip archive", HINT_UNPACK;

@@ -1,23 +1,21 @@
-//! What each layer leaves, and why a layer may not stand where it does.
+//! Computes the output shape of each layer, and reports layers that do not fit their input.
 
 use super::{Cnn, CnnLayer, Conv, Fault, Window};
 
-/// What a layer leaves of a sample.
+/// Shape of a sample between two layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Features {
-    /// A square image.
     Image {
-        /// Its channels.
         channels: u64,
-        /// Its height and width, in pixels.
+        /// Height and width, in pixels.
         size: u64,
     },
-    /// Features without an order.
+    /// Features without spatial order.
     Vector(u64),
 }
 
 impl Features {
-    /// Numbers of a sample.
+    /// Returns the number of elements in a sample.
     pub fn count(self) -> u128 {
         match self {
             Self::Image { channels, size } => u128::from(channels) * u128::from(size) * u128::from(size),
@@ -34,11 +32,11 @@ impl Features {
 }
 
 impl Cnn {
-    /// The images, then what each layer leaves.
+    /// Returns the shape of the images and of the output of each layer.
     ///
     /// # Panics
     ///
-    /// A layer does not fit, which no config that was resolved has.
+    /// Panics if a layer does not fit, which no resolved config has.
     pub fn features(&self) -> Vec<Features> {
         let mut features = vec![self.images()];
         for layer in &self.layers {
@@ -48,16 +46,16 @@ impl Cnn {
         features
     }
 
-    /// What the first layer reads.
+    /// Returns the shape of the images.
     pub(in crate::job) const fn images(&self) -> Features {
         Features::Image { channels: self.input_channels, size: self.image_size }
     }
 
-    /// The classes that the last layer tells apart.
+    /// Returns the number of classes.
     ///
     /// # Panics
     ///
-    /// As [`Cnn::features`].
+    /// Panics as [`Cnn::features`] does.
     pub fn classes(&self) -> u64 {
         match self.features().last() {
             Some(Features::Vector(classes)) => *classes,
@@ -67,7 +65,7 @@ impl Cnn {
 }
 
 impl CnnLayer {
-    /// What the layer leaves of what it reads.
+    /// Returns the shape after the layer.
     pub(in crate::job) fn after(&self, before: Features) -> Result<Features, Fault> {
         match (*self, before) {
             (Self::Conv(conv), Features::Image { channels, size }) => conv.after(channels, size),
@@ -93,12 +91,12 @@ impl CnnLayer {
         }
     }
 
-    /// Whether backward reads what the layer leaves, so that nothing may overwrite it.
+    /// Returns true if backward reads the output of the layer, so that nothing may overwrite it.
     pub(in crate::job) const fn keeps_its_output(&self) -> bool {
         matches!(self, Self::Relu { .. } | Self::Sigmoid | Self::Tanh)
     }
 
-    /// Whether the layer hands on the very memory that it reads.
+    /// Returns true if the output of the layer is the same memory as its input.
     pub(in crate::job) fn hands_on(&self) -> bool {
         matches!(self, Self::Flatten) || matches!(self, Self::Dropout(probability) if *probability == 0.0)
     }
@@ -120,7 +118,7 @@ impl Conv {
 }
 
 impl Window {
-    /// Height and width of what is left of an image: the places where the window lies within it and its padding.
+    /// Returns the output's height and width: the number of positions at which the window lies within the padded image.
     fn after(&self, size: u64, dilation: u64) -> Result<u64, Fault> {
         let padded = size + 2 * self.padding;
         let reach = dilation * (self.kernel - 1) + 1;

@@ -1,4 +1,4 @@
-//! Layers as texts: a name, its numbers in order, then options and flags in any order.
+//! Parses a layer from its text: a name, numbers in a fixed order, then options and flags in any order.
 //!
 //! ```text
 //! conv 64 3 stride 2 no_bias
@@ -9,12 +9,12 @@ use super::super::nearest::did_you_mean;
 use super::super::problem::excerpt;
 use super::{CnnLayer, Conv, Window};
 
-/// What is wrong with a layer, and what to write.
+/// Error of a layer: what is wrong, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::job) struct Fault {
-    /// What is wrong, without a full stop.
+    /// Sentence without a full stop.
     pub(in crate::job) message: String,
-    /// What to write, without a full stop.
+    /// Sentence without a full stop.
     pub(in crate::job) hint: String,
 }
 
@@ -24,14 +24,14 @@ impl Fault {
     }
 }
 
-/// How a kind of layer is written.
+/// Syntax of a kind of layer.
 struct Form {
     name: &'static str,
-    /// What its numbers are, in order.
+    /// Names of the required numbers, in order.
     numbers: &'static [&'static str],
-    /// What may follow them with a number of its own.
+    /// Names of the options, each followed by a number.
     options: &'static [&'static str],
-    /// What may follow them alone.
+    /// Names of the flags.
     flags: &'static [&'static str],
     example: &'static str,
 }
@@ -59,16 +59,16 @@ const FORMS: &[Form] = &[
     Form { name: "linear", numbers: &["FEATURES"], options: &[], flags: &["no_bias"], example: "linear 1000" },
 ];
 
-/// The most that a number of a layer may be: no published model has as much.
+/// Largest number in a layer: no published model has as much.
 const MOST: u64 = 1 << 20;
 
 impl CnnLayer {
-    /// The names that layers have, in the order of the reference.
+    /// Returns the names of all layers, in the order of the reference.
     pub(in crate::job) fn names() -> impl Iterator<Item = &'static str> + Clone {
         FORMS.iter().map(|form| form.name)
     }
 
-    /// Reads a layer.
+    /// Parses a layer.
     pub(in crate::job) fn parse(text: &str) -> Result<Self, Fault> {
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default();
@@ -82,13 +82,13 @@ impl CnnLayer {
 }
 
 impl Form {
-    /// What may be written, such as `write `relu inplace`…`.
+    /// Returns a hint with an example, such as "write for example `relu inplace`".
     fn hint(&self) -> String {
         format!("write for example `{}`", self.example)
     }
 }
 
-/// The words behind a layer's name.
+/// Words after the name of a layer.
 struct Words<'a> {
     form: &'static Form,
     numbers: Vec<&'a str>,
@@ -117,7 +117,7 @@ impl<'a> Words<'a> {
         Ok(read)
     }
 
-    /// A word that is neither an option nor a flag of the layer.
+    /// Returns the error for a word that is neither an option nor a flag of the layer.
     fn unknown(&self, word: &str) -> Fault {
         let known = self.form.options.iter().chain(self.form.flags).copied();
         let hint = did_you_mean(word, known).unwrap_or_else(|| self.form.hint());
@@ -147,7 +147,7 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// The window of a pool, whose stride is its kernel where nothing else is said.
+    /// Returns the window of a pool, whose stride defaults to its kernel.
     fn window(&self) -> Result<Window, Fault> {
         let kernel = self.number(0)?;
         let padding = self.padding()?;
@@ -171,7 +171,7 @@ impl<'a> Words<'a> {
         self.text_of("padding").map_or(Ok(0), |text| self.whole("padding", text, 0))
     }
 
-    /// The number of an option; of two of a name the last counts.
+    /// Returns the number of an option; if an option is given twice, the last one counts.
     fn text_of(&self, name: &str) -> Option<&'a str> {
         self.options.iter().rev().find(|(option, _)| *option == name).map(|(_, text)| *text)
     }
@@ -200,7 +200,7 @@ impl<'a> Words<'a> {
 mod tests {
     use super::*;
 
-    /// A layer's text comes back as the shortest that says the same.
+    /// Checks that a text parses, and that the layer is written as `shortest`.
     #[track_caller]
     fn check(text: &str, shortest: &str) {
         let layer = CnnLayer::parse(text).unwrap();

@@ -1,9 +1,9 @@
-//! The sizes of all batches of a job, drawn the same way by the recorder and by the comparison with Python.
+//! Draws the sizes of all batches of a job; the recorder and the comparison with Python use the same algorithm.
 //!
 //! ```text
 //! samples = 10, batch = 4       4 4 2 | 4 4 2 | 4 ...
 //! and drop_last                 4 4   | 4 4   | 4 ...
-//! and longest_first             the largest of all batches changes places with the first
+//! and longest_first             the largest of all batches is swapped with the first
 //! ```
 
 use std::cmp::Reverse;
@@ -11,17 +11,16 @@ use std::cmp::Reverse;
 use super::Spread;
 use crate::job::{Job, Model};
 
-/// How large a batch is.
+/// Size of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchSize {
-    /// Its samples.
     pub samples: u64,
-    /// Tokens of each sample; height and width of images where the model takes any.
+    /// Tokens of each sample, or height and width of the images for residual networks; 1 for other models.
     pub length: u64,
 }
 
 impl Job {
-    /// The longest samples that a batch can have; see [`BatchSize::length`].
+    /// Returns the largest [`BatchSize::length`] of a batch.
     pub const fn longest(&self) -> u64 {
         match &self.model {
             Model::ResNet(resnet) => resnet.image_size,
@@ -29,7 +28,7 @@ impl Job {
         }
     }
 
-    /// The micro batches of the whole training, in their order.
+    /// Returns the micro batches of the whole training, in order.
     pub fn training_batches(&self) -> Vec<BatchSize> {
         let count = usize::try_from(self.steps * self.accumulation).unwrap_or(usize::MAX);
         let mut dice = SplitMix64(self.data.seed);
@@ -55,7 +54,7 @@ impl Job {
         sizes
     }
 
-    /// The batches of one evaluation, the same each time; all have as many samples.
+    /// Returns the batches of one evaluation, which are the same each time; all have the same number of samples.
     pub fn evaluation_batches(&self) -> Vec<BatchSize> {
         let Some(evaluation) = self.evaluation else { return Vec::new() };
         let mut dice = SplitMix64(!self.data.seed);
@@ -71,9 +70,9 @@ impl Job {
 }
 
 impl Spread {
-    /// A size up to `most`, from 64 random bits.
+    /// Draws a size up to `most` from 64 random bits.
     fn draw(self, random: u64, most: u64) -> u64 {
-        // From 0 to below 1. Products are exact to the last bit in any language; powers and logarithms are not.
+        // In [0, 1). Products are rounded the same way in any language; powers and logarithms are not.
         let share = (random >> 11) as f64 / (1_u64 << 53) as f64;
         let between = |least: u64, share: f64| least + (share * (most - least + 1) as f64) as u64;
         match self {
@@ -84,7 +83,7 @@ impl Spread {
     }
 }
 
-/// SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", with Vigna's constants.
+/// SplitMix64. Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", with Vigna's constants.
 struct SplitMix64(u64);
 
 impl SplitMix64 {

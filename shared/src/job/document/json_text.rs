@@ -1,4 +1,4 @@
-//! JSON into values.
+//! Parses JSON into values.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use super::super::problem::{Place, Problem, excerpt};
 use super::{Budget, Value};
 
-/// Reads JSON; duplicate keys are refused, which serde_json's own values would overwrite.
+/// Parses JSON; duplicate keys are refused, which serde_json's own values would overwrite.
 pub(super) fn parse(text: &str) -> Result<Value, Problem> {
     let budget = RefCell::new(Budget::new());
     let mut json = serde_json::Deserializer::from_str(text);
@@ -22,7 +22,7 @@ pub(super) fn parse(text: &str) -> Result<Value, Problem> {
     })
 }
 
-/// Reads one value at a depth.
+/// Deserializer of one value at a depth.
 #[derive(Clone, Copy)]
 struct Seed<'a> {
     budget: &'a RefCell<Budget>,

@@ -1,4 +1,4 @@
-//! Documents: what TOML, YAML and JSON have in common, read within bounds.
+//! Reads TOML, YAML and JSON documents into one type of value, within bounds.
 
 mod json_text;
 mod places;
@@ -15,35 +15,34 @@ pub(super) enum Value {
     Null,
     Bool(bool),
     Whole(i64),
-    /// Also whole numbers that 64 bits can't hold.
+    /// Also holds whole numbers that do not fit into 64 bits.
     Real(f64),
     Text(String),
     List(Vec<Value>),
     Table(Vec<(String, Value)>),
 }
 
-/// The languages that a config can be written in.
+/// Languages in which a config can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// TOML 1.1.
     Toml,
     /// YAML 1.2 with its core schema.
     Yaml,
-    /// JSON.
     Json,
 }
 
-/// The longest text of a config, in bytes: a Hugging Face config with thousands of labels has a tenth of it.
+/// Longest text of a config, in bytes: a Hugging Face config with thousands of labels has a tenth of it.
 const MOST_BYTES: usize = 1 << 20;
 
-/// The most values of a document, those that YAML's aliases repeat included.
+/// Most values of a document, including those that YAML's aliases repeat.
 const MOST_VALUES: usize = 100_000;
 
-/// The deepest nesting of lists and tables.
+/// Deepest nesting of lists and tables.
 const MOST_DEPTH: usize = 32;
 
 impl Format {
-    /// The format of a file, by the end of its name, or else by its first characters.
+    /// Returns the format of a file, by its extension or else by its first characters.
     ///
     /// JSON starts with a brace. TOML has `key = value` or `[table]` in its first line, comments aside.
     pub fn of(name: &str, text: &str) -> Self {
@@ -71,11 +70,12 @@ impl Format {
 }
 
 impl Value {
-    /// Reads a text.
+    /// Parses a text.
     ///
     /// # Errors
     ///
-    /// The text is not of this format, too long, too deep, has too many values, or has a key twice.
+    /// Returns an error if the text is not of this format, too long or too deep, has too many values, or has a key
+    /// twice.
     pub(super) fn parse(text: &str, format: Format) -> Result<Self, Problem> {
         if text.len() > MOST_BYTES {
             let message = format!("the text has {} bytes, more than a config of {MOST_BYTES}", text.len());
@@ -89,7 +89,7 @@ impl Value {
         }
     }
 
-    /// What the value is, with its content where that is short.
+    /// Describes the value, with its content if that is short.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Null => "nothing".to_owned(),
@@ -102,7 +102,7 @@ impl Value {
         }
     }
 
-    /// The entry of a table.
+    /// Returns the entry of a table.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Table(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
@@ -111,7 +111,7 @@ impl Value {
     }
 }
 
-/// What is left of a document's bounds while it is read.
+/// Number of values and bytes that a document may still use while it is read.
 struct Budget {
     values: usize,
     repeated_bytes: usize,
@@ -126,17 +126,17 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// There are too many of them, or it lies too deep.
+    /// Returns an error if there are too many values, or if this one lies too deep.
     fn take(&mut self, depth: usize) -> Result<(), String> {
         self.values = self.values.checked_sub(1).ok_or_else(|| format!("more than {MOST_VALUES} values"))?;
         if depth > MOST_DEPTH { Err(format!("nested deeper than {MOST_DEPTH} levels")) } else { Ok(()) }
     }
 
-    /// Takes text that stands once in the document and will stand twice in memory.
+    /// Takes text that is written once in the document and will be in memory twice.
     ///
     /// # Errors
     ///
-    /// There is more of it than the longest document has.
+    /// Returns an error if there is more of it than the longest document has.
     fn take_repeated(&mut self, text: &str) -> Result<(), String> {
         let left = self.repeated_bytes.checked_sub(text.len());
         self.repeated_bytes = left.ok_or_else(|| format!("aliases for more than {MOST_BYTES} bytes"))?;
@@ -144,7 +144,7 @@ impl Budget {
     }
 }
 
-/// What to write instead of a document that breaks a bound.
+/// Hint for a document that exceeds a bound.
 const HINT_BOUND: &str = "no config needs that";
 
 #[cfg(test)]

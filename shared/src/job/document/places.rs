@@ -1,4 +1,4 @@
-//! Where the keys of a document stand.
+//! Finds the positions of the keys in a document.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use toml::de::{DeTable, DeValue};
 use super::super::problem::{Place, Problem};
 use super::Format;
 
-/// The place of each key of a document, by its path, such as `model.hidden` or `model.layers.0.kernel`.
+/// Positions of the keys of a document by path, such as `model.hidden` or `model.layers.0.kernel`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeyPlaces(HashMap<String, Place>);
 
 impl KeyPlaces {
-    /// Finds the keys of a text; one that cannot be read has none.
+    /// Finds the keys of a text, as far as it can be read.
     pub(in super::super) fn of(text: &str, format: Format) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut places = HashMap::new();
@@ -25,18 +25,20 @@ impl KeyPlaces {
                 }
                 places.extend(places_of(text, bytes));
             }
-            // JSON's reader tells no places, and what is JSON is YAML.
+            // The JSON reader does not report positions, and JSON is a subset of YAML.
             Format::Yaml | Format::Json => yaml(text, &mut places),
         }
         Self(places)
     }
 
-    /// Forgets a key whose value came from elsewhere.
+    /// Removes a key whose value came from elsewhere.
     pub(in super::super) fn forget(&mut self, key: &str) {
         self.0.remove(key);
     }
 
-    /// Tells each problem where its key stands, or else the table that it is missing from, and puts all in that order.
+    /// Adds the position of its key to each problem, and sorts the problems by position.
+    ///
+    /// If the key is missing, the position is that of the table around it.
     #[must_use]
     pub fn locate(&self, problems: Vec<Problem>) -> Vec<Problem> {
         let located =
@@ -52,24 +54,25 @@ impl KeyPlaces {
             if let Some(place) = self.0.get(path) {
                 return Some(*place);
             }
-            // What a path has behind its key, such as ` with batch=2`, is cut off like a key.
+            // Text after the key, such as ` with batch=2`, is cut off like a key.
             path = &path[..path.rfind(['.', ' ', '['])?];
         }
     }
 }
 
-/// The longest path that is kept, in bytes: no key of a config has one as long, and each key below a long one would
-/// repeat it.
+/// Longest path that is kept, in bytes.
+///
+/// All keys of a config have shorter paths, and each key below a long one would repeat it.
 const MOST_PATH_BYTES: usize = 200;
 
-/// The path of a key in a table, `None` where it or the table's is too long to be kept.
+/// Returns the path of a key in a table, `None` if it or the table's path is too long to be kept.
 fn join(path: Option<&str>, key: &str) -> Option<String> {
     let path = path?;
     let dot = if path.is_empty() { "" } else { "." };
     (path.len() + key.len() < MOST_PATH_BYTES).then(|| format!("{path}{dot}{key}"))
 }
 
-/// The places of keys whose first bytes are known, in one walk over the text.
+/// Converts byte offsets of keys to positions, in one pass over the text.
 fn places_of(text: &str, mut bytes: Vec<(String, usize)>) -> impl Iterator<Item = (String, Place)> {
     bytes.sort_unstable_by_key(|&(_, byte)| byte);
     let mut at = 0;
@@ -108,7 +111,7 @@ fn toml_value(value: &DeValue<'_>, path: &str, bytes: &mut Vec<(String, usize)>)
     }
 }
 
-/// A list or table whose end has not come, under its path if that is kept.
+/// A list or table that has not ended, with its path if that is kept.
 enum Open {
     List { path: Option<String>, next: usize },
     Table { path: Option<String>, key: Option<Option<String>> },
@@ -145,7 +148,7 @@ fn yaml(text: &str, places: &mut HashMap<String, Place>) {
     }
 }
 
-/// The path of the value that begins, which is the table's key or the list's next place.
+/// Returns the path of the value that begins: the key of the table, or the next index of the list.
 fn value_path(open: &mut [Open], place: Place, places: &mut HashMap<String, Place>) -> Option<String> {
     match open.last_mut() {
         None => Some(String::new()),

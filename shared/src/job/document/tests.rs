@@ -1,4 +1,4 @@
-//! Documents that are alike in all formats, and those that are refused.
+//! Tests of documents that are equal in all formats, and of documents that are refused.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn check(format: Format, text: &str, value: &Value) {
     assert_eq!(Value::parse(text, format).as_ref(), Ok(value));
 }
 
-/// The message starts with this.
+/// Checks that the error message starts with `start`.
 #[track_caller]
 fn check_error(format: Format, text: &str, start: &str) {
     let message = Value::parse(text, format).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! TOML into values.
+//! Parses TOML into values.
 
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
@@ -6,7 +6,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use super::super::problem::{Place, Problem};
 use super::{Budget, HINT_BOUND, Value};
 
-/// Reads TOML; the parser itself refuses duplicate keys and deep nesting.
+/// Parses TOML; the `toml` crate itself refuses duplicate keys and deep nesting.
 pub(super) fn parse(text: &str) -> Result<Value, Problem> {
     let table = DeTable::parse(text).map_err(|error| {
         let place = error.span().map(|span| Place::of_byte(text, span.start));
@@ -47,7 +47,7 @@ impl Reader<'_> {
     }
 }
 
-/// A whole number, in its own base; a real one where 64 bits can't hold it.
+/// Parses an integer in its base; one that does not fit into 64 bits becomes a real number.
 fn whole(integer: &DeInteger<'_>) -> Value {
     match i64::from_str_radix(integer.as_str(), integer.radix()) {
         Ok(value) => Value::Whole(value),

@@ -1,7 +1,7 @@
-//! YAML into values.
+//! Parses YAML into values.
 //!
-//! The parser gives events, and the tree is built here: aliases repeat their anchor's value, and each repetition counts
-//! against the document's bound, so that a few lines can't unfold into gigabytes.
+//! The parser emits events, and the tree is built here: aliases repeat their anchor's value, and each repetition counts
+//! against the document's bounds, so that a few lines can't expand to gigabytes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 use super::super::problem::{Place, Problem, excerpt};
 use super::{Budget, HINT_BOUND, Value};
 
-/// Reads a text with one YAML document.
+/// Parses a text with one YAML document.
 pub(super) fn parse(text: &str) -> Result<Value, Problem> {
     let mut builder = Builder { budget: Budget::new(), open: Vec::new(), anchors: HashMap::new(), root: None };
     for event in Parser::new_from_str(text) {
@@ -26,7 +26,7 @@ fn syntax(error: &ScanError) -> Problem {
     Problem::in_text(Some(place), format!("not valid YAML: {}", error.info()), "")
 }
 
-/// A reason to stop.
+/// Error that stops the parsing.
 struct Wrong {
     message: String,
     hint: &'static str,
@@ -38,7 +38,7 @@ impl From<String> for Wrong {
     }
 }
 
-/// A list or table whose end has not come.
+/// A list or table that has not ended.
 enum Open {
     List { anchor: usize, items: Vec<Value> },
     Table { anchor: usize, entries: Vec<(String, Value)>, keys: HashSet<String>, key: Option<String> },
@@ -85,7 +85,7 @@ impl Builder {
         self.finished(anchor, value)
     }
 
-    /// Puts a complete value where it belongs, and remembers it under its anchor (0 is none).
+    /// Adds a complete value to the list or table around it, and stores it under its anchor (0 is none).
     fn finished(&mut self, anchor: usize, value: Value) -> Result<(), Wrong> {
         if anchor > 0 {
             self.repeat(&value, self.open.len())?;
@@ -111,7 +111,7 @@ impl Builder {
         self.finished(0, value)
     }
 
-    /// Takes a value that is written once and stands twice from the bounds.
+    /// Counts a value that is written once and repeated in memory against the bounds.
     fn repeat(&mut self, value: &Value, depth: usize) -> Result<(), Wrong> {
         self.budget.take(depth)?;
         match value {
@@ -126,7 +126,7 @@ impl Builder {
     }
 }
 
-/// The key of a table, which has to be new there.
+/// Returns the key of a table, which must not be in `keys` yet.
 fn new_key(value: Value, keys: &mut HashSet<String>) -> Result<String, Wrong> {
     let key = match value {
         Value::Text(text) => text,
@@ -141,13 +141,13 @@ fn new_key(value: Value, keys: &mut HashSet<String>) -> Result<String, Wrong> {
     Err(Wrong { message: format!("`{}` stands twice", excerpt(&key)), hint: "keep one of them" })
 }
 
-/// The value of a scalar: plain ones by the core schema, quoted ones as text.
+/// Returns the value of a scalar: plain ones by the core schema, quoted ones as text.
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     let is_text = tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
     if style == ScalarStyle::Plain && !is_text { plain(text) } else { Value::Text(text.to_owned()) }
 }
 
-/// A plain scalar by YAML 1.2's core schema (section 10.3.2).
+/// Parses a plain scalar by the core schema of YAML 1.2 (section 10.3.2).
 fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -164,7 +164,7 @@ fn plain(text: &str) -> Value {
     if let Some(value) = based.or_else(|| text.parse().ok()) {
         return Value::Whole(value);
     }
-    // Rust's own floats include words, `infinity` for one, which are plain text in YAML.
+    // Rust also parses words such as `infinity` as floats, which are plain text in YAML.
     let is_number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
         && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     match text.parse() {

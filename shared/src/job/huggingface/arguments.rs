@@ -1,4 +1,4 @@
-//! The `TrainingArguments` of a training, as `to_json_string` writes them or a person does.
+//! Imports the `TrainingArguments` of a training, written by `to_json_string` or by a person.
 
 use super::super::document::Value;
 use super::super::problem::{Problem, excerpt};
@@ -6,19 +6,19 @@ use super::super::raw::{Betas, RawEvaluation, RawOptimizer};
 use super::super::reader::{FromValue, Reader};
 use super::{Import, notes};
 
-/// Samples of a batch where the arguments don't say.
+/// Default number of samples of a batch.
 const BATCH: u64 = 8;
 
-/// The most steps that are taken over: memory repeats, and a whole training would take hours.
+/// Most steps that are imported: memory repeats from step to step, and a whole training would take hours.
 const MOST_STEPS: u64 = 20;
 
-/// The most steps between evaluations that are taken over: beyond, none takes place anyway.
+/// Most steps between evaluations that are imported: no job has more steps.
 const MOST_EVERY: f64 = 10_000.0;
 
-/// The optimizer where the arguments don't say, since transformers 5 with torch 2.8.
+/// Default optimizer of transformers 5 with torch 2.8 or later.
 const OPTIMIZER: &str = "adamw_torch_fused";
 
-/// Optimizers by the arguments' names: our kind and implementation.
+/// Optimizers by the arguments' names: kind and implementation here.
 const OPTIMIZERS: &[(&str, &str, &str)] = &[
     ("adamw_torch_fused", "adamw", "fused"),
     ("adamw_torch", "adamw", "foreach"),
@@ -26,7 +26,7 @@ const OPTIMIZERS: &[(&str, &str, &str)] = &[
     ("sgd", "sgd", "foreach"),
 ];
 
-/// Keys that `TrainingArguments` have and our configs don't.
+/// Keys that `TrainingArguments` have and this project's configs don't.
 const MARKS: &[&str] = &[
     "per_device_train_batch_size",
     "per_device_eval_batch_size",
@@ -39,12 +39,12 @@ const MARKS: &[&str] = &[
     "optim",
 ];
 
-/// Whether a document is training arguments and nothing of ours.
+/// Returns true if a document is training arguments and not a config of this project.
 pub(super) fn is_alone(value: &Value) -> bool {
     value.get("model").is_none() && MARKS.iter().filter(|key| value.get(key).is_some()).count() >= 2
 }
 
-/// Reads training arguments into the job, and gives the precision that they ask for.
+/// Reads training arguments into the job, and returns the precision that they ask for.
 pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Option<&'static str> {
     let Value::Table(entries) = value else {
         let message = format!("training arguments are a table of keys, not {}", value.describe());
@@ -62,7 +62,7 @@ pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Proble
     file.finish()
 }
 
-/// What several keys decide together.
+/// Values of keys that take effect only in combination.
 #[derive(Default)]
 struct Seen {
     batch: Option<u64>,
@@ -89,7 +89,7 @@ struct File<'a, 'p> {
 }
 
 impl File<'_, '_> {
-    /// Takes one key that is set.
+    /// Takes a key that has a value.
     fn key(&mut self, key: &str, value: &Value) {
         let field = self.shape(key, value).or_else(|| self.flag(key, value)).or_else(|| self.number(key, value));
         match (field, key) {
@@ -116,7 +116,7 @@ impl File<'_, '_> {
         }
     }
 
-    /// Whole numbers, and the field that each goes to.
+    /// Reads a whole number, and returns the field that it went to.
     fn shape(&mut self, key: &str, value: &Value) -> Option<&'static str> {
         let reads_tokens = !self.import.reads_images();
         let job = &mut self.import.job;
@@ -130,7 +130,7 @@ impl File<'_, '_> {
         Some(field)
     }
 
-    /// Truth values, and the field that each goes to.
+    /// Reads a boolean, and returns the field that it went to.
     fn flag(&mut self, key: &str, value: &Value) -> Option<&'static str> {
         match key {
             "gradient_checkpointing" | "activation_checkpointing" => {
@@ -149,7 +149,7 @@ impl File<'_, '_> {
         }
     }
 
-    /// Factors of the optimizer, and the field that each goes to.
+    /// Reads a number of the optimizer, and returns the field that it went to.
     fn number(&mut self, key: &str, value: &Value) -> Option<&'static str> {
         let (field, slot) = match key {
             "learning_rate" => ("optimizer.learning_rate", &mut self.seen.learning_rate),
@@ -193,7 +193,7 @@ impl File<'_, '_> {
         self.precision()
     }
 
-    /// The first of the formats that is on; the others add nothing to it.
+    /// Chooses the first of the formats that is on; the others are ignored.
     fn precision(&mut self) -> Option<&'static str> {
         let Seen { bf16, fp16, tf32, .. } = self.seen;
         if bf16 == Some(true) && fp16 == Some(true) {
@@ -216,10 +216,10 @@ impl File<'_, '_> {
         chosen
     }
 
-    /// How long the model's outputs live.
+    /// Decides how long the model's outputs live.
     ///
-    /// Only Trainer of transformers 5 writes `use_cache`, and it drops outputs as soon as their loss is there; other
-    /// arguments may as well belong to a loop that has a name for them.
+    /// Only Trainer of transformers 5 writes `use_cache`, and it drops outputs as soon as their loss is computed; other
+    /// arguments may belong to a loop that keeps a reference to them.
     fn outputs(&mut self) {
         if self.seen.use_cache {
             self.import.job.keep_outputs = Some(false);
@@ -266,13 +266,13 @@ impl File<'_, '_> {
         });
     }
 
-    /// When Trainer evaluates, which it does without gradients; how many batches the data has is not known.
+    /// Sets the evaluations, which Trainer runs without gradients, to one batch: the number of batches is unknown.
     fn evaluation(&mut self) {
         let steps = self.import.job.steps.unwrap_or(1);
         let Seen { eval_steps, eval_batch, .. } = self.seen;
         let strategy = self.seen.evaluation.as_deref();
         let is_on = !matches!(strategy, None | Some("no"));
-        // A share of all steps is as unknown as they are.
+        // A fraction of all steps can't be resolved, because their number is unknown.
         let every = eval_steps.filter(|every| strategy == Some("steps") && *every >= 1.0);
         let every = every.map_or(steps, |every| every.min(MOST_EVERY) as u64);
         let batch = eval_batch.unwrap_or(BATCH);
@@ -292,7 +292,7 @@ impl File<'_, '_> {
     }
 }
 
-/// A number, also one that YAML 1.1 or a shell left a text.
+/// Reads a number, also one that YAML 1.1 or a shell left as text.
 fn number(reader: &mut Reader<'_>, key: &str, value: &Value) -> Option<f64> {
     match value {
         Value::Text(text) if text.parse::<f64>().is_ok() => f64::from_value(&Value::Real(text.parse().ok()?), reader),
@@ -300,7 +300,7 @@ fn number(reader: &mut Reader<'_>, key: &str, value: &Value) -> Option<f64> {
     }
 }
 
-/// Whether a setting says that something is not wanted.
+/// Returns true if a value turns a setting off.
 fn is_off(value: &Value) -> bool {
     match value {
         Value::Bool(on) => !on,

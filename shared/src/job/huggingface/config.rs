@@ -1,4 +1,4 @@
-//! A model's `config.json`.
+//! Imports a model's `config.json`.
 
 use super::super::cnn::Layers;
 use super::super::document::Value;
@@ -8,23 +8,23 @@ use super::super::raw::{RawModel, Sizes};
 use super::super::reader::Reader;
 use super::{Import, Weights, notes, resnet, start};
 
-/// Positions of a GPT-2 whose config says nothing.
+/// Default number of positions of GPT-2.
 pub(super) const GPT2_POSITIONS: u64 = 1024;
 
-/// A kind of models that can be recorded.
+/// A kind of model that can be recorded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
-    /// Hugging Face's word, in `model_type`.
+    /// Value of `model_type`.
     pub(super) name: &'static str,
-    /// The class that is trained.
+    /// Class that is trained.
     class: &'static str,
-    /// Whose keys its config has: those of `gpt2`, `llama`, `bert`, `vit` or `resnet`.
+    /// Family of the config's keys: `gpt2`, `llama`, `bert`, `vit` or `resnet`.
     keys: &'static str,
-    /// What the class says where the config does not, and our own default is another.
+    /// Defaults of the class where they differ from those of this project.
     start: fn() -> RawModel,
 }
 
-/// What can be recorded.
+/// Kinds of models that can be recorded.
 const KINDS: &[Kind] = &[
     Kind { name: "gpt2", class: "GPT2LMHeadModel", keys: "gpt2", start: start::gpt2 },
     Kind { name: "llama", class: "LlamaForCausalLM", keys: "llama", start: start::llama },
@@ -36,18 +36,18 @@ const KINDS: &[Kind] = &[
     Kind { name: "resnet", class: "ResNetForImageClassification", keys: "resnet", start: start::resnet },
 ];
 
-/// Activations by Hugging Face's names, and ours.
+/// Activations by Hugging Face's names, with the names of this project.
 const ACTIVATIONS: &[(&str, &str)] =
     &[("gelu_new", "gelu_new"), ("gelu", "gelu"), ("gelu_pytorch_tanh", "gelu_tanh"), ("relu", "relu")];
 
-/// Activations of gates by Hugging Face's names, and ours.
+/// Activations of gates by Hugging Face's names, with the names of this project.
 const GATES: &[(&str, &str)] = &[("silu", "swiglu"), ("swish", "swiglu")];
 
-/// Attention implementations by Hugging Face's names, and ours.
+/// Attention implementations by Hugging Face's names, with the names of this project.
 const ATTENTIONS: &[(&str, &str)] =
     &[("sdpa", "sdpa"), ("eager", "eager"), ("flash_attention_2", "flash"), ("flash_attention_3", "flash")];
 
-/// Reads a model's config into the job's model; the rest of the job is filled in by others.
+/// Reads a model's config into the job's model; other functions fill in the rest of the job.
 pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Option<Weights> {
     let Value::Table(entries) = value else { return None };
     let kind = kind(value, import, problems)?;
@@ -68,7 +68,7 @@ pub(super) fn read(value: &Value, import: &mut Import, problems: &mut Vec<Proble
     weights
 }
 
-/// The kind of the model that a config is of.
+/// Returns the kind of the model that a config describes.
 fn kind(value: &Value, import: &mut Import, problems: &mut Vec<Problem>) -> Option<Kind> {
     let (key, name) = match (value.get("model_type"), value.get("architectures")) {
         (Some(Value::Text(name)), _) => ("model_type", name.as_str()),
@@ -97,12 +97,12 @@ struct File<'a, 'p> {
     model: RawModel,
     weights: Option<Weights>,
     kind: Kind,
-    /// [`Kind::keys`].
+    /// Copy of [`Kind::keys`].
     architecture: &'static str,
 }
 
 impl File<'_, '_> {
-    /// Takes one key that is set.
+    /// Takes a key that has a value.
     fn key(&mut self, key: &str, value: &Value) {
         let field = match (self.architecture, key) {
             (_, "torch_dtype" | "dtype") => return self.dtype(key, value),
@@ -142,7 +142,7 @@ impl File<'_, '_> {
         self.import.understood(key, format!("{field} = {}", value.describe()));
     }
 
-    /// A whole number, and the field that it went to.
+    /// Reads a whole number, and returns the field that it went to.
     fn size(&mut self, key: &str, value: &Value) -> Option<&'static str> {
         let model = &mut self.model;
         if let ("gpt2", "n_embd") | (_, "hidden_size") = (self.architecture, key) {
@@ -178,7 +178,7 @@ impl File<'_, '_> {
         Some(field)
     }
 
-    /// A real number, and the field that it went to.
+    /// Reads a real number, and returns the field that it went to.
     fn number(&mut self, key: &str, value: &Value) -> Option<&'static str> {
         let model = &mut self.model;
         let (field, slot) = match (self.architecture, key) {
@@ -198,7 +198,7 @@ impl File<'_, '_> {
         Some(field)
     }
 
-    /// A truth value, and the field that it went to.
+    /// Reads a boolean, and returns the field that it went to.
     fn flag(&mut self, key: &str, value: &Value) -> Option<&'static str> {
         let model = &mut self.model;
         let (field, slot) = match (self.architecture, key) {
@@ -213,7 +213,7 @@ impl File<'_, '_> {
         Some(field)
     }
 
-    /// The format that weights were saved in; the job's precision is chosen once the training is known.
+    /// Reads the number format of the weights; the job's precision is chosen once the training is known.
     fn dtype(&mut self, key: &str, value: &Value) {
         let Some(dtype) = self.reader.value::<String>(key, value) else { return };
         let key = if key == "dtype" { "dtype" } else { "torch_dtype" };
@@ -228,7 +228,7 @@ impl File<'_, '_> {
         }
     }
 
-    /// Where transformers 5 keeps what was `rope_theta` and `rope_scaling`.
+    /// Reads the key in which transformers 5 keeps the former `rope_theta` and `rope_scaling`.
     fn rope(&mut self, value: &Value) {
         if let Some(theta) = value.get("rope_theta") {
             self.model.rope_theta = self.reader.value("rope_parameters.rope_theta", theta);
@@ -237,7 +237,7 @@ impl File<'_, '_> {
         self.import.ignored("rope_parameters", "scaling of positions does not change device memory");
     }
 
-    /// Where the model was loaded from: the best name there is.
+    /// Reads where the model was loaded from, which is the best name available.
     fn name(&mut self, key: &str, value: &Value) {
         match value {
             Value::Text(name) if !name.is_empty() => {
@@ -284,7 +284,7 @@ impl File<'_, '_> {
         self.import.understood(key, format!("model.activation = \"{word}\""));
     }
 
-    /// The activation of a residual network, which has no choice.
+    /// Checks the activation of a residual network, which can only be ReLU.
     fn relu(&mut self, value: &Value) {
         if *value == Value::Text("relu".to_owned()) {
             return self.import.understood("hidden_act", "relu");
@@ -293,14 +293,16 @@ impl File<'_, '_> {
         self.reader.problem("hidden_act", message, "there is relu");
     }
 
-    /// The names of classes, one by one.
+    /// Counts the names of the classes.
     fn labels(&mut self, value: &Value) {
         let Value::Table(names) = value else { return self.import.ignored("id2label", "no table of names") };
         self.model.classes = Some(names.len() as u64);
         self.import.understood("id2label", format!("model.classes = {}", names.len()));
     }
 
-    /// Attention to so many tokens only, which changes memory in longer sequences: they then have a mask.
+    /// Explains why the attention window is ignored.
+    ///
+    /// Longer sequences than the window have a mask, which changes memory but is not modelled.
     fn window(&mut self, value: &Value) {
         let note = match self.kind.name {
             "qwen2" => "off unless use_sliding_window is on".to_owned(),

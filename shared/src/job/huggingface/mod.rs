@@ -1,6 +1,6 @@
-//! Hugging Face's configs into ours: a model's `config.json`, and the `TrainingArguments` of its training.
+//! Imports configs of Hugging Face: a model's `config.json`, and the `TrainingArguments` of its training.
 //!
-//! Their keys, meanings and defaults are those of transformers 5.23; keys of version 4 are understood too.
+//! Keys, meanings and defaults are those of transformers 5.23; keys of version 4 are accepted too.
 //! Nothing is dropped in silence: each key is listed with what it became, or why it was ignored.
 
 mod arguments;
@@ -15,45 +15,45 @@ use super::problem::Problem;
 use super::raw::{RawCheckpointing, RawJob};
 use super::resolve::DEFAULT_STEPS;
 
-/// A text and the name of its file.
+/// A text with the name of its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// The file's name: its end tells the format.
+    /// Name of the file, whose extension decides the format.
     pub name: &'a str,
-    /// What it holds.
     pub text: &'a str,
 }
 
-/// A config that was read, and what became of each foreign key.
+/// A config that was read, with a note on each foreign key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Import {
-    /// The config in our words.
+    /// The config in the keys of this project.
     pub job: RawJob,
-    /// Foreign keys that mean something here.
+    /// Foreign keys that have a meaning here.
     pub understood: Vec<ImportNote>,
-    /// Foreign keys that don't.
+    /// Foreign keys that have none.
     pub ignored: Vec<ImportNote>,
-    /// Where the keys of the config stand; empty for a foreign one, whose keys are others than the job's.
+    /// Positions of the config's keys; empty for a foreign config, whose keys are not those of the job.
     pub places: KeyPlaces,
 }
 
 /// What became of a foreign key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportNote {
-    /// The key, such as `n_embd`.
+    /// Key, such as `n_embd`.
     pub key: String,
-    /// What it became, such as `model.hidden = 768`, or why it was ignored; without a full stop.
+    /// What the key became, such as `model.hidden = 768`, or why it was ignored; without a full stop.
     pub note: String,
 }
 
 impl Import {
-    /// Reads a config of either kind: ours, or Hugging Face's with the training arguments that belong to it.
+    /// Reads a config of this project, or one of Hugging Face with the training arguments that belong to it.
     ///
-    /// Hugging Face's is known by `model_type` or `architectures`, which ours don't have.
+    /// A config of Hugging Face is recognized by `model_type` or `architectures`, which this project's configs don't
+    /// have.
     ///
     /// # Errors
     ///
-    /// A text can't be read, a value has the wrong type, or the model is not one that can be recorded.
+    /// Returns an error if a text can't be parsed, a value has the wrong type, or the model can't be recorded.
     pub fn read(config: Source<'_>, arguments: Option<Source<'_>>) -> Result<Self, Vec<Problem>> {
         let value = parse(config)?;
         if value.get("model_type").is_none() && value.get("architectures").is_none() {
@@ -88,14 +88,14 @@ impl Import {
         if problems.is_empty() { Ok(import) } else { Err(problems) }
     }
 
-    /// The same with some keys overridden.
+    /// Returns the import with some keys overridden.
     #[must_use]
     pub fn with(mut self, overrides: Overrides) -> Self {
         overrides.keys().for_each(|key| self.places.forget(key));
         Self { job: overrides.apply(self.job), ..self }
     }
 
-    /// Whether the model is of a family.
+    /// Returns true if the model belongs to a family.
     fn is_of(&self, family: &str) -> bool {
         self.job.model.as_ref().is_some_and(|model| model.family.as_deref() == Some(family))
     }
@@ -112,9 +112,9 @@ impl Import {
         self.ignored.push(ImportNote { key: key.to_owned(), note: note.into() });
     }
 
-    /// Joins the format of the weights with that of the training.
+    /// Combines the number format of the weights with that of the training.
     ///
-    /// Mixed precision wins: its usual form keeps weights in 32 bits, whatever a published checkpoint was saved in.
+    /// Mixed precision wins, because it usually keeps weights in 32 bits, whatever format a published checkpoint has.
     fn choose_precision(&mut self, weights: Option<Weights>, mixed: Option<&'static str>) {
         let Some(Weights { key, is_half }) = weights else {
             self.job.precision = mixed.map(str::to_owned);
@@ -137,7 +137,7 @@ impl Import {
         self.job.precision = precision.map(str::to_owned);
     }
 
-    /// Checkpointing turns a model's cache off, as Hugging Face's models do.
+    /// Removes `use_cache` if checkpointing is on, which turns the cache off in Hugging Face's models too.
     fn settle_cache(&mut self) {
         let is_checkpointed = self.job.checkpointing.as_ref().is_some_and(RawCheckpointing::is_on);
         if let Some(model) = self.job.model.as_mut().filter(|_| is_checkpointed) {
@@ -145,7 +145,7 @@ impl Import {
         }
     }
 
-    /// The config knows the longest sequence, not the one that is trained with.
+    /// Chooses a sequence length, because the model's config only has the longest one.
     fn choose_sequence(&mut self) {
         if self.reads_images() {
             return;
@@ -160,13 +160,13 @@ impl Import {
     }
 }
 
-/// In which format a model's config wants its weights, and the key that said so.
+/// Number format that a model's config wants for its weights, and the key that set it.
 struct Weights {
     key: &'static str,
     is_half: bool,
 }
 
-/// Tokens of a sample where no file says, if the model takes as many.
+/// Default number of tokens of a sample, if the model takes as many.
 const USUAL_SEQUENCE: u64 = 2048;
 
 impl Source<'_> {

@@ -1,14 +1,14 @@
-//! Why keys are ignored: keys with one reason stand together.
+//! Reasons why keys are ignored, with the keys of each reason.
 
-/// It has no bearing on memory.
+/// Reason of keys that have no effect on memory.
 pub(super) const NO_MEMORY: &str = "does not change device memory";
 
-/// It would have, but is not modelled.
+/// Reason of keys that would change memory but are not modelled.
 pub(super) const PLAIN: &str = "not modelled; the figures are for plain training on one GPU";
 
 const NOT_KNOWN: &str = "not known";
 
-/// Keys of a model's config that have no bearing on memory in training.
+/// Keys of a model's config that have no effect on memory in training.
 const CONFIG: &[&str] = &[
     "architectures",
     "auto_map",
@@ -83,7 +83,7 @@ const CONFIG: &[&str] = &[
     "use_bfloat16",
 ];
 
-/// Keys of a model's config that would change memory if they are set.
+/// Keys of a model's config that would change memory if set.
 const CONFIG_PLAIN: &[&str] = &[
     "add_cross_attention",
     "output_attentions",
@@ -98,7 +98,7 @@ const CONFIG_PLAIN: &[&str] = &[
     "use_sliding_window",
 ];
 
-/// Training arguments that have no bearing on the memory of a step.
+/// Training arguments that have no effect on the memory of a step.
 const ARGUMENTS: &[&str] = &[
     "accelerator_config",
     "adam_global_step",
@@ -156,10 +156,10 @@ const ARGUMENTS: &[&str] = &[
     "warmup_steps",
 ];
 
-/// Starts of training arguments that have no bearing on the memory of a step.
+/// Prefixes of training arguments that have no effect on the memory of a step.
 const ARGUMENT_STARTS: &[&str] = &["dataloader_", "hub_", "log", "push_to_hub", "save_", "trackio_", "enable_jit"];
 
-/// Training arguments that would change memory if they are set.
+/// Training arguments that would change memory if set.
 const ARGUMENTS_PLAIN: &[&str] = &[
     "auto_find_batch_size",
     "batch_eval_metrics",
@@ -192,7 +192,7 @@ const ARGUMENTS_PLAIN: &[&str] = &[
     "ray_scope",
 ];
 
-/// Why a key of a model's config is ignored.
+/// Returns the reason why a key of a model's config is ignored.
 pub(super) fn why_config(key: &str) -> &'static str {
     if CONFIG.contains(&key) || key.starts_with('_') || key.starts_with("summary_") {
         NO_MEMORY
@@ -203,7 +203,7 @@ pub(super) fn why_config(key: &str) -> &'static str {
     }
 }
 
-/// Why a key that decoders use is ignored in other models.
+/// Returns the reason why a key of decoders is ignored in other models.
 pub(super) fn why_encoder(key: &str) -> &'static str {
     match key {
         "use_cache" => "only decoders have a cache",
@@ -211,7 +211,7 @@ pub(super) fn why_encoder(key: &str) -> &'static str {
     }
 }
 
-/// Why a training argument is ignored.
+/// Returns the reason why a training argument is ignored.
 pub(super) fn why_argument(key: &str) -> &'static str {
     let is_known = ARGUMENTS.contains(&key) || ARGUMENT_STARTS.iter().any(|start| key.starts_with(start));
     if is_known || key.starts_with('_') {

@@ -1,16 +1,16 @@
-//! Residual networks of transformers: those that torchvision has too.
+//! Imports residual networks of transformers that torchvision has too.
 
 use super::super::document::Value;
 use super::super::raw::RawModel;
 use super::super::reader::Reader;
 
-/// What became of each of [`SHAPE_KEYS`].
+/// Note on each of [`SHAPE_KEYS`].
 pub(super) const NOTE: &str = "part of model.depth";
 
-/// Keys that decide together which network it is.
+/// Keys that together decide which network it is.
 pub(super) const SHAPE_KEYS: &[&str] = &["depths", "layer_type", "hidden_sizes", "embedding_size"];
 
-/// The networks that can be recorded: blocks of each stage, their kind, channels of each stage, and the depth.
+/// Networks that can be recorded: blocks of each stage, kind of block, channels of each stage, and depth.
 const NETWORKS: &[([i64; 4], &str, [i64; 4], u64)] = &[
     ([3, 4, 6, 3], "bottleneck", WIDE, 50),
     ([2, 2, 2, 2], "basic", NARROW, 18),
@@ -19,16 +19,16 @@ const NETWORKS: &[([i64; 4], &str, [i64; 4], u64)] = &[
     ([3, 8, 36, 3], "bottleneck", WIDE, 152),
 ];
 
-/// Channels behind each stage of basic blocks.
+/// Output channels of each stage of basic blocks.
 const NARROW: [i64; 4] = [64, 128, 256, 512];
 
-/// Channels behind each stage of bottlenecks.
+/// Output channels of each stage of bottlenecks.
 const WIDE: [i64; 4] = [256, 512, 1024, 2048];
 
-/// Channels behind the first convolution.
+/// Output channels of the first convolution.
 const STEM: i64 = 64;
 
-/// Sets the depth of the network that a config describes; where it says nothing, that of 50 layers.
+/// Sets the depth of the network that a config describes; missing keys have the values of ResNet-50.
 pub(super) fn shape(config: &Value, model: &mut RawModel, reader: &mut Reader<'_>) {
     let (usual_blocks, usual_kind, usual_channels, _) = NETWORKS[0];
     let blocks = wholes(config, "depths", &usual_blocks);
@@ -50,7 +50,7 @@ pub(super) fn shape(config: &Value, model: &mut RawModel, reader: &mut Reader<'_
     }
 }
 
-/// A list of whole numbers; what is none of them stands as -1 and fits no network.
+/// Returns a list of whole numbers; other values become -1, which fits no network.
 fn wholes(config: &Value, key: &str, usual: &[i64]) -> Vec<i64> {
     let Some(Value::List(items)) = config.get(key) else { return usual.to_vec() };
     items.iter().map(|item| if let Value::Whole(number) = item { *number } else { -1 }).collect()

@@ -1,4 +1,4 @@
-//! What transformers' classes say where a config does not, as far as our own defaults are others.
+//! Defaults of transformers' classes, where they differ from the defaults of this project.
 
 use super::super::raw::{RawModel, Sizes};
 
@@ -20,7 +20,7 @@ pub(super) fn mistral() -> RawModel {
     }
 }
 
-/// Without a word on them there are eight experts, two of which compute a token.
+/// Returns the defaults of Mixtral: eight experts, two of which compute a token.
 pub(super) fn mixtral() -> RawModel {
     RawModel {
         intermediate: Some(14_336),
@@ -33,7 +33,7 @@ pub(super) fn mixtral() -> RawModel {
     }
 }
 
-/// Queries, keys and values have a bias, whatever a config says.
+/// Returns the defaults of Qwen2, whose queries, keys and values have a bias, whatever a config says.
 pub(super) fn qwen2() -> RawModel {
     RawModel {
         vocabulary: Some(151_936),
@@ -46,17 +46,17 @@ pub(super) fn qwen2() -> RawModel {
     }
 }
 
-/// The width of the feed-forward network is the class's, whatever the width of the layers.
+/// Returns the defaults of BERT, where the width of the feed-forward network does not depend on that of the layers.
 pub(super) fn bert() -> RawModel {
     RawModel { max_positions: Some(512), ..encoder("bert") }
 }
 
-/// Without names of classes there are two.
+/// Returns the defaults of ViT: two classes unless the config names them.
 pub(super) fn vit() -> RawModel {
     RawModel { classes: Some(2), ..encoder("vit") }
 }
 
-/// Without names of classes there are two.
+/// Returns the defaults of ResNet: two classes unless the config names them.
 pub(super) fn resnet() -> RawModel {
     RawModel {
         family: Some("resnet".to_owned()),

@@ -1,4 +1,4 @@
-//! Hugging Face's files and the jobs that they are.
+//! Tests of Hugging Face's files and the jobs that they become.
 
 use super::*;
 use crate::job::{Job, Model, OptimizerImplementation, OptimizerKind, Precision, ResNetDepth, ResNetFamily};

@@ -1,9 +1,9 @@
-//! How many parameters a list of layers has.
+//! Counts the parameters of a list of layers.
 
 use super::super::cnn::{Cnn, CnnLayer, Conv, Features};
 use super::linear;
 
-/// Those of its convolutions, norms and linear layers.
+/// Sums the parameters of the convolutions, norms and linear layers.
 pub(super) fn of_cnn(cnn: &Cnn) -> u128 {
     cnn.layers.iter().zip(cnn.features()).map(|(layer, before)| of_layer(layer, before)).sum()
 }

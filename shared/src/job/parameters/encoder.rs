@@ -1,12 +1,14 @@
-//! How many parameters encoders have.
+//! Counts the parameters of encoders.
 
 use super::super::encoder::{Bert, Encoder, Vit};
 use super::linear;
 
-/// Colours of a pixel.
+/// Channels of an image.
 const COLOURS: u64 = 3;
 
-/// Embeddings with their norm, layers, and a head whose decoder has a bias of its own only.
+/// Counts the embeddings with their norm, the layers, and the head.
+///
+/// The decoder in the head is tied to the embeddings, so only its bias counts.
 pub(super) fn of_bert(bert: &Bert) -> u128 {
     let Bert { encoder, vocabulary, max_positions, token_types } = bert;
     let hidden = encoder.hidden;
@@ -15,7 +17,7 @@ pub(super) fn of_bert(bert: &Bert) -> u128 {
     embeddings + norm(hidden) + of_layers(encoder, true) + head
 }
 
-/// Embeddings of patches, positions and the token that is classified, layers, their norm, and the linear layer.
+/// Counts the embeddings of patches and positions, the class token, the layers, their norm, and the linear layer.
 pub(super) fn of_vit(vit: &Vit) -> u128 {
     let hidden = vit.encoder.hidden;
     let patches = linear(COLOURS * vit.patch_size * vit.patch_size, hidden, true);
@@ -30,7 +32,7 @@ fn of_layers(encoder: &Encoder, qkv_bias: bool) -> u128 {
     u128::from(layers) * (attention + feed_forward + 2 * norm(hidden))
 }
 
-/// Weight and bias of a layer norm.
+/// Counts the weight and the bias of a layer norm.
 fn norm(features: u64) -> u128 {
     2 * u128::from(features)
 }

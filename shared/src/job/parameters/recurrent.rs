@@ -1,9 +1,9 @@
-//! How many parameters recurrent models have.
+//! Counts the parameters of recurrent models.
 
 use super::super::recurrent::Rnn;
 use super::linear;
 
-/// The embedding, the layers, and a head with a bias of its own.
+/// Counts the embedding, the layers, and the head; a tied head has only its bias.
 pub(super) fn of_rnn(rnn: &Rnn) -> u128 {
     let embedding = u128::from(rnn.vocabulary) * u128::from(rnn.embedding);
     let head = linear(rnn.hidden, rnn.vocabulary, true);
@@ -12,7 +12,7 @@ pub(super) fn of_rnn(rnn: &Rnn) -> u128 {
     embedding + layers + head
 }
 
-/// A layer's matrices for its input and for its state, each with a bias.
+/// Counts the matrices of a layer for its input and for its state, each with a bias.
 fn of_layer(rnn: &Rnn, inputs: u64) -> u128 {
     let outputs = rnn.cell.gates() * rnn.hidden;
     linear(inputs, outputs, true) + linear(rnn.hidden, outputs, true)

@@ -1,11 +1,11 @@
-//! How many parameters U-Nets have.
+//! Counts the parameters of U-Nets.
 
 use super::super::unet::Unet;
 use super::linear;
 
-/// Down, through the middle, and up again.
+/// Counts the way down, the middle, and the way up.
 ///
-/// Rombach et al., "High-Resolution Image Synthesis with Latent Diffusion Models", as diffusers builds it.
+/// Source: Rombach et al., "High-Resolution Image Synthesis with Latent Diffusion Models", as diffusers builds it.
 pub(super) fn of_unet(unet: &Unet) -> u128 {
     let (finest, time) = (unet.channels[0], unet.time_features());
     let coarsest = unet.channels[unet.channels.len() - 1];
@@ -19,7 +19,7 @@ pub(super) fn of_unet(unet: &Unet) -> u128 {
     ends + middle + levels.sum::<u128>()
 }
 
-/// The blocks of a level on the way down, and what halves the image behind it.
+/// Counts the blocks of a level on the way down, and the convolution that halves the image after them.
 fn of_down(unet: &Unet, level: usize) -> u128 {
     let channels = unet.channels[level];
     let before = unet.channels[level.saturating_sub(1)];
@@ -28,7 +28,9 @@ fn of_down(unet: &Unet, level: usize) -> u128 {
     of_residual(unet, before, channels) + further + attention + of_resize(unet, level, level + 1 < unet.channels.len())
 }
 
-/// The blocks of a level on the way up, which read what was written on the way down, and what doubles the image.
+/// Counts the blocks of a level on the way up, and the convolution that doubles the image after them.
+///
+/// Each block also reads an output of the way down.
 fn of_up(unet: &Unet, level: usize) -> u128 {
     let channels = unet.channels[level];
     let below = unet.channels[(level + 1).min(unet.channels.len() - 1)];
@@ -48,7 +50,8 @@ fn of_resize(unet: &Unet, level: usize, has_one: bool) -> u128 {
     if has_one { convolution(unet.channels[level], unet.channels[level], 3) } else { 0 }
 }
 
-/// Two convolutions behind norms, the time step between them, and perhaps a shortcut that changes the channels.
+/// Counts two convolutions with norms before them, the projection of the time step, and a shortcut if the number of
+/// channels changes.
 fn of_residual(unet: &Unet, inputs: u64, outputs: u64) -> u128 {
     let shortcut = if inputs == outputs { 0 } else { convolution(inputs, outputs, 1) };
     norm(inputs)
@@ -59,7 +62,7 @@ fn of_residual(unet: &Unet, inputs: u64, outputs: u64) -> u128 {
         + shortcut
 }
 
-/// Attention to the image, attention to the text, and a gated feed-forward network, between two convolutions.
+/// Counts self-attention, attention to the text, and a gated feed-forward network, between two convolutions.
 fn of_transformer(unet: &Unet, channels: u64) -> u128 {
     let square = linear(channels, channels, false);
     let out = linear(channels, channels, true);
@@ -69,12 +72,12 @@ fn of_transformer(unet: &Unet, channels: u64) -> u128 {
     norm(channels) + 2 * convolution(channels, channels, 1) + block
 }
 
-/// A convolution with a bias.
+/// Counts a convolution with a bias.
 fn convolution(inputs: u64, outputs: u64, kernel: u64) -> u128 {
     linear(inputs * kernel * kernel, outputs, true)
 }
 
-/// Weight and bias of a norm.
+/// Counts the weight and the bias of a norm.
 fn norm(channels: u64) -> u128 {
     2 * u128::from(channels)
 }

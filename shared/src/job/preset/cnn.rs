@@ -1,11 +1,11 @@
-//! Lists of layers whose sizes are public, as torchvision builds them.
+//! Lists of layers with published sizes, as torchvision builds them.
 
 use super::super::cnn::{Cnn, CnnLayer, Conv, Window};
 use super::super::model::Model;
 
 const RELU: CnnLayer = CnnLayer::Relu { inplace: true };
 
-/// `torchvision.models.alexnet`.
+/// Returns `torchvision.models.alexnet`.
 pub(super) fn alexnet() -> Model {
     let pool = || pool(3);
     let mut layers = vec![conv(64, 11, 4, 2), RELU, pool(), conv(192, 5, 1, 2), RELU, pool()];
@@ -18,7 +18,7 @@ pub(super) fn alexnet() -> Model {
     images(layers)
 }
 
-/// `torchvision.models.vgg16`, and `vgg16_bn` with norms.
+/// Returns `torchvision.models.vgg16`, or `vgg16_bn` if it has norms.
 pub(super) fn vgg16(has_norms: bool) -> Model {
     let mut layers = Vec::new();
     for (count, channels) in [(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)] {
@@ -44,7 +44,7 @@ const fn conv(channels: u64, kernel: u64, stride: u64, padding: u64) -> CnnLayer
     CnnLayer::Conv(Conv { channels, window, dilation: 1, groups: 1, bias: true })
 }
 
-/// A pool of stride 2.
+/// Returns a max pool of stride 2.
 const fn pool(kernel: u64) -> CnnLayer {
     CnnLayer::MaxPool(Window { kernel, stride: 2, padding: 0 })
 }

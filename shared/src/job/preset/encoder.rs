@@ -1,9 +1,9 @@
-//! Encoders whose sizes are public.
+//! Encoders with published sizes.
 
 use super::super::encoder::{Bert, Encoder, Vit};
 use super::super::model::{Activation, Attention, Model};
 
-/// As `google-bert/bert-…-uncased` on Hugging Face have it, alike but for three sizes.
+/// Returns a model with the config of `google-bert/bert-…-uncased` on Hugging Face; these differ only in three sizes.
 pub(super) fn bert(layers: u64, hidden: u64, heads: u64) -> Model {
     Model::Bert(Bert {
         encoder: encoder(layers, hidden, heads, 0.1),
@@ -13,7 +13,7 @@ pub(super) fn bert(layers: u64, hidden: u64, heads: u64) -> Model {
     })
 }
 
-/// As `google/vit-…-patch16-224` on Hugging Face have it, alike but for three sizes.
+/// Returns a model with the config of `google/vit-…-patch16-224` on Hugging Face; these differ only in three sizes.
 pub(super) fn vit(layers: u64, hidden: u64, heads: u64) -> Model {
     Model::Vit(Vit {
         encoder: encoder(layers, hidden, heads, 0.0),

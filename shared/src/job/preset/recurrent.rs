@@ -1,9 +1,9 @@
-//! Recurrent models whose sizes are public.
+//! Recurrent models with published sizes.
 
 use super::super::model::Model;
 use super::super::recurrent::{CarryHidden, RecurrentCell, Rnn};
 
-/// As Zaremba et al., "Recurrent Neural Network Regularization", have it for the Penn Treebank.
+/// Returns the model for the Penn Treebank of Zaremba et al., "Recurrent Neural Network Regularization".
 pub(super) fn lstm(hidden: u64, dropout: f64) -> Model {
     Model::Rnn(Rnn {
         cell: RecurrentCell::Lstm,

@@ -1,9 +1,9 @@
-//! U-Nets whose sizes are public.
+//! U-Nets with published sizes.
 
 use super::super::model::{Attention, Model};
 use super::super::unet::Unet;
 
-/// As `stable-diffusion-v1-5/stable-diffusion-v1-5` on Hugging Face has it.
+/// Returns the model of `stable-diffusion-v1-5/stable-diffusion-v1-5` on Hugging Face.
 pub(super) fn stable_diffusion() -> Model {
     Model::Unet(Unet {
         channels: vec![320, 640, 1280, 1280],

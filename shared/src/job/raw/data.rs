@@ -1,4 +1,4 @@
-//! What feeds a training config, and what evaluates it, as it is written.
+//! The data and the evaluation of a training config as written.
 
 use serde::Serialize;
 
@@ -6,33 +6,32 @@ use super::super::document::Value;
 use super::super::reader::{FromValue, Reader};
 
 raw_table! {
-    /// What feeds the training of a [`RawJob`](super::RawJob).
+    /// Sizes, order and transfer of the batches of a [`RawJob`](super::RawJob).
     RawData {
-        /// How lengths vary: `fixed`, `uniform` or `long-tailed`.
+        /// Distribution of the lengths: `fixed`, `uniform` or `long-tailed`.
         lengths: String,
-        /// The shortest length.
         shortest: u64,
-        /// How numbers of samples vary: `fixed`, `uniform` or `long-tailed`.
+        /// Distribution of the batch sizes: `fixed`, `uniform` or `long-tailed`.
         batches: String,
-        /// The fewest samples.
+        /// Samples of the smallest batch.
         smallest: u64,
-        /// What random sizes begin with.
+        /// Seed of the random sizes.
         seed: u64,
-        /// Whether the largest batch is the first.
+        /// True if the largest batch comes first.
         longest_first: bool,
-        /// What lengths are multiples of.
+        /// Lengths are rounded up to a multiple of this.
         pad_to_multiple_of: u64,
-        /// Samples of the data set.
+        /// Number of samples in the data set.
         samples: u64,
-        /// Whether a last batch with fewer samples is left out.
+        /// True if a last batch with fewer samples is left out.
         drop_last: bool,
-        /// Batches that are brought to the device ahead.
+        /// Number of batches that are copied to the device ahead.
         prefetch: u64,
-        /// Whether batches in host memory are pinned.
+        /// True if batches in host memory are pinned.
         pin_memory: bool,
-        /// Whether batches are copied into tensors that stay.
+        /// True if batches are copied into the same tensors each time.
         reuse_buffer: bool,
-        /// Where the colours of images become numbers around 0.
+        /// Place of the normalization of images: `on-host`, `in-place` or `out-of-place`.
         normalize: String,
     }
 }
@@ -40,13 +39,11 @@ raw_table! {
 raw_table! {
     /// The evaluation of a [`RawJob`](super::RawJob).
     RawEvaluation {
-        /// After every so many steps.
+        /// Number of steps between evaluations.
         every: u64,
-        /// Batches of one evaluation.
         batches: u64,
-        /// Samples of a batch.
         batch: u64,
-        /// Whether it runs under `torch.no_grad()`.
+        /// True if the evaluation runs under `torch.no_grad()`.
         no_grad: bool,
     }
 }

@@ -1,4 +1,4 @@
-//! The devices of a training config, and the ranges that it is swept over, as they are written.
+//! The parallelism and the sweep of a training config as written.
 
 use serde::Serialize;
 
@@ -7,49 +7,46 @@ use super::super::reader::{FromValue, Reader};
 use super::super::sweep::Values;
 
 raw_table! {
-    /// The several devices of a [`RawJob`](super::RawJob).
+    /// Parallelism of a [`RawJob`](super::RawJob) over several devices.
     RawParallel {
         /// `data_parallel`, `ddp`, `zero1`, `fsdp`, `tensor` or `pipeline`.
         kind: String,
-        /// How many in one process.
+        /// Number of devices in one process, for `data_parallel`.
         devices: u64,
-        /// What comes together on the first device: `outputs` or `losses`.
+        /// Values that are gathered on the first device: `outputs` or `losses`.
         gather: String,
-        /// How many processes.
+        /// Number of processes.
         ranks: u64,
-        /// Which process.
+        /// Rank of the process that is recorded, from 0.
         rank: u64,
-        /// The most gradients of a bucket, in MiB.
+        /// Largest size of a gradient bucket, in MiB.
         bucket_mb: u64,
-        /// Whether gradients are views of their buckets.
+        /// True if gradients are views of their buckets.
         gradient_as_bucket_view: bool,
-        /// Whether every step uses the same parameters.
+        /// True if every step uses the same parameters.
         static_graph: bool,
-        /// Whether each forward pass looks for parameters without use.
+        /// True if each forward pass looks for unused parameters.
         find_unused_parameters: bool,
-        /// Whether the weights of each process are views of one tensor.
+        /// True if the weights that a process owns are views of one tensor.
         parameters_as_bucket_view: bool,
-        /// Whether sharded parameters are freed between forward and backward.
+        /// True if sharded parameters are freed between forward and backward.
         reshard_after_forward: bool,
-        /// Whether sharded parameters are gathered in bfloat16.
+        /// True if sharded parameters are gathered in bfloat16.
         mixed_precision: bool,
-        /// Whether a process of `tensor` has its part of the tokens only.
+        /// True if a process of `tensor` holds only its part of the tokens.
         sequence_parallel: bool,
-        /// Parts of a batch that go through a pipeline.
+        /// Number of parts into which a batch is split for a pipeline.
         micro_batches: u64,
-        /// In which order they do: `gpipe` or `1f1b`.
+        /// Schedule of a pipeline: `gpipe` or `1f1b`.
         schedule: String,
     }
 }
 
 raw_table! {
-    /// The ranges of a [`RawJob`](super::RawJob).
+    /// Ranges of values in a [`RawJob`](super::RawJob).
     RawSweep {
-        /// Virtual cards.
         card: Values<String>,
-        /// Number formats.
         precision: Values<String>,
-        /// Whether activations are computed again in backward.
         checkpointing: Values<bool>,
         /// Tokens of a sample.
         sequence: Values<u64>,

@@ -1,6 +1,6 @@
-//! The training config as a person writes it: every key may be missing, and nothing is checked but types.
+//! The training config as written: every key may be missing, and only types are checked.
 //!
-//! `README.md` beside this folder is the reference of the keys; a test holds the two together.
+//! `README.md` beside this folder is the reference of the keys; a test keeps the two in step.
 
 use serde::Serialize;
 
@@ -8,9 +8,9 @@ use super::document::{Format, KeyPlaces, Value};
 use super::problem::Problem;
 use super::reader::{MOST_PROBLEMS, Reader};
 
-/// Declares a table of a config: one optional field a key, and how it is read.
+/// Declares a table of a config: one optional field for each key, and the function that reads the table.
 ///
-/// With derived code a wrong key would end the reading; here all wrong keys are found at once, each with its path.
+/// Derived code would stop at the first wrong key; this code finds all wrong keys at once, each with its path.
 macro_rules! raw_table {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $key:ident: $type:ty,)* }
         $(with $($table:literal $inner:ty,)*)?) => {
@@ -21,10 +21,10 @@ macro_rules! raw_table {
         }
 
         impl $name {
-            /// The keys that the table can have, in the order of the reference.
+            /// Keys of the table, in the order of the reference.
             pub const KEYS: &[&str] = &[$(stringify!($key)),*];
 
-            /// The tables below this one that a key may have been meant for.
+            /// Returns the tables below this one, with the keys that may have been meant for them.
             fn elsewhere() -> &'static [(&'static str, &'static [&'static str])] {
                 &[$($(($table, <$inner>::KEYS),)*)?]
             }
@@ -40,7 +40,7 @@ macro_rules! raw_table {
                 raw
             }
 
-            /// The keys that are written, in the order of the reference.
+            /// Returns the keys that have a value, in the order of the reference.
             pub fn keys_set(&self) -> impl Iterator<Item = &'static str> {
                 [$((stringify!($key), self.$key.is_some())),*].into_iter().filter(|(_, set)| *set).map(|(key, _)| key)
             }
@@ -60,11 +60,11 @@ pub(super) use training::RawSelected;
 pub use training::{Betas, RawCheckpointing, RawLora, RawLoss, RawOptimizer};
 
 raw_table! {
-    /// A training config as it is written.
+    /// A training config as written.
     RawJob {
-        /// What a person calls it.
+        /// Name of the recording.
         name: String,
-        /// The model: a preset's name, or a table.
+        /// Model: a preset's name, or a table.
         model: RawModel,
         /// Samples of a micro batch.
         batch: u64,
@@ -74,43 +74,42 @@ raw_table! {
         steps: u64,
         /// Micro batches of a step.
         accumulation: u64,
-        /// Number formats: `fp32`, `tf32`, `bf16`, `autocast-bf16` or `autocast-fp16`.
+        /// Number format: `fp32`, `tf32`, `bf16`, `autocast-bf16` or `autocast-fp16`.
         precision: String,
-        /// Whether a `GradScaler` scales the loss.
+        /// True if a `GradScaler` scales the loss.
         grad_scaler: bool,
-        /// The optimizer: its kind, or a table.
+        /// Optimizer: its kind, or a table.
         optimizer: RawOptimizer,
-        /// Whether activations are computed again in backward, or those of which layers.
+        /// Activation checkpointing: on, off, or a table that selects layers.
         checkpointing: RawCheckpointing,
-        /// Whether what backward needs waits in host memory.
+        /// True if tensors saved for backward wait in host memory.
         offload_activations: bool,
-        /// How the loss is computed.
         loss: RawLoss,
-        /// Adapters that are trained in the model's place.
+        /// LoRA adapters that are trained while the model's own weights are frozen.
         lora: RawLora,
-        /// The greatest norm of all gradients together.
+        /// Upper bound of the total norm of all gradients.
         clip_grad_norm: f64,
-        /// Whether the model's outputs live until the step ends.
+        /// True if the model's outputs live until the step ends.
         keep_outputs: bool,
-        /// Whether gradients are freed after a step.
+        /// True if gradients are freed after a step.
         set_to_none: bool,
-        /// What feeds the training.
+        /// Sizes, order and transfer of the batches.
         data: RawData,
-        /// Passes without training between the steps.
+        /// Forward passes without training between the steps.
         evaluation: RawEvaluation,
-        /// What the script does and had better not.
+        /// Memory mistakes that the training script makes on purpose.
         mistakes: Vec<String>,
-        /// The text of `PYTORCH_CUDA_ALLOC_CONF`.
+        /// Text of `PYTORCH_CUDA_ALLOC_CONF`.
         allocator: String,
-        /// The share of the card's memory that PyTorch may take.
+        /// Fraction of the card's memory that PyTorch may take.
         memory_fraction: f64,
-        /// Several devices at once.
+        /// Parallelism over several devices.
         parallel: RawParallel,
-        /// Virtual cards: `h100-80gb`, `4x t4-16gb`, `custom:48GiB`.
+        /// Virtual GPUs: `h100-80gb`, `4x t4-16gb`, `custom:48GiB`.
         card: String,
-        /// A real GPU: `cuda:0`.
+        /// Real GPU: `cuda:0`.
         device: String,
-        /// Ranges, each combination of which is recorded.
+        /// Ranges of values; each combination is recorded.
         sweep: RawSweep,
     } with
         "model" RawModel,
@@ -121,39 +120,39 @@ raw_table! {
 }
 
 impl RawJob {
-    /// Reads a config.
+    /// Parses a config.
     ///
     /// # Errors
     ///
-    /// The text is not of the format, or keys are unknown or of the wrong type: all of them at once.
+    /// Returns all problems at once if the text is not of the format, or if keys are unknown or of the wrong type.
     pub fn parse(text: &str, format: Format) -> Result<Self, Vec<Problem>> {
         let value = Value::parse(text, format).map_err(|problem| vec![problem])?;
         Self::from_value(&value).map_err(|problems| KeyPlaces::of(text, format).locate(problems))
     }
 
-    /// Reads a config in TOML; see [`RawJob::parse`].
+    /// Parses a config in TOML.
     ///
     /// # Errors
     ///
-    /// As [`RawJob::parse`].
+    /// Returns the errors of [`RawJob::parse`].
     pub fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
         Self::parse(text, Format::Toml)
     }
 
-    /// Reads a config in YAML; see [`RawJob::parse`].
+    /// Parses a config in YAML.
     ///
     /// # Errors
     ///
-    /// As [`RawJob::parse`].
+    /// Returns the errors of [`RawJob::parse`].
     pub fn from_yaml(text: &str) -> Result<Self, Vec<Problem>> {
         Self::parse(text, Format::Yaml)
     }
 
-    /// Reads a config in JSON; see [`RawJob::parse`].
+    /// Parses a config in JSON.
     ///
     /// # Errors
     ///
-    /// As [`RawJob::parse`].
+    /// Returns the errors of [`RawJob::parse`].
     pub fn from_json(text: &str) -> Result<Self, Vec<Problem>> {
         Self::parse(text, Format::Json)
     }
@@ -174,7 +173,7 @@ impl RawJob {
         Err(problems)
     }
 
-    /// The keys of a text that can be read, whatever is wrong with others; `None` where the text is of another format.
+    /// Reads the keys that are correct and skips the others; returns `None` if the text is not of the format.
     pub fn readable(text: &str, format: Format) -> Option<Self> {
         match Value::parse(text, format).ok()? {
             Value::Table(entries) => Some(Self::read(&entries, &mut Reader::new(&mut Vec::new()))),
@@ -182,20 +181,20 @@ impl RawJob {
         }
     }
 
-    /// What is wrong with the keys that could be read, where others could not: all mistakes are told at once.
+    /// Returns the problems of the keys that could be read, so that all mistakes are reported at once.
     ///
-    /// What may follow from a key that could not be read is left out.
+    /// Problems that may follow from a key that could not be read are left out.
     fn further_problems(&self, unread: &[Problem]) -> Vec<Problem> {
         let checked = Self { sweep: None, ..self.clone() };
         let further = checked.resolve().err().unwrap_or_default();
         further.into_iter().filter(|problem| !unread.iter().any(|unread| problem.may_follow_from(unread))).collect()
     }
 
-    /// The config as a JSON document that [`RawJob::from_json`] reads.
+    /// Returns the config as a JSON document that [`RawJob::from_json`] reads.
     ///
     /// # Panics
     ///
-    /// Never: the fields are numbers, texts and lists of them.
+    /// Never: the fields are numbers, strings and lists of them.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("plain fields")
     }

@@ -1,4 +1,4 @@
-//! The model of a training config as it is written.
+//! The model of a training config as written.
 
 use serde::Serialize;
 
@@ -10,104 +10,100 @@ use super::super::reader::{FromValue, Reader};
 raw_table! {
     /// The model of a [`RawJob`](super::RawJob).
     RawModel {
-        /// A model whose sizes are known; further keys override them.
+        /// Name of a model with known sizes; further keys override them.
         preset: String,
-        /// `mlp`, `resnet`, `transformer`, `bert`, `unet`, `vit` or `rnn`.
+        /// `mlp`, `resnet`, `transformer`, `bert`, `unet`, `vit`, `rnn` or `cnn`.
         family: String,
-        /// Whose transformer: `gpt2` or `llama`.
+        /// Implementation: `gpt2` or `llama` for a transformer, `torchvision` or `transformers` for a residual network.
         architecture: String,
-        /// What recurrent layers are made of: `lstm` or `gru`.
+        /// Cell of recurrent layers: `lstm` or `gru`.
         cell: String,
-        /// Features of an input.
+        /// Features of an input vector, or channels of the images of a `cnn`.
         input: u64,
-        /// Features between layers; of each hidden layer for an `mlp`.
+        /// Features between layers; for an `mlp` those of each hidden layer.
         hidden: Sizes,
-        /// How many layers, or each of them.
+        /// Number of layers, or a list of them.
         layers: Layers,
-        /// Classes of the output.
         classes: u64,
-        /// Layers of a residual network.
+        /// Depth of a residual network: 18, 34, 50, 101 or 152.
         depth: u64,
-        /// Height and width of the images.
+        /// Height and width of the images, in pixels.
         image_size: u64,
-        /// Height and width of a patch.
+        /// Height and width of a patch, in pixels.
         patch_size: u64,
-        /// Whether images and weights are in `channels_last`.
+        /// True if images and weights are in `torch.channels_last`.
         channels_last: bool,
-        /// Channels of each level.
+        /// Channels of each level of a U-Net.
         channels: Sizes,
-        /// Features of a text token.
+        /// Features of a text token that a U-Net attends to.
         cross_attention_dim: u64,
-        /// Tokens of a text.
+        /// Tokens of a text that a U-Net attends to.
         text_tokens: u64,
-        /// Tokens of the vocabulary.
+        /// Number of tokens in the vocabulary.
         vocabulary: u64,
-        /// Features of an embedded token, where the layers have others.
+        /// Features of an embedded token, if the layers have another number.
         embedding: u64,
         /// Features inside the feed-forward network.
         intermediate: u64,
-        /// Feed-forward networks of a layer, of which each token takes a few.
+        /// Number of experts (feed-forward networks) of a layer; each token goes through a few of them.
         experts: u64,
-        /// Experts that compute a token.
+        /// Number of experts that compute a token.
         experts_per_token: u64,
         /// `grouped_mm` or `eager`.
         experts_implementation: String,
-        /// Which tokens go to which expert: `even`, or shares.
+        /// Distribution of tokens over the experts: `even`, or a share for each.
         routing: RawRouting,
         /// Attention heads of the queries.
         heads: u64,
         /// Attention heads of keys and values.
         kv_heads: u64,
-        /// Features of a head.
         head_dim: u64,
-        /// Longest sequence that positions exist for.
+        /// Longest sequence that the model has positions for, in tokens.
         max_positions: u64,
-        /// Kinds of tokens.
+        /// Number of token types, such as first and second sentence.
         token_types: u64,
         /// `layer_norm` or `rms_norm`.
         norm: String,
-        /// What keeps a norm's division finite.
+        /// Epsilon of the norms.
         norm_epsilon: f64,
-        /// `learned` or `rotary`.
+        /// Position embedding: `learned` or `rotary`.
         positions: String,
-        /// The base of rotary positions.
+        /// Base (theta) of rotary positions.
         rope_theta: f64,
-        /// The function between linear layers.
         activation: String,
-        /// Whether an `mlp`'s linear layers have a bias.
+        /// True if the linear layers of an `mlp` have a bias.
         bias: bool,
-        /// Whether attention's linear layers have a bias.
+        /// True if all linear layers of attention have a bias; `qkv_bias` overrides it for queries, keys and values.
         attention_bias: bool,
-        /// Whether queries, keys and values have a bias.
+        /// True if queries, keys and values have a bias.
         qkv_bias: bool,
-        /// Whether the feed-forward network's linear layers have a bias.
+        /// True if the linear layers of the feed-forward network have a bias.
         mlp_bias: bool,
-        /// Whether the head uses the token embedding's weights.
+        /// True if the head uses the weights of the token embedding.
         tied_head: bool,
-        /// Probability of dropout, everywhere.
+        /// Dropout probability of all places that have dropout.
         dropout: f64,
-        /// Probability of dropout after the embeddings.
+        /// Dropout probability after the embeddings.
         embedding_dropout: f64,
-        /// Probability of dropout of attention probabilities.
+        /// Dropout probability of the attention probabilities.
         attention_dropout: f64,
-        /// Probability of dropout of what is added to the residual stream.
+        /// Dropout probability of what is added to the residual stream.
         residual_dropout: f64,
-        /// What the hidden state is when a batch begins: `detach` or `none`.
+        /// Hidden state at the beginning of a batch: `detach` or `none`.
         carry_hidden: String,
-        /// Which kernels compute attention.
+        /// Attention kernels: `sdpa`, `flash`, `efficient`, `cudnn`, `math` or `eager`.
         attention: String,
-        /// Whether the forward pass fills a key-value cache.
+        /// True if the forward pass fills a key-value cache.
         use_cache: bool,
     }
 }
 
-/// One size, or one for each layer.
+/// One size for all layers, or one for each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Sizes {
-    /// The same for all.
     One(u64),
-    /// First to last.
+    /// Sizes from the first layer to the last.
     Each(Vec<u64>),
 }
 

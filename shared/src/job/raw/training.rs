@@ -1,4 +1,4 @@
-//! How a training config optimizes and saves memory, as it is written.
+//! The optimizer, the checkpointing, the loss and the adapters of a training config as written.
 
 use serde::Serialize;
 
@@ -12,53 +12,50 @@ raw_table! {
         kind: String,
         /// `foreach`, `fused` or `for-loop`.
         implementation: String,
-        /// Learning rate.
         learning_rate: f64,
-        /// Weight decay.
         weight_decay: f64,
-        /// The factor of SGD's momentum.
+        /// Momentum of SGD.
         momentum: f64,
-        /// Whether SGD's momentum is Nesterov's.
+        /// True if SGD uses Nesterov's momentum.
         nesterov: bool,
-        /// The factors of Adam's running averages.
+        /// Decay rates of Adam's running averages.
         betas: Betas,
-        /// What keeps Adam's division finite.
+        /// Epsilon in Adam's denominator.
         epsilon: f64,
-        /// The state's numbers: `full` or `8bit`.
+        /// Number format of the optimizer state: `full` or `8bit`.
         state: String,
-        /// Whether state and step are the host's.
+        /// True if the optimizer state and the step are on the host.
         offload: bool,
-        /// Whether gradients are freed once the host has them.
+        /// True if gradients are freed once the host has them.
         offload_gradients: bool,
     }
 }
 
-/// The two factors of Adam's running averages.
+/// Decay rates of Adam's first and second running average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Betas(pub f64, pub f64);
 
 raw_table! {
-    /// The layers that a [`RawJob`](super::RawJob) checkpoints.
+    /// Layers of a [`RawJob`](super::RawJob) that are checkpointed.
     RawSelected {
-        /// Every so many layers.
+        /// Distance between checkpointed layers: 2 takes every second layer.
         every: u64,
-        /// What is kept nevertheless: `nothing`, `attention` or `matmul`.
+        /// Results that are kept nevertheless: `nothing`, `attention` or `matmul`.
         keep: String,
     }
 }
 
-/// Whether layers are checkpointed, or which of them.
+/// Activation checkpointing: on or off for all layers, or a selection of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum RawCheckpointing {
-    /// All or none.
     All(bool),
-    /// Some of them, or in part.
+    /// Some of the layers, or layers that keep some of their results.
     Selected(RawSelected),
 }
 
 impl RawCheckpointing {
-    /// Whether any layer is checkpointed.
+    /// Returns true if any layer is checkpointed.
     pub fn is_on(&self) -> bool {
         *self != Self::All(false)
     }
@@ -67,21 +64,21 @@ impl RawCheckpointing {
 raw_table! {
     /// The loss of a [`RawJob`](super::RawJob).
     RawLoss {
-        /// Parts that the sequence is cut into.
+        /// Number of parts into which the sequence is cut.
         chunks: u64,
     }
 }
 
 raw_table! {
-    /// The adapters of a [`RawJob`](super::RawJob).
+    /// LoRA adapters of a [`RawJob`](super::RawJob).
     RawLora {
-        /// Features between an adapter's two matrices.
+        /// Features between the two matrices of an adapter.
         rank: u64,
-        /// What is added is multiplied by this over the rank.
+        /// The output of an adapter is multiplied by `alpha / rank`.
         alpha: f64,
-        /// Probability of dropout of what the adapters read.
+        /// Dropout probability of the input of the adapters.
         dropout: f64,
-        /// The linear layers that have adapters.
+        /// Linear layers that have adapters.
         targets: Vec<String>,
     }
 }

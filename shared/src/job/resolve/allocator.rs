@@ -1,10 +1,10 @@
-//! The text of `PYTORCH_CUDA_ALLOC_CONF`, checked for what PyTorch 2.11 would refuse.
+//! Checks `PYTORCH_CUDA_ALLOC_CONF` for unknown options, missing values, and a backend whose work can't be recorded.
 
 use super::super::nearest::did_you_mean;
 use super::super::problem::excerpt;
 use super::Resolver;
 
-/// The options of PyTorch 2.11's caching allocator.
+/// Options of PyTorch 2.11's caching allocator.
 const OPTIONS: &[&str] = &[
     "expandable_segments",
     "max_split_size_mb",
@@ -50,7 +50,7 @@ impl Resolver {
     }
 }
 
-/// The options of a text: separated by commas, but for those within brackets.
+/// Splits a text into its options; commas inside brackets do not end one.
 fn options(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     let pieces = text.split(move |c| {

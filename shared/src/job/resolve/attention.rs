@@ -1,7 +1,7 @@
-//! Whether a card has the kernels that a job wants for its attention or its recurrent network.
+//! Checks that the cards have the kernels for a job's attention or recurrent network.
 //!
-//! The rules are those of `sdp_utils.cpp` in PyTorch 2.11; a kernel that is forced and can't run is an error there
-//! too, but only in the middle of the run.
+//! The rules are those of `sdp_utils.cpp` in PyTorch 2.11. A forced kernel that can't run is an error there too, but
+//! only in the middle of the run.
 
 use super::super::card::{Card, ComputeCapability};
 use super::super::encoder::Encoder;
@@ -14,17 +14,16 @@ const TURING: ComputeCapability = ComputeCapability { major: 7, minor: 5 };
 const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
 const HOPPER: ComputeCapability = ComputeCapability { major: 9, minor: 0 };
 
-/// What kernels ask of a model's attention.
+/// Properties of a model's attention that kernels depend on.
 struct Heads {
     attention: Attention,
-    /// Features of a head.
     head_dim: u64,
-    /// Probability of dropout of attention probabilities.
+    /// Dropout probability of the attention probabilities.
     dropout: f64,
 }
 
 impl Heads {
-    /// Of each size that a model has heads of.
+    /// Returns one entry for each size of heads in a model.
     fn all(model: &Model) -> Vec<Self> {
         let encoder = match model {
             Model::Mlp(_) | Model::ResNet(_) | Model::Rnn(_) | Model::Cnn(_) => return Vec::new(),
@@ -45,7 +44,7 @@ impl Heads {
 }
 
 impl Resolver {
-    /// Whether the card has cuDNN's recurrent networks: version 9.19 is for 7.5 and later.
+    /// Checks that the cards have recurrent networks of cuDNN: version 9.19 needs compute capability 7.5 or later.
     pub(super) fn check_recurrent(&mut self, job: &Job) {
         let is_old = |card: &&Card| card.capability < TURING;
         if let (Model::Rnn(_), Some(card)) = (&job.model, cards(&job.device).iter().find(is_old)) {
@@ -66,7 +65,7 @@ impl Resolver {
     }
 }
 
-/// The virtual cards of a job; a real one says itself what it can't do.
+/// Returns the virtual cards of a job; a real one reports by itself what it can't do.
 fn cards(device: &Device) -> &[Card] {
     match device {
         Device::Virtual(cards) => &cards.0,
@@ -74,7 +73,7 @@ fn cards(device: &Device) -> &[Card] {
     }
 }
 
-/// What keeps attention from running on any card.
+/// Returns the reason why attention can't run on any card.
 fn why_not(model: &Heads, precision: Precision) -> Option<String> {
     let is_half = !matches!(precision, Precision::Fp32 | Precision::Tf32);
     let name = match model.attention {
@@ -85,7 +84,7 @@ fn why_not(model: &Heads, precision: Precision) -> Option<String> {
     (!is_half).then(|| format!("{name} attention needs 16-bit numbers, such as precision = \"autocast-bf16\""))
 }
 
-/// What keeps attention from running on this card.
+/// Returns the reason why attention can't run on this card.
 fn why_not_on(model: &Heads, precision: Precision, card: &Card) -> Option<String> {
     let Heads { attention, head_dim, .. } = *model;
     let capability = card.capability;
@@ -119,7 +118,7 @@ const fn is_bf16(precision: Precision) -> bool {
     }
 }
 
-/// Cards with little shared memory have no backward kernel for large heads.
+/// Returns true if a card with little shared memory has no backward kernel for heads of this size.
 fn lacks_flash_backward(model: &Heads, capability: ComputeCapability) -> bool {
     let has_little_shared_memory = matches!((capability.major, capability.minor), (8, 6 | 9) | (12, 0));
     let is_large = model.head_dim > 192 && model.head_dim <= 224;
@@ -127,7 +126,7 @@ fn lacks_flash_backward(model: &Heads, capability: ComputeCapability) -> bool {
     has_little_shared_memory && (is_large || is_largest)
 }
 
-/// The largest head that cuDNN 9.19 takes forward and backward.
+/// Returns the largest head dimension that cuDNN 9.19 supports for forward and backward.
 fn cudnn_most(capability: ComputeCapability) -> u64 {
     if capability == HOPPER { 256 } else { 128 }
 }

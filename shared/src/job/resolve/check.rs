@@ -1,4 +1,4 @@
-//! What the tests of every part of a config do.
+//! Helpers for the tests of all parts of a config.
 
 use crate::job::{Job, Problem, RawJob};
 
@@ -7,7 +7,7 @@ pub(super) fn resolve(text: &str) -> Result<Job, Vec<Problem>> {
     RawJob::from_toml(text).unwrap().resolve()
 }
 
-/// The job of a config, which is the same when it is written out and read again.
+/// Resolves a config, and checks that the job is the same after it is written and read again.
 #[track_caller]
 pub(super) fn job(text: &str) -> Job {
     let job = resolve(text).unwrap();
@@ -15,7 +15,7 @@ pub(super) fn job(text: &str) -> Job {
     job
 }
 
-/// Exactly this is wrong with a config.
+/// Checks that a config has exactly this problem.
 #[track_caller]
 pub(super) fn check_problem(text: &str, problem: &str) {
     let problems = resolve(text).unwrap_err();

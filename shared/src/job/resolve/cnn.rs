@@ -1,4 +1,4 @@
-//! Lists of layers: each read, and its place checked.
+//! Resolves lists of layers: parses each layer and checks that it fits its input.
 
 use super::super::cnn::{Cnn, CnnLayer, Fault, Features, Layers};
 use super::super::limits::of_whole;
@@ -8,13 +8,13 @@ use super::super::raw::RawModel;
 use super::super::training::Job;
 use super::Resolver;
 
-/// The keys of models that are a list of layers, after `family` and `preset`.
+/// Keys of models that are a list of layers, besides `family` and `preset`.
 pub(super) const CNN_KEYS: &[&str] = &["layers", "input", "image_size", "channels_last"];
 
-/// Images smaller than those of other models, such as 28 pixels of handwritten digits.
+/// Least image size in pixels, smaller than that of other models: handwritten digits have 28.
 const LEAST_IMAGE_SIZE: u64 = 1;
 
-/// A layer with its number, from 1, and its text.
+/// A layer with its number, counted from 1, and its text.
 struct Numbered<'a> {
     number: usize,
     text: &'a str,
@@ -47,7 +47,7 @@ impl Resolver {
         if fits { Cnn { layers: layers.iter().map(|numbered| numbered.layer).collect(), ..cnn } } else { cnn }
     }
 
-    /// How many layers a model of layers that are all alike has.
+    /// Returns the number of layers of a model whose layers are all alike.
     pub(super) fn layer_count(&mut self, raw: &RawModel, usual: u64) -> u64 {
         match &raw.layers {
             Some(Layers::Count(count)) => self.whole("model.layers", Some(*count), usual),
@@ -67,7 +67,7 @@ impl Resolver {
         }
     }
 
-    /// The layers that can be read.
+    /// Parses the layers, and reports those that can't be parsed.
     fn layers<'a>(&mut self, texts: &'a [String]) -> Vec<Numbered<'a>> {
         self.whole("model.layers", Some(texts.len() as u64), 1);
         let mut layers = Vec::new();
@@ -80,7 +80,7 @@ impl Resolver {
         layers
     }
 
-    /// Follows a sample through the layers, as far as they fit.
+    /// Follows the shape of a sample through the layers, up to the first one that does not fit.
     fn check_places(&mut self, cnn: &Cnn, layers: &[Numbered<'_>]) {
         let mut features = cnn.images();
         for Numbered { number, text, layer } in layers {
@@ -100,7 +100,7 @@ impl Resolver {
         self.check_in_place(layers);
     }
 
-    /// What PyTorch finds in backward only: a layer in place whose input another one has kept.
+    /// Reports in-place layers that overwrite an output kept for backward; PyTorch reports this only in backward.
     fn check_in_place(&mut self, layers: &[Numbered<'_>]) {
         let mut kept: Option<&Numbered<'_>> = None;
         for numbered in layers {
@@ -120,7 +120,7 @@ impl Resolver {
         self.problem("model.layers", format!("layer {number}, `{}`: {message}", excerpt(text)), hint);
     }
 
-    /// What a list of layers can't be trained with.
+    /// Refuses jobs that can't be recorded with a list of layers.
     pub(super) fn check_cnn(&mut self, job: &Job) {
         if !matches!(job.model, Model::Cnn(_)) {
             return;

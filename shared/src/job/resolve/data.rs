@@ -1,4 +1,4 @@
-//! What feeds a training: sizes that the model can take, and ways to the device that go together.
+//! Resolves the data of a training, and checks that the sizes fit the model and that the options fit each other.
 
 use super::super::data::{Data, NORMALIZATIONS, Normalize, SPREADS, Spread, SpreadKind};
 use super::super::mistake::Mistake;
@@ -9,11 +9,11 @@ use super::super::training::Job;
 use super::Resolver;
 use crate::base::format;
 
-/// The least height and width of images: what residual networks halve five times.
+/// Least height and width of images in pixels, because residual networks halve them five times.
 const SMALLEST_IMAGE: u64 = 32;
 
 impl Resolver {
-    /// What feeds a config's training; all of it is off where the config does not say.
+    /// Returns the data of a training; every option is off by default.
     pub(super) fn data(&mut self, raw: Option<&RawData>, model: Option<&Model>) -> Data {
         let standard = Data::default();
         let Some(raw) = raw else { return standard };
@@ -42,7 +42,7 @@ impl Resolver {
         Spread::of(kind, self.whole(least_path, least, usual))
     }
 
-    /// What does not fit the rest of the job.
+    /// Checks that the data fit the rest of the job.
     pub(super) fn check_data(&mut self, job: &Job) {
         self.check_lengths(job);
         self.check_batches(job);
@@ -111,7 +111,7 @@ impl Resolver {
     }
 }
 
-/// A key without its table.
+/// Returns a key without its table.
 fn key(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! Distributed data parallelism: options, and what it can't be combined with.
+//! Resolves distributed data parallelism, and refuses what it can't be combined with.
 
 use super::super::ddp::Ddp;
 use super::super::model::Model;
@@ -8,7 +8,7 @@ use super::super::training::Job;
 use super::Resolver;
 
 impl Resolver {
-    /// How gradients are averaged, as `parallel` has it.
+    /// Returns the settings of gradient averaging.
     pub(super) fn ddp(&mut self, raw: &RawParallel) -> Ddp {
         Ddp {
             bucket_mb: raw.bucket_mb.map(|size| self.whole("parallel.bucket_mb", Some(size), size)),
@@ -18,7 +18,7 @@ impl Resolver {
         }
     }
 
-    /// Refuses options that a kind has no use for.
+    /// Refuses the options of `ddp` and `zero1` for other kinds.
     pub(super) fn only_of_ddp(&mut self, kind: ParallelKind, raw: &RawParallel) {
         let of_ddp = [
             ("bucket_mb", raw.bucket_mb.is_some()),
@@ -36,7 +36,7 @@ impl Resolver {
         }
     }
 
-    /// What is not averaged among processes, or raises an exception in Python.
+    /// Refuses jobs that can't be recorded with DDP, or that raise an exception in Python.
     pub(super) fn check_ddp(&mut self, job: &Job) {
         let Some((_, ddp)) = job.parallel.and_then(|parallel| parallel.ddp()) else { return };
         if job.lora.is_some() {

@@ -1,11 +1,11 @@
-//! Encoders: a preset, and what overrides it.
+//! Resolves encoders: a preset, and the keys that override it.
 
 use super::super::encoder::{Bert, Encoder, Vit};
 use super::super::names::{ATTENTIONS, ENCODER_ACTIVATIONS};
 use super::super::raw::RawModel;
 use super::Resolver;
 
-/// The keys of BERT models, after `family` and `preset`.
+/// Keys of BERT models, besides `family` and `preset`.
 pub(super) const BERT_KEYS: &[&str] = &[
     "vocabulary",
     "layers",
@@ -22,7 +22,7 @@ pub(super) const BERT_KEYS: &[&str] = &[
     "attention",
 ];
 
-/// The keys of vision transformers, after `family` and `preset`.
+/// Keys of vision transformers, besides `family` and `preset`.
 pub(super) const VIT_KEYS: &[&str] = &[
     "layers",
     "hidden",
@@ -74,7 +74,7 @@ impl Resolver {
         }
         let usual = if raw.hidden.is_some() { 4 * hidden } else { base.intermediate };
         let activation = raw.activation.as_deref();
-        // `dropout` is for both, and each of the two overrides it.
+        // `dropout` sets both probabilities, and each has a key that overrides it.
         let everywhere = raw.dropout.map(|dropout| self.real("model.dropout", Some(dropout), 0.0));
         let residual_dropout = everywhere.unwrap_or(base.residual_dropout);
         let attention_dropout = everywhere.unwrap_or(base.attention_dropout);

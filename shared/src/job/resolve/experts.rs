@@ -1,4 +1,4 @@
-//! Experts: of models that are like Llama, and routed where their shapes ask how.
+//! Resolves experts, which need a Llama model, and a routing if their shapes depend on it.
 
 use super::super::card::{Card, ComputeCapability};
 use super::super::experts::{Experts, ExpertsImplementation, IMPLEMENTATIONS, RawRouting, Routing};
@@ -7,17 +7,17 @@ use super::super::raw::RawModel;
 use super::super::training::{Device, Job};
 use super::Resolver;
 
-/// The keys of experts, among those of transformers.
+/// Keys of experts, among those of transformers.
 pub(super) const EXPERTS_KEYS: [&str; 4] = ["experts", "experts_per_token", "experts_implementation", "routing"];
 
-/// Mixtral's.
+/// Default of Mixtral.
 const PER_TOKEN: u64 = 2;
 
-/// The first card that `grouped_mm` runs on.
+/// First compute capability that `grouped_mm` runs on.
 const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
 
 impl Resolver {
-    /// The experts of a transformer, where it has some.
+    /// Returns the experts of a transformer, if it has any.
     pub(super) fn experts(&mut self, raw: &RawModel, base: Option<&Experts>) -> Option<Experts> {
         let Some(usual) = raw.experts.or(base.map(|base| base.count)) else {
             for key in raw.keys_set().filter(|key| EXPERTS_KEYS.contains(key)) {
@@ -75,7 +75,7 @@ impl Resolver {
         Routing::Even
     }
 
-    /// What a transformer with experts must be like.
+    /// Checks what a transformer with experts must be like.
     pub(super) fn check_expert_model(&mut self, model: &Transformer) {
         if model.experts.is_none() {
             return;
@@ -92,7 +92,7 @@ impl Resolver {
         }
     }
 
-    /// Whether the card computes experts in groups.
+    /// Refuses cards without `grouped_mm` for experts that need it.
     pub(super) fn check_experts(&mut self, job: &Job) {
         let Model::Transformer(Transformer { experts: Some(experts), .. }) = &job.model else { return };
         let Device::Virtual(cards) = &job.device else { return };

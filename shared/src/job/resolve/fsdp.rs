@@ -1,4 +1,4 @@
-//! Full sharding: options, and what it can't be combined with.
+//! Resolves full sharding, and refuses what it can't be combined with.
 
 use super::super::fsdp::Fsdp;
 use super::super::model::Model;
@@ -9,7 +9,7 @@ use super::super::training::{Job, Precision};
 use super::Resolver;
 
 impl Resolver {
-    /// How parameters are sharded, as `parallel` has it.
+    /// Returns the settings of sharding.
     pub(super) fn fsdp(&self, rank: Rank, raw: &RawParallel) -> Fsdp {
         Fsdp {
             rank,
@@ -18,7 +18,7 @@ impl Resolver {
         }
     }
 
-    /// Refuses options that a kind has no use for.
+    /// Refuses the options of `fsdp` for other kinds.
     pub(super) fn only_of_fsdp(&mut self, kind: ParallelKind, raw: &RawParallel) {
         let of_fsdp = [
             ("reshard_after_forward", raw.reshard_after_forward.is_some()),
@@ -31,7 +31,7 @@ impl Resolver {
         }
     }
 
-    /// What is not recorded sharded.
+    /// Refuses jobs that can't be recorded sharded.
     pub(super) fn check_fsdp(&mut self, job: &Job) {
         let Some(fsdp) = job.parallel.and_then(|parallel| parallel.fsdp()) else { return };
         if !matches!(job.model, Model::Transformer(_) | Model::Bert(_) | Model::Vit(_)) {

@@ -1,4 +1,4 @@
-//! The adapters of a job: of a transformer, beside layers that it has.
+//! Resolves the adapters of a job, which need linear layers of a transformer.
 
 use super::super::lora::{Lora, LoraTarget, TARGETS};
 use super::super::model::{Model, Transformer};
@@ -6,12 +6,12 @@ use super::super::problem::excerpt;
 use super::super::raw::{RawJob, RawLora};
 use super::Resolver;
 
-/// peft's defaults.
+/// Defaults of peft.
 const RANK: u64 = 8;
 const ALPHA: f64 = 8.0;
 
 impl Resolver {
-    /// The adapters that a config asks for.
+    /// Returns the adapters of a config.
     pub(super) fn lora(&mut self, raw: &RawJob, model: Option<&Model>) -> Option<Lora> {
         let lora = raw.lora.as_ref()?;
         let Model::Transformer(model) = model? else {
@@ -54,7 +54,7 @@ impl Resolver {
 mod tests {
     use super::super::check::{check_problem, job};
 
-    /// Checks the targets, and the parameters that are trained.
+    /// Checks the targets and the number of trained parameters.
     #[track_caller]
     fn check(text: &str, targets: &[&str], trained: u64) {
         let job = job(text);
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn usual_targets_are_those_of_peft() {
-        // peft prints "trainable params" of as many.
+        // peft prints the same numbers of "trainable params".
         check("model = 'gpt2'\nlora = {}", &["qkv"], 294_912);
         check("model = 'llama-2-7b'\nlora = {}", &["q", "v"], 4_194_304);
     }

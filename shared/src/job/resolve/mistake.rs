@@ -1,4 +1,4 @@
-//! The mistakes of a job: known, each once, and such that they show.
+//! Resolves the mistakes of a job: each is known, listed once, and has a visible effect.
 
 use super::super::mistake::{MISTAKES, Mistake};
 use super::super::model::{Model, ResNetFamily};
@@ -8,11 +8,11 @@ use super::super::recurrent::CarryHidden;
 use super::super::training::{Amp, Device, Job, OptimizerImplementation, Precision};
 use super::Resolver;
 
-/// Why a mistake does not fit, and what to write.
+/// Reason why a mistake does not fit, and what to write instead.
 type Misfit = (&'static str, &'static str);
 
 impl Resolver {
-    /// The mistakes that a config names.
+    /// Returns the mistakes that a config lists.
     pub(super) fn mistakes(&mut self, raw: &RawJob) -> Vec<Mistake> {
         let mut mistakes = Vec::new();
         for name in raw.mistakes.iter().flatten() {
@@ -27,7 +27,7 @@ impl Resolver {
         mistakes
     }
 
-    /// A mistake that cannot show is a misunderstanding.
+    /// Reports a mistake that would have no effect and so is a misunderstanding, or that can't be recorded here.
     fn check_mistake(&mut self, mistake: Mistake, name: &str, raw: &RawJob) {
         let has = |other: &str| raw.mistakes.iter().flatten().any(|name| name.eq_ignore_ascii_case(other));
         let problem = match mistake {
@@ -54,7 +54,7 @@ impl Resolver {
         self.misfit(name, problem);
     }
 
-    /// What mistakes need of the model, the number formats and the devices.
+    /// Checks what mistakes need of the model, the number formats and the devices.
     pub(super) fn check_mistakes(&mut self, job: &Job) {
         for mistake in &job.mistakes {
             let problem = match mistake {
@@ -82,17 +82,17 @@ impl Resolver {
     }
 }
 
-/// Whether the layers are those of a transformer, which have attention.
+/// Returns true if the layers are those of a transformer, which have attention.
 const fn is_transformer(model: &Model) -> bool {
     matches!(model, Model::Transformer(_) | Model::Bert(_) | Model::Vit(_))
 }
 
-/// Whether hooks of layers are recorded.
+/// Returns true if hooks of the layers are recorded.
 const fn has_layers(model: &Model) -> bool {
     is_transformer(model) || matches!(model, Model::Mlp(_) | Model::ResNet(_))
 }
 
-/// What hooks of layers need: layers, and the same ones in each step.
+/// Checks what hooks of layers need: such layers, on one device.
 fn of_layers(job: &Job, has_layers: bool) -> Option<Misfit> {
     if !has_layers {
         return Some(("this model has no such layers", "train for example `gpt2`"));
@@ -100,7 +100,7 @@ fn of_layers(job: &Job, has_layers: bool) -> Option<Misfit> {
     job.parallel.map(|_| ("on several devices it is not recorded", "leave out `parallel`"))
 }
 
-/// What a loss behind the model needs.
+/// Checks what a loss computed outside of the model needs: a model that returns logits, on one device.
 fn of_losses(job: &Job) -> Option<Misfit> {
     let is_behind = match &job.model {
         Model::Mlp(_) | Model::Rnn(_) => true,
@@ -113,8 +113,10 @@ fn of_losses(job: &Job) -> Option<Misfit> {
     job.parallel.map(|_| ("on several devices it is not recorded", "leave out `parallel`"))
 }
 
-/// Backward through all batches needs their graphs, and weights that no optimizer has touched: PyTorch looks at the
-/// versions of tensors, which a fused optimizer leaves as they are; under autocast it looks at those of the casts.
+/// Checks that backward can run through all batches: it needs their graphs, and weights that no optimizer has changed.
+///
+/// PyTorch compares the versions of tensors, which a fused optimizer does not increase; under autocast it compares
+/// those of the casts.
 fn chain_misfit(job: &Job) -> Option<Misfit> {
     if !matches!(&job.model, Model::Rnn(rnn) if rnn.carry_hidden == CarryHidden::Detach) {
         return Some(("no hidden state is carried", "train `lstm-medium`, and leave out `carry_hidden`"));
@@ -129,7 +131,7 @@ fn chain_misfit(job: &Job) -> Option<Misfit> {
     (!is_cast && !is_fused).then_some((because, "write for example `precision = \"autocast-fp16\"`"))
 }
 
-/// A second device, and a scale that is on the first.
+/// Checks that there is a second device, and no gradient scaler, whose scale would be on the first.
 fn target_misfit(job: &Job) -> Option<Misfit> {
     let has_two = match &job.device {
         Device::Virtual(cards) => cards.0.len() > 1,

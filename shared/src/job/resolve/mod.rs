@@ -1,4 +1,4 @@
-//! From a config as written to a job: defaults filled in, everything checked, all problems at once.
+//! Resolves a config to a job: fills in defaults, checks everything, and reports all problems at once.
 
 mod allocator;
 mod attention;
@@ -36,10 +36,10 @@ use super::raw::{RawCheckpointing, RawEvaluation, RawJob, RawModel};
 use super::training::{Amp, Device, Evaluation, Job, Precision, ZeroGrad};
 use crate::base::format;
 
-/// Steps of a job that does not say: state and fragmentation have settled in the third.
+/// Default number of steps: optimizer state and fragmentation have settled by the third.
 pub(super) const DEFAULT_STEPS: u64 = 3;
 
-/// Tokens of a sample where the config does not say, if the model takes as many.
+/// Default number of tokens of a sample, if the model takes as many.
 const DEFAULT_SEQUENCE: u64 = 1024;
 
 impl RawJob {
@@ -47,7 +47,7 @@ impl RawJob {
     ///
     /// # Errors
     ///
-    /// All problems at once, each with its key and what to write.
+    /// Returns all problems at once, each with its key and what to write instead.
     pub fn resolve(self) -> Result<Job, Vec<Problem>> {
         let mut resolver = Resolver::default();
         let job = resolver.job(&self);
@@ -61,9 +61,9 @@ impl RawJob {
     }
 }
 
-/// Collects what is wrong while values are filled in.
+/// Collects problems while values are filled in.
 ///
-/// After a problem the default stands in, so that the rest is checked too.
+/// A value with a problem is replaced by its default, so that the rest is checked too.
 #[derive(Default)]
 struct Resolver {
     problems: Vec<Problem>,
@@ -110,7 +110,7 @@ impl Resolver {
         Some(job)
     }
 
-    /// A job is one recording.
+    /// Refuses a sweep, because a job is one recording.
     fn check_no_ranges(&mut self, raw: &RawJob) {
         if raw.sweep.is_some() {
             let hint = "record all of them with `snapscope sweep`, or take the table out";
@@ -131,7 +131,7 @@ impl Resolver {
         name
     }
 
-    /// Tokens of a sample; models that read none have one.
+    /// Returns the tokens of a sample; 1 for models that read no sequences.
     fn sequence(&mut self, raw: Option<u64>, model: Option<&Model>) -> u64 {
         let Some(most) = model.and_then(Model::max_positions) else {
             if raw.is_some() && model.is_some() {
@@ -193,7 +193,7 @@ impl Resolver {
         self.problems.push(Problem::new(path, message, hint));
     }
 
-    /// A whole number within its limits.
+    /// Returns a whole number within its limits.
     fn whole(&mut self, path: &str, raw: Option<u64>, default: u64) -> u64 {
         let Some(value) = raw else { return default };
         let limit = limits::of_whole(path);
@@ -207,7 +207,7 @@ impl Resolver {
         default
     }
 
-    /// A real number within its limits.
+    /// Returns a real number within its limits.
     fn real(&mut self, path: &str, raw: Option<f64>, default: f64) -> f64 {
         let Some(value) = raw else { return default };
         let limit = limits::of_real(path);
@@ -218,7 +218,7 @@ impl Resolver {
         default
     }
 
-    /// One of a few words.
+    /// Returns the value of one of a few words.
     fn choice<T: Copy>(&mut self, path: &str, raw: Option<&str>, default: T, names: Names<T>) -> T {
         let Some(word) = raw else { return default };
         if let Some((_, value)) = names.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
@@ -231,7 +231,7 @@ impl Resolver {
         default
     }
 
-    /// A text of reasonable length on one line.
+    /// Returns true if a text is a single line of reasonable length, and reports a problem otherwise.
     fn is_one_line(&mut self, path: &str, text: &str) -> bool {
         let fits = text.chars().count() <= MOST_CHARACTERS && !text.chars().any(char::is_control);
         if !fits {
@@ -241,9 +241,9 @@ impl Resolver {
     }
 }
 
-/// The index of `cuda:1`; `cuda` alone is the first.
+/// Returns the index of a device such as `cuda:1`; `cuda` alone is index 0.
 fn cuda_index(device: &str) -> Option<u32> {
-    // PyTorch's own bound of device indices.
+    // PyTorch's own limit of device indices.
     const MOST: u32 = 127;
     match device.strip_prefix("cuda")? {
         "" => Some(0),

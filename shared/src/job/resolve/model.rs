@@ -1,4 +1,4 @@
-//! The model of a job: a preset or a family's defaults, and what overrides them.
+//! Resolves the model of a job: a preset or a family's defaults, and the keys that override them.
 
 use super::super::model::{Activation, Dropout, Mlp, Model, Norm, Positions, ResNet, Transformer, TransformerFamily};
 use super::super::names::{
@@ -14,7 +14,7 @@ use super::encoder::{BERT_KEYS, VIT_KEYS};
 use super::recurrent::RNN_KEYS;
 use super::unet::UNET_KEYS;
 
-/// The keys of each family, after `family` and `preset`.
+/// Keys of each family, besides `family` and `preset`.
 const KEYS: &[(Family, &[&str])] = &[
     (Family::Mlp, &["input", "hidden", "layers", "classes", "activation", "bias", "dropout"]),
     (Family::ResNet, &["architecture", "depth", "classes", "image_size", "channels_last"]),
@@ -58,7 +58,7 @@ const KEYS: &[(Family, &[&str])] = &[
     (Family::Cnn, CNN_KEYS),
 ];
 
-/// The keys that models of a family have.
+/// Returns the keys of the models of a family.
 pub(in crate::job) fn keys_of(family: Family) -> &'static [&'static str] {
     KEYS.iter().find(|(known, _)| *known == family).map_or(&[], |(_, keys)| keys)
 }
@@ -84,7 +84,7 @@ impl Resolver {
         })
     }
 
-    /// What the keys override: the preset, or the family's usual model.
+    /// Returns the model whose sizes the keys override: the preset, or the default of the family.
     fn base(&mut self, raw: &RawModel) -> Option<Model> {
         let before = self.problems.len();
         let family =
@@ -114,7 +114,6 @@ impl Resolver {
         Some(model)
     }
 
-    /// The architecture of a transformer.
     fn architecture(&mut self, raw: &RawModel, default: TransformerFamily) -> TransformerFamily {
         self.choice("model.architecture", raw.architecture.as_deref(), default, ARCHITECTURES)
     }
@@ -140,7 +139,7 @@ impl Resolver {
         Model::preset(preset)
     }
 
-    /// Reports the keys that only models of other families have.
+    /// Reports keys that only models of other families have.
     fn check_keys(&mut self, raw: &RawModel, base: &Model) {
         let family = family_of(base);
         let own = keys_of(family);
@@ -163,7 +162,7 @@ impl Resolver {
         }
     }
 
-    /// A list of sizes, or one size as often as `layers` says.
+    /// Returns a list of sizes, or one size repeated for `layers` layers.
     fn hidden_features(&mut self, raw: &RawModel, base: &[u64]) -> Vec<u64> {
         let usual = base.len() as u64;
         let layers = self.layer_count(raw, usual);
@@ -306,7 +305,7 @@ impl Resolver {
         Positions::Learned
     }
 
-    /// `dropout` is for all three, and each of the three overrides it.
+    /// Returns the three probabilities: `dropout` sets all of them, and each has a key that overrides it.
     fn dropout(&mut self, raw: &RawModel, base: Dropout) -> Dropout {
         let everywhere = raw.dropout.map(|dropout| self.real("model.dropout", Some(dropout), 0.0));
         let of = |base| everywhere.unwrap_or(base);
@@ -331,7 +330,7 @@ pub(in crate::job) const fn family_of(model: &Model) -> Family {
     }
 }
 
-/// Words such as `bert or vit`, or `mlp, bert or vit`.
+/// Joins words to `bert or vit`, or `mlp, bert or vit`.
 fn alternatives(words: &[&str]) -> String {
     match words {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
@@ -339,10 +338,10 @@ fn alternatives(words: &[&str]) -> String {
     }
 }
 
-/// Features of the feed-forward network that go with those between layers.
+/// Returns the default number of features inside the feed-forward network.
 ///
-/// Four times as many; with a gate, which has three matrices instead of two, two thirds of that, rounded up to a
-/// multiple of 256 (the rule of Llama's own code).
+/// It is four times `hidden`; with a gate, which means three matrices instead of two, two thirds of that, rounded up to
+/// a multiple of 256 (the rule of Llama's own code).
 const fn usual_intermediate(hidden: u64, activation: Activation) -> u64 {
     match activation {
         Activation::SwiGlu => (8 * hidden / 3).next_multiple_of(256),

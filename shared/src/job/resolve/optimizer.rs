@@ -1,4 +1,4 @@
-//! The optimizer of a job; defaults are those of `torch.optim`.
+//! Resolves the optimizer of a job; the defaults are those of `torch.optim`.
 
 use super::super::names::{IMPLEMENTATIONS, RULES, Rule};
 use super::super::raw::{Betas, RawOptimizer};
@@ -6,7 +6,7 @@ use super::super::saving::OptimizerStorage;
 use super::super::training::{Optimizer, OptimizerImplementation, OptimizerKind};
 use super::Resolver;
 
-/// PyTorch's own choice, and torchao's for AdamW on the host.
+/// Returns the default implementation: PyTorch's own, or torchao's for AdamW on the host.
 fn usual_implementation(storage: OptimizerStorage, rule: Rule) -> OptimizerImplementation {
     match storage {
         OptimizerStorage::Host { .. } if rule == Rule::AdamW => OptimizerImplementation::Fused,

@@ -1,4 +1,4 @@
-//! Several devices: as many as there are cards, and a model that replicas can be made of.
+//! Resolves parallelism: the number of devices or processes, and what can't be combined with them.
 
 use super::super::card::Cards;
 use super::super::model::Model;
@@ -7,11 +7,11 @@ use super::super::raw::{RawJob, RawParallel};
 use super::super::training::{Device, Job};
 use super::Resolver;
 
-/// Processes where a config does not say: the devices of a usual machine.
+/// Default number of processes: the devices of a usual machine.
 const DEFAULT_RANKS: u64 = 8;
 
 impl Resolver {
-    /// How a config uses several devices.
+    /// Returns the parallelism of a config.
     pub(super) fn parallel(&mut self, raw: &RawJob) -> Option<Parallel> {
         let parallel = raw.parallel.as_ref()?;
         let kind = self.choice("parallel.kind", parallel.kind.as_deref(), ParallelKind::DataParallel, KINDS);
@@ -40,7 +40,7 @@ impl Resolver {
         })
     }
 
-    /// The process that is recorded; it has one device.
+    /// Returns the process that is recorded; it has one device.
     fn rank(&mut self, parallel: &RawParallel) -> Rank {
         if parallel.devices.is_some() {
             let hint = "write `ranks` for how many processes there are, each with a device of its own";
@@ -65,9 +65,9 @@ impl Resolver {
         }
     }
 
-    /// The devices of one process: as many as there are cards, unless said.
+    /// Returns the number of devices in one process; the default is the number of cards.
     fn devices(&mut self, raw: &RawJob, devices: Option<u64>) -> u64 {
-        // None are known on a real machine, or where the cards have a problem of their own.
+        // The number of cards is unknown on a real machine, or if `card` itself is wrong.
         let cards = match (raw.card.as_deref(), raw.device.as_deref()) {
             (Some(cards), None) => Cards::parse(cards).ok().map(|cards| cards.0.len() as u64),
             (None, None) => Some(1),
@@ -81,7 +81,7 @@ impl Resolver {
         devices
     }
 
-    /// What replicas cannot be made of.
+    /// Refuses jobs that can't be recorded with their kind of parallelism.
     pub(super) fn check_parallel(&mut self, job: &Job) {
         let Some(parallel) = job.parallel else { return };
         self.check_tensor(job);

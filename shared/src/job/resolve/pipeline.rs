@@ -1,4 +1,4 @@
-//! Pipelines: of a model that is a row of layers, and a batch that can be split.
+//! Resolves pipelines, which need a model that is a sequence of layers and a batch that can be split.
 
 use super::super::data::Data;
 use super::super::model::{Attention, Model};
@@ -9,7 +9,7 @@ use super::super::training::{Job, Precision};
 use super::Resolver;
 
 impl Resolver {
-    /// One process's layers, and the parts of a batch that go through them.
+    /// Returns the process that is recorded and the parts of a batch; by default a part is one sample.
     pub(super) fn pipeline(&mut self, raw: &RawParallel, rank: Rank, batch: u64) -> Parallel {
         let standard = Schedule::OneForwardOneBackward;
         let pipeline = Pipeline {
@@ -19,7 +19,7 @@ impl Resolver {
         Parallel::Pipeline { rank, pipeline }
     }
 
-    /// The keys that only `pipeline` has.
+    /// Refuses the options of `pipeline` for other kinds.
     pub(super) fn only_of_pipeline(&mut self, kind: ParallelKind, raw: &RawParallel) {
         for (key, set) in [("micro_batches", raw.micro_batches.is_some()), ("schedule", raw.schedule.is_some())] {
             if set && kind != ParallelKind::Pipeline {
@@ -28,7 +28,7 @@ impl Resolver {
         }
     }
 
-    /// What can't go through a pipeline.
+    /// Refuses jobs that can't be recorded with a pipeline.
     pub(super) fn check_pipeline(&mut self, job: &Job) {
         let Some(Parallel::Pipeline { rank, pipeline }) = job.parallel else { return };
         let Model::Transformer(model) = &job.model else {

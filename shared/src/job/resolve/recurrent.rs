@@ -1,11 +1,11 @@
-//! Recurrent models: a preset, and what overrides it.
+//! Resolves recurrent models: a preset, and the keys that override it.
 
 use super::super::names::{CARRIES, CELLS};
 use super::super::raw::RawModel;
 use super::super::recurrent::Rnn;
 use super::Resolver;
 
-/// The keys of recurrent models, after `family` and `preset`.
+/// Keys of recurrent models, besides `family` and `preset`.
 pub(super) const RNN_KEYS: &[&str] =
     &["cell", "vocabulary", "embedding", "layers", "hidden", "dropout", "tied_head", "carry_hidden"];
 

@@ -1,4 +1,4 @@
-//! Ways to save memory, and what they can't be combined with.
+//! Resolves the ways to save memory, and refuses what they can't be combined with.
 
 use super::super::encoder::{Bert, Vit};
 use super::super::mistake::Mistake;
@@ -10,7 +10,7 @@ use super::super::training::{Amp, Job, Precision, ZeroGrad};
 use super::Resolver;
 
 impl Resolver {
-    /// How a config saves memory.
+    /// Returns the settings of a config that save memory.
     pub(super) fn saving(&mut self, raw: &RawJob, model: Option<&Model>, sequence: u64) -> Saving {
         let selected = match &raw.checkpointing {
             Some(RawCheckpointing::Selected(selected)) => selected.clone(),
@@ -52,7 +52,7 @@ impl Resolver {
         Some(chunks)
     }
 
-    /// Where an optimizer has its state.
+    /// Returns where the optimizer state is, and in which number format.
     pub(super) fn storage(&mut self, raw: &RawOptimizer, rule: Rule) -> OptimizerStorage {
         let is_narrow = self.choice("optimizer.state", raw.state.as_deref(), false, STATES);
         let is_on_host = raw.offload.unwrap_or(false);
@@ -77,7 +77,7 @@ impl Resolver {
         }
     }
 
-    /// What ways to save memory can't be combined with.
+    /// Refuses what the ways to save memory can't be combined with.
     pub(super) fn check_saving(&mut self, job: &Job) {
         if let OptimizerStorage::Host { gradients } = job.optimizer.storage {
             self.check_offload(job, gradients);
@@ -92,7 +92,7 @@ impl Resolver {
         }
     }
 
-    /// Parts of a network that are no row of layers can't be chosen among.
+    /// Refuses a selection of layers for models that are not a sequence of layers.
     fn check_layers(&mut self, job: &Job) {
         let are_in_a_row = matches!(
             job.model,
@@ -110,7 +110,7 @@ impl Resolver {
         }
     }
 
-    /// torchao's optimizer takes gradients away during backward, before anything else could look at them.
+    /// Refuses what needs gradients after backward, because torchao's optimizer moves them to the host during backward.
     fn check_offload(&mut self, job: &Job, gradients: bool) {
         const KEY: &str = "optimizer.offload";
         if job.zero_grad == ZeroGrad::Zero {

@@ -1,4 +1,4 @@
-//! Tensor parallelism: of a model whose parts are all alike.
+//! Resolves tensor parallelism, which needs a model whose layers can be split into equal parts.
 
 use super::super::data::Spread;
 use super::super::mistake::Mistake;
@@ -10,19 +10,19 @@ use super::super::training::{Job, OptimizerKind, ZeroGrad};
 use super::Resolver;
 
 impl Resolver {
-    /// One process's part of every layer.
+    /// Returns the process that is recorded, with its part of every layer.
     pub(super) fn tensor(&mut self, raw: &RawParallel, rank: Rank) -> Parallel {
         Parallel::Tensor { rank, sequence_parallel: raw.sequence_parallel.unwrap_or(false) }
     }
 
-    /// The keys that only `tensor` has.
+    /// Refuses the option of `tensor` for other kinds.
     pub(super) fn only_of_tensor(&mut self, kind: ParallelKind, raw: &RawParallel) {
         if raw.sequence_parallel.is_some() && kind != ParallelKind::Tensor {
             self.problem("parallel.sequence_parallel", "only `tensor` has it", "take it out");
         }
     }
 
-    /// What can't be divided.
+    /// Refuses jobs that can't be split among the processes.
     pub(super) fn check_tensor(&mut self, job: &Job) {
         let Some(Parallel::Tensor { rank: Rank { ranks, .. }, sequence_parallel }) = job.parallel else { return };
         let Model::Transformer(model) = &job.model else {
@@ -70,7 +70,7 @@ impl Resolver {
     }
 }
 
-/// What each process has an equal part of.
+/// Returns the sizes of which each process needs an equal part, with their names.
 fn divided(model: &Transformer, sequence: u64, sequence_parallel: bool) -> Vec<(&'static str, u64)> {
     let mut parts = vec![
         ("heads", model.heads),

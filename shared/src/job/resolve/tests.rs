@@ -1,4 +1,4 @@
-//! Jobs from configs, and the problems of those that are none.
+//! Tests of jobs from configs, and of the problems of configs that can't be resolved.
 
 use super::*;
 use crate::job::{Format, Mistake, OptimizerImplementation, OptimizerKind};
@@ -114,7 +114,7 @@ fn all_problems_come_at_once() {
     );
 }
 
-/// The same three mistakes in each language, told at once, each at its line and column.
+/// Checks that three mistakes are reported at once in each format, each with its line and column.
 #[test]
 fn three_mistakes_are_told_at_once_in_each_language() {
     let check = |text: &str, format: Format, places: [&str; 3]| {

@@ -1,15 +1,15 @@
-//! U-Nets: a preset, and what overrides it.
+//! Resolves U-Nets: a preset, and the keys that override it.
 
 use super::super::names::SDPA_ATTENTIONS;
 use super::super::raw::{RawModel, Sizes};
 use super::super::unet::Unet;
 use super::Resolver;
 
-/// The keys of U-Nets, after `family` and `preset`.
+/// Keys of U-Nets, besides `family` and `preset`.
 pub(super) const UNET_KEYS: &[&str] =
     &["channels", "layers", "image_size", "heads", "cross_attention_dim", "text_tokens", "attention"];
 
-/// The most levels: an image of 2048 pixels has a single latent on the last.
+/// Most levels: with an image of 2048 pixels, the last level has a single latent.
 const MOST_LEVELS: usize = 9;
 
 impl Resolver {
@@ -35,7 +35,7 @@ impl Resolver {
         unet
     }
 
-    /// Channels level by level.
+    /// Returns the channels of each level.
     fn channels(&mut self, raw: &RawModel, base: &[u64]) -> Vec<u64> {
         match &raw.channels {
             Some(Sizes::Each(sizes)) if (1..=MOST_LEVELS).contains(&sizes.len()) => {

@@ -1,4 +1,4 @@
-//! Whether a job as a whole is within reason, each number of it being within its own limits.
+//! Checks the total work and memory of a job, whose single numbers are already within their limits.
 
 use super::super::card::ComputeCapability;
 use super::super::cnn::Features;
@@ -11,7 +11,7 @@ use super::super::training::{Device, Job, Precision};
 use super::super::unet::Unet;
 use crate::base::format;
 
-/// What is too large about a job.
+/// Returns everything that is too large about a job.
 pub(super) fn check(job: &Job) -> Vec<Problem> {
     [parameters(job), tensor(job), host_batch(job), events(job)].into_iter().flatten().collect()
 }
@@ -22,7 +22,7 @@ fn parameters(job: &Job) -> Option<Problem> {
     (parameters > MOST_PARAMETERS).then(|| Problem::new("model", message(), "write fewer layers or a smaller `hidden`"))
 }
 
-/// Samples of the larger of training and evaluation batches.
+/// Returns the samples of the larger of training and evaluation batches.
 fn samples(job: &Job) -> u128 {
     u128::from(job.evaluation.map_or(job.batch, |evaluation| evaluation.batch.max(job.batch)))
 }
@@ -35,17 +35,17 @@ fn tensor(job: &Job) -> Option<Problem> {
     (elements * BYTES > MOST_TENSOR_BYTES).then(|| Problem::new("batch", message, "write a smaller batch or sequence"))
 }
 
-/// Elements of a sample's largest tensor.
+/// Returns the elements of a sample's largest tensor.
 fn largest(model: &Model, sequence: u128) -> u128 {
     match model {
         Model::Mlp(Mlp { input_features, hidden_features, classes, .. }) => {
             u128::from(hidden_features.iter().copied().fold(*input_features.max(classes), u64::max))
         }
-        // The stem has 64 channels at half the height and width.
+        // The output of the first convolution has 64 channels at half the height and width.
         Model::ResNet(ResNet { image_size, .. }) => 16 * u128::from(*image_size) * u128::from(*image_size),
         Model::Transformer(transformer) => {
             let Transformer { vocabulary, hidden, intermediate, heads, attention, .. } = *transformer;
-            // A token's experts have their gates and features side by side.
+            // The gate and the features of all experts of a token lie side by side in one tensor.
             let inner =
                 transformer.experts.as_ref().map_or(intermediate, |experts| 2 * experts.per_token * intermediate);
             of_attention(attention, heads, sequence, vocabulary.max(inner).max(hidden))
@@ -58,7 +58,7 @@ fn largest(model: &Model, sequence: u128) -> u128 {
     }
 }
 
-/// Elements for a token: its logits, or the gates and states that cuDNN keeps of all layers in one tensor.
+/// Returns the elements per token: its logits, or the gates and states that cuDNN keeps of all layers in one tensor.
 fn of_rnn(rnn: &Rnn) -> u128 {
     let Rnn { vocabulary, embedding, layers, hidden, .. } = *rnn;
     let kept = u128::from(layers) * u128::from(hidden) * u128::from(rnn.cell.gates() + 2);
@@ -70,29 +70,29 @@ fn of_encoder(encoder: &Encoder, tokens: u128, vocabulary: u64) -> u128 {
     of_attention(attention, heads, tokens, vocabulary.max(intermediate).max(hidden))
 }
 
-/// No tensor of a sample has more elements: no level is wider or has more pixels, and some have all probabilities.
+/// Returns an upper bound for a sample: the widest features at all pixels, or all attention probabilities.
 fn of_unet(unet: &Unet) -> u128 {
     let pixels = u128::from(unet.latent_size()) * u128::from(unet.latent_size());
     let widest = unet.channels.iter().copied().fold(0, u64::max);
-    // The gate of a feed-forward network is as wide as what it lets through.
+    // The gate of a feed-forward network is as wide as the features that it scales.
     let features = 8 * widest.max(Unet::LATENT_CHANNELS);
     of_attention(unet.attention, unet.heads, pixels, features)
 }
 
-/// Numbers of a sample: latents, the noise in them, and the states of its text.
+/// Returns the numbers of a sample: latents, the noise in them, and the states of its text.
 fn data_of_unet(unet: &Unet) -> u128 {
     let latents = u128::from(Unet::LATENT_CHANNELS) * u128::from(unet.latent_size()) * u128::from(unet.latent_size());
     2 * latents + u128::from(unet.text_tokens) * u128::from(unet.cross_attention_dim)
 }
 
-/// Elements for so many tokens: a token's widest features, or its probabilities where attention has them all at once.
+/// Returns the elements for `tokens` tokens: their widest features, or all probabilities if attention stores them.
 fn of_attention(attention: Attention, heads: u64, tokens: u128, features: u64) -> u128 {
     let has_scores = matches!(attention, Attention::Eager | Attention::Math);
     let scores = if has_scores { u128::from(heads) * tokens } else { 0 };
     tokens * scores.max(u128::from(features))
 }
 
-/// Images and vectors are made in the host's memory; tokens are few bytes.
+/// Checks the size of a batch in host memory, where images and vectors are created; tokens take few bytes.
 fn host_batch(job: &Job) -> Option<Problem> {
     let numbers = match &job.model {
         Model::Mlp(mlp) => u128::from(mlp.input_features),
@@ -108,6 +108,8 @@ fn host_batch(job: &Job) -> Option<Problem> {
         .then(|| Problem::new("batch", format!("a batch of {size} in the host's memory"), "write a smaller batch"))
 }
 
+/// Estimates the events of a forward and backward pass.
+///
 /// cuDNN computes all layers in few operations; it has no bfloat16 on older cards, where PyTorch goes token by token.
 fn events_of_rnn(rnn: &Rnn, job: &Job) -> u128 {
     const AMPERE: ComputeCapability = ComputeCapability { major: 8, minor: 0 };
@@ -117,14 +119,16 @@ fn events_of_rnn(rnn: &Rnn, job: &Job) -> u128 {
     100 + 40 * layers + by_token
 }
 
-/// A residual block and its attention have about 500 events, and a level has one more block on the way up.
+/// Estimates the events of a pass: about 500 for a residual block with its attention.
+///
+/// A level has one more block on the way up.
 fn events_of_unet(unet: &Unet) -> u128 {
     500 * (u128::from(2 * unet.layers + 1) * unet.channels.len() as u128 + 2)
 }
 
-/// Events that a recording will have, at least in order of magnitude.
+/// Checks the estimated number of events of a recording, right in order of magnitude.
 ///
-/// Counts of real recordings: GPT-2 with 12 layers has 3,800 a step, ResNet-50 has 1,700, an MLP of three layers 600.
+/// Counts of real recordings per step: GPT-2 with 12 layers 3,800, ResNet-50 1,700, an MLP of three layers 600.
 fn events(job: &Job) -> Option<Problem> {
     let pass = match &job.model {
         Model::Mlp(mlp) => 200 * (mlp.hidden_features.len() as u128 + 1),

@@ -1,4 +1,4 @@
-//! Lists of layers as configs that say everything.
+//! Writes lists of layers with every key.
 
 use super::super::cnn::{Cnn, Layers};
 use super::super::raw::RawModel;

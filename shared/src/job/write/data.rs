@@ -1,4 +1,4 @@
-//! What feeds a training, as a table that says everything.
+//! Writes the table of the data with every key.
 
 use super::super::data::{Data, NORMALIZATIONS, SPREADS};
 use super::super::raw::RawData;

@@ -1,4 +1,4 @@
-//! Encoders as configs that say everything.
+//! Writes encoders with every key.
 
 use super::super::cnn::Layers;
 use super::super::encoder::{Bert, Encoder, Vit};

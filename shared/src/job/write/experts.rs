@@ -1,10 +1,10 @@
-//! Experts as keys that say everything.
+//! Writes experts with every key.
 
 use super::super::experts::{Experts, ExpertsImplementation, IMPLEMENTATIONS, RawRouting, Routing};
 use super::super::raw::RawModel;
 use super::word;
 
-/// The keys of a transformer's experts, where it has some.
+/// Returns the keys of a transformer's experts, and no keys if it has none.
 pub(super) fn raw_experts(experts: Option<&Experts>) -> RawModel {
     let Some(Experts { count, per_token, implementation }) = experts else { return RawModel::default() };
     RawModel {

@@ -1,4 +1,4 @@
-//! Recurrent models as configs that say everything.
+//! Writes recurrent models with every key.
 
 use super::super::cnn::Layers;
 use super::super::names::{CARRIES, CELLS};

@@ -1,11 +1,10 @@
-//! Ways to save memory, as a config writes them.
+//! Writes the settings that save memory.
 
 use super::super::names::{IMPLEMENTATIONS, name_of};
 use super::super::raw::{RawCheckpointing, RawOptimizer, RawSelected};
 use super::super::saving::{KEEPS, OptimizerStorage, STATES};
 use super::super::training::{Job, Optimizer};
 
-/// Which layers are checkpointed.
 pub(super) fn raw_checkpointing(job: &Job) -> RawCheckpointing {
     if !job.checkpointing {
         return RawCheckpointing::All(false);
@@ -14,7 +13,7 @@ pub(super) fn raw_checkpointing(job: &Job) -> RawCheckpointing {
     RawCheckpointing::Selected(RawSelected { every: Some(job.saving.checkpoint_every), keep })
 }
 
-/// Where an optimizer has its state, and how it takes a step; 8-bit state leaves no choice of that.
+/// Writes where the optimizer state is and which implementation runs the step; 8-bit state has only one.
 pub(super) fn raw_storage(optimizer: Optimizer) -> RawOptimizer {
     let is_narrow = optimizer.storage == OptimizerStorage::EightBit;
     let implementation = name_of(IMPLEMENTATIONS, &optimizer.implementation).to_owned();

@@ -1,4 +1,4 @@
-//! U-Nets as configs that say everything.
+//! Writes U-Nets with every key.
 
 use super::super::cnn::Layers;
 use super::super::names::SDPA_ATTENTIONS;

@@ -1,4 +1,4 @@
-//! What the chart shows, and what reaches the canvas.
+//! Tests the chart's contents and what is drawn on the canvas.
 
 use super::*;
 use crate::state::Sample;
@@ -47,14 +47,14 @@ fn curves_are_steps() {
     assert_eq!(chart.corners(|part| part.1), [(0.0, 10.0), (1.0, 10.0), (1.0, 10.0), (2.0, 10.0)]);
 }
 
-/// What was drawn: texts, and how many lines of each colour.
+/// Texts that were drawn, and the colour of each line.
 #[derive(Default)]
 struct Drawing {
     texts: Vec<String>,
     paths: Vec<(u8, u8, u8)>,
 }
 
-/// A canvas that remembers.
+/// Drawing backend that records texts and lines.
 #[derive(Clone, Default)]
 struct Memory(Rc<RefCell<Drawing>>);
 

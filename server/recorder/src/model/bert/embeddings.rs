@@ -1,4 +1,4 @@
-//! What tokens are before the first layer: `BertEmbeddings`.
+//! Embeddings of tokens before the first layer: `BertEmbeddings`.
 
 use shared::job;
 use tch::{Kind, Tensor};
@@ -20,14 +20,13 @@ pub(super) struct Embeddings {
     kind: Embedding,
     norm: Norm,
     dropout: Dropout,
-    /// The position of each place, of shape (1, positions).
+    /// Position of each token, of shape (1, positions).
     position_ids: Tensor,
-    /// The type of each place, which is 0.
+    /// Type of each token; always 0.
     kind_ids: Tensor,
 }
 
 impl Embeddings {
-    /// The embeddings; `builder` is their own.
     pub(super) fn new(builder: &Builder, config: &job::Bert) -> Result<Self> {
         let hidden = config.encoder.hidden.cast_signed();
         let positions = config.max_positions.cast_signed();
@@ -49,7 +48,7 @@ impl Embeddings {
         })
     }
 
-    /// The rows of all tokens, which the head reads as well.
+    /// Returns the embedding's weight, which the head reads too.
     pub(super) fn tokens(&self) -> &Tensor {
         self.token.weight()
     }

@@ -1,4 +1,4 @@
-//! The head of a masked language model: `BertLMPredictionHead`.
+//! Head of a masked language model: `BertLMPredictionHead`.
 
 use shared::job;
 use tch::Tensor;
@@ -9,7 +9,7 @@ use crate::builder::Builder;
 use crate::model::layer::{Activation, Linear, Norm};
 use crate::place::Module;
 
-/// A transform of the features, and a decoder whose weight is the token embedding's.
+/// A transform of the features, and a decoder whose weight is that of the token embedding.
 #[derive(Debug)]
 pub(super) struct Head {
     module: Module,
@@ -20,7 +20,6 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// The head; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Encoder, tokens: &Tensor) -> Result<Self> {
         let hidden = config.hidden.cast_signed();
         let transform = builder.child("transform");
@@ -29,7 +28,7 @@ impl Head {
             let dense = Linear::normal(&transform.child("dense"), hidden, hidden, true, DEVIATION)?;
             Ok((dense, Norm::new(&transform.child("norm"), epsilon, hidden)?))
         };
-        // The decoder's bias is the head's own, so that it is the first of its parameters.
+        // The decoder's bias belongs to the head itself, so that it is the first of the head's parameters.
         let decoder = || Linear::tied_with_bias(&builder.child("decoder"), tokens);
         let ((dense, norm), decoder) = builder.inside_first(inside, decoder)?;
         let activation = Activation::new(&transform.child("activation"), config.activation);

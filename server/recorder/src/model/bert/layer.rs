@@ -1,4 +1,4 @@
-//! An encoder layer: attention and a feed-forward network, each followed by a norm.
+//! Encoder layer: attention and a feed-forward network, each followed by a norm.
 
 use shared::job;
 use tch::Tensor;
@@ -25,7 +25,7 @@ pub(super) struct Layer {
     output: Residual,
 }
 
-/// `BertSelfOutput` or `BertOutput`: a linear layer whose result is added to the residual stream, and normalised.
+/// `BertSelfOutput` or `BertOutput`: a linear layer, the addition to the residual stream, and a norm.
 #[derive(Debug)]
 struct Residual {
     module: Module,
@@ -35,7 +35,6 @@ struct Residual {
 }
 
 impl Layer {
-    /// A layer; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Encoder) -> Result<Self> {
         let (builder, block) = builder.block();
         let (hidden, inner) = (config.hidden.cast_signed(), config.intermediate.cast_signed());

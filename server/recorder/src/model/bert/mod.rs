@@ -1,4 +1,4 @@
-//! Masked language models: BERT, as Hugging Face's transformers 5 computes `BertForMaskedLM`.
+//! Masked language models: `BertForMaskedLM` of Hugging Face's transformers 5.
 
 mod embeddings;
 mod head;
@@ -16,10 +16,9 @@ use crate::Result;
 use crate::builder::Builder;
 use crate::pass::{Pass, Shared};
 
-/// The deviation of new weights, Hugging Face's `initializer_range`.
+/// Standard deviation of new weights, Hugging Face's `initializer_range`.
 const DEVIATION: f64 = 0.02;
 
-/// A masked language model with its head.
 #[derive(Debug)]
 pub struct Bert {
     embeddings: Embeddings,
@@ -31,11 +30,11 @@ pub struct Bert {
 }
 
 impl Bert {
-    /// The model on the builder's device, for samples of `sequence` tokens.
+    /// Builds the model on the builder's device, for samples of `sequence` tokens.
     ///
     /// # Errors
     ///
-    /// There is no memory for it.
+    /// Returns an error if memory runs out.
     pub fn new(config: &job::Bert, sequence: u64, builder: &Builder) -> Result<Self> {
         let embeddings = Embeddings::new(&builder.child("embedding"), config)?;
         let layers = builder.child("layers");
@@ -52,7 +51,7 @@ impl Bert {
         })
     }
 
-    /// `BertModel.forward`, in which what was embedded lives until the end.
+    /// Follows `BertModel.forward`, which keeps the embeddings until it returns.
     fn encode(&self, tokens: &Tensor, pass: &Pass) -> Result<Tensor> {
         let embedded = self.embeddings.forward(tokens, pass)?;
         let mut hidden = embedded.shallow_clone();
@@ -67,7 +66,7 @@ impl Bert {
 
 impl Network for Bert {
     fn batch(&self, samples: i64) -> Result<Batch> {
-        // Labels that do not count would take as much memory as those that do.
+        // Ignored labels take as much memory as others, so there are none.
         let tokens = || Tensor::f_randint(self.vocabulary, [samples, self.sequence], (Kind::Int64, Device::Cpu));
         Ok(vec![("inputs", tokens()?), ("labels", tokens()?)])
     }

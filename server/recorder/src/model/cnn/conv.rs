@@ -1,4 +1,4 @@
-//! `torch.nn.Conv2d` as a config describes it.
+//! `torch.nn.Conv2d` with all options of a config.
 
 use shared::job::{Conv, Window};
 use tch::Tensor;
@@ -19,7 +19,7 @@ pub(super) struct FreeConv {
 }
 
 impl FreeConv {
-    /// A convolution of images of so many channels; `builder` is the layer's own.
+    /// Creates a convolution of images with `inputs` channels.
     pub(super) fn new(builder: &Builder, shape: Conv, inputs: u64, layout: Layout) -> Result<Self> {
         let kernel = shape.window.kernel;
         let [outputs, inputs, kernel] = [shape.channels, inputs / shape.groups, kernel].map(u64::cast_signed);
@@ -34,7 +34,7 @@ impl FreeConv {
         let Conv { window: Window { stride, padding, .. }, dilation, groups, .. } = self.shape;
         let [stride, padding, dilation, groups] = [stride, padding, dilation, groups].map(u64::cast_signed);
         self.module.run(|| {
-            // The order in which autocast casts its operands: the last comes first.
+            // Autocast casts the operands of an operation from the last to the first.
             let bias = self.bias.as_ref().map(autocast::weight).transpose()?;
             let weight = autocast::weight(&self.weight)?;
             let input = autocast::activation(input)?;

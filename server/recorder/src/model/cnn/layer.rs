@@ -1,4 +1,4 @@
-//! The layers that a list can have.
+//! Layers that a list of layers can contain.
 
 use shared::job::{CnnLayer, Features, Window};
 use tch::Tensor;
@@ -17,12 +17,14 @@ pub(super) enum Layer {
     Norm(BatchNorm2d),
     Dropout(Dropout),
     Linear(Linear),
-    /// One operation without weights.
+    /// An operation without weights.
     Operation(Module, CnnLayer),
 }
 
 impl Layer {
-    /// A layer that reads such features; `builder` is its own, and its kind is the name of the module inside.
+    /// Creates a layer that reads features of the shape `before`.
+    ///
+    /// The kind of the layer is the name of a module inside the one of `builder`.
     pub(super) fn new(builder: &Builder, layer: &CnnLayer, before: Features, layout: Layout) -> Result<Self> {
         let builder = builder.child(layer.name());
         let inputs = match before {
@@ -40,7 +42,7 @@ impl Layer {
         })
     }
 
-    /// What becomes of the features, which live until it is there.
+    /// Runs the layer, and drops the input afterwards.
     pub(super) fn forward(&self, input: Tensor, pass: &Pass) -> Result<Tensor> {
         match self {
             Self::Conv(conv) => conv.forward(&input),

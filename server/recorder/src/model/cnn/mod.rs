@@ -13,7 +13,7 @@ use crate::Result;
 use crate::builder::Builder;
 use crate::pass::Pass;
 
-/// Layers one after the other, on random images.
+/// A list of layers that runs on images.
 #[derive(Debug)]
 pub struct Cnn {
     layers: Vec<Layer>,
@@ -26,11 +26,11 @@ pub struct Cnn {
 }
 
 impl Cnn {
-    /// The model on the builder's device.
+    /// Builds the model on the builder's device.
     ///
     /// # Errors
     ///
-    /// There is no memory for it.
+    /// Returns an error if memory runs out.
     pub fn new(config: &job::Cnn, builder: &Builder) -> Result<Self> {
         let layout = if config.channels_last { Layout::ChannelsLast } else { Layout::ChannelsFirst };
         let mut layers = Vec::new();
@@ -53,7 +53,7 @@ impl Cnn {
 impl Network for Cnn {
     fn batch(&self, samples: i64) -> Result<Batch> {
         let [channels, height, width] = self.image;
-        // Black images take the memory of any others and cost the least to make.
+        // Black images take as much memory as others and are the cheapest to create.
         let images = Tensor::f_zeros([samples, channels, height, width], (self.kind, Device::Cpu))?;
         self.layout.apply(&images)?;
         let labels = Tensor::f_randint(self.classes, [samples], (Kind::Int64, Device::Cpu))?;

@@ -1,4 +1,4 @@
-//! All experts in one matrix product: `grouped_mm_experts_forward`.
+//! Computes all experts in one grouped matrix product: `grouped_mm_experts_forward`.
 
 use tch::{Kind, Tensor};
 
@@ -6,18 +6,18 @@ use super::{Chosen, Experts};
 use crate::Result;
 use crate::numbers::{self, Numbers as _};
 
-/// The tokens of a pass, each as often as it is computed, sorted by expert.
+/// The tokens of a pass, each once for every expert that computes it, sorted by expert.
 struct Sorted {
-    /// Where each comes from.
+    /// Positions before sorting.
     order: Tensor,
     features: Tensor,
     weights: Tensor,
-    /// Where each expert's tokens end; with what they are counted from.
+    /// End of each expert's tokens, followed by the tensors that it is computed from.
     ends: [Tensor; 4],
 }
 
 impl Experts {
-    /// The sum of what each token's experts make of it.
+    /// Computes the weighted sum of the outputs of each token's experts.
     pub(super) fn grouped(&self, rows: &Tensor, chosen: &Chosen) -> Result<Tensor> {
         let [tokens, features] = rows.size()[..] else { unreachable!("rows of features") };
         let per_token = self.config.per_token.cast_signed();
@@ -48,14 +48,14 @@ impl Experts {
     }
 }
 
-/// Each token's features times its expert's weight of (outputs, inputs).
+/// Multiplies each token's features by its expert's weight, of shape (experts, outputs, inputs).
 fn product(features: &Tensor, weight: &Tensor, sorted: &Sorted) -> Result<Tensor> {
     let [ends, ..] = &sorted.ends;
     let features = features.f_to_kind(weight.kind())?;
     features.f_internal_grouped_mm::<&Tensor>(&weight.f_transpose(-2, -1)?, Some(ends), None, None)
 }
 
-/// Where each element of an order has gone to.
+/// Returns the inverse of a permutation.
 fn inverse(order: &Tensor) -> Result<Tensor> {
     let mut places = order.f_empty_like()?;
     let range = numbers::range(order.size()[0], order.device())?;

@@ -1,4 +1,4 @@
-//! One expert after the other: `MixtralExperts.forward`.
+//! Computes one expert after the other: `MixtralExperts.forward`.
 
 use shared::job::Routing;
 use tch::{Kind, Tensor};
@@ -8,10 +8,10 @@ use crate::Result;
 use crate::numbers::Numbers as _;
 use crate::pass::autocast;
 
-/// What Python's variables of the loop hold until those of the next expert take their names.
+/// Variables of Python's loop, which hold their tensors until the next expert reassigns them.
 #[derive(Default)]
 struct Locals {
-    /// Which of a token's experts it is, and the token: two views of one tensor.
+    /// Indices of the expert among those of its tokens, and of the tokens: two views of one tensor.
     places: Vec<Tensor>,
     features: Option<Tensor>,
     both: Option<Tensor>,
@@ -19,9 +19,9 @@ struct Locals {
 }
 
 impl Experts {
-    /// The sum of what each token's experts make of it.
+    /// Computes the weighted sum of the outputs of each token's experts.
     ///
-    /// What Python reads on the device, which experts are hit and by which tokens, is as the routing says.
+    /// Python reads from the device which experts are hit, and by which tokens; here the routing of the config decides.
     pub(super) fn looped(&self, rows: &Tensor, chosen: &Chosen, routing: &Routing) -> Result<Tensor> {
         let counts = self.tokens_of_each(routing, rows.size()[0]);
         let mut sum = rows.f_zeros_like()?;
@@ -29,7 +29,7 @@ impl Experts {
         let (mask, hit) = tch::no_grad(|| self.look(chosen, hits))?;
         let mut locals = Locals::default();
         for (expert, &tokens) in (0..).zip(&counts).filter(|(_, tokens)| **tokens > 0) {
-            // Whether it is the one that stands for none.
+            // Python compares the expert's number with the one that stands for no expert, which allocates.
             drop(hit.f_select(0, 0)?.f_select(0, 0)?.equal_number(self.config.count.cast_signed())?);
             locals.places = found(&mask.f_select(0, expert)?, tokens)?.f_unbind(1)?;
             let computed = self.compute(expert, rows, &mut locals)?;
@@ -41,7 +41,7 @@ impl Experts {
         Ok(sum)
     }
 
-    /// Which tokens each expert has, and which experts have some.
+    /// Returns the mask of each expert's tokens, and the experts that have any.
     fn look(&self, chosen: &Chosen, hits: i64) -> Result<(Tensor, Tensor)> {
         let mask = chosen.experts.f_one_hot(self.config.count.cast_signed() + 1)?.f_permute([2, 1, 0])?;
         let is_hit = mask.f_sum_dim_intlist([-1, -2].as_slice(), false, None)?.greater_number(0)?;
@@ -49,7 +49,7 @@ impl Experts {
         Ok((mask, hit))
     }
 
-    /// What an expert makes of its tokens.
+    /// Runs an expert on its tokens.
     fn compute(&self, expert: i64, rows: &Tensor, locals: &mut Locals) -> Result<Tensor> {
         locals.features = Some(rows.f_index(&[Some(&locals.places[1])])?);
         let Some(features) = &locals.features else { unreachable!("set above") };
@@ -62,7 +62,7 @@ impl Experts {
 }
 
 impl Locals {
-    /// Adds what an expert has made of its tokens, times their weight for it.
+    /// Adds the output of an expert, multiplied by the routing weights of its tokens.
     fn add(&mut self, chosen: &Chosen, sum: &mut Tensor) -> Result<()> {
         let (Some(computed), [place, token]) = (&self.computed, &self.places[..]) else { return Ok(()) };
         let weights = chosen.weights.f_unsqueeze(2)?.f_index(&[Some(token), Some(place)])?;
@@ -75,7 +75,9 @@ impl Locals {
     }
 }
 
-/// `condition.nonzero()` with so many rows, whatever is true.
+/// Returns `condition.nonzero()` if it has `rows` rows, or else zeros of that shape.
+///
+/// The routing of the config decides the number of rows, because a virtual GPU computes no values.
 fn found(condition: &Tensor, rows: i64) -> Result<Tensor> {
     let found = condition.f_nonzero()?;
     if found.size()[0] == rows {
@@ -86,7 +88,7 @@ fn found(condition: &Tensor, rows: i64) -> Result<Tensor> {
     Tensor::f_zeros([dimensions, rows], (Kind::Int64, condition.device()))?.f_transpose(0, 1)
 }
 
-/// `torch.nn.functional.linear` with a weight that is a part of another, which autocast casts anew each time.
+/// Follows `torch.nn.functional.linear` with a part of another weight, which autocast casts each time.
 fn linear(input: &Tensor, weight: &Tensor) -> Result<Tensor> {
     let weight = autocast::activation(weight)?;
     let input = autocast::activation(input)?;

@@ -1,4 +1,4 @@
-//! A mixture of experts as transformers 5.23 computes it: `MixtralSparseMoeBlock`.
+//! Mixture of experts: `MixtralSparseMoeBlock` of transformers 5.23.
 
 mod grouped;
 mod looped;
@@ -13,10 +13,10 @@ use crate::Result;
 use crate::builder::{Builder, Init};
 use crate::place::Module;
 
-/// The deviation of new weights, Hugging Face's `initializer_range`.
+/// Standard deviation of new weights, Hugging Face's `initializer_range`.
 const DEVIATION: f64 = 0.02;
 
-/// The experts of a decoder layer, and what chooses among them.
+/// The experts of a decoder layer, and their router.
 #[derive(Debug)]
 pub(super) struct Mixture {
     module: Module,
@@ -24,29 +24,28 @@ pub(super) struct Mixture {
     experts: Experts,
 }
 
-/// The weights of all experts of a layer: `MixtralExperts`.
+/// Weights of all experts of a layer: `MixtralExperts`.
 #[derive(Debug)]
 struct Experts {
     module: Module,
     config: job::Experts,
-    /// Of shape (experts, 2 × inner features, features).
+    /// Shape (experts, 2 × inner features, features).
     gate_up: Tensor,
-    /// Of shape (experts, features, inner features).
+    /// Shape (experts, features, inner features).
     down: Tensor,
     activation: Activation,
 }
 
-/// What a router has chosen.
+/// Choice of a router.
 #[derive(Debug)]
 struct Chosen {
-    /// The weight of each token's experts, of shape (tokens, experts of a token).
+    /// Routing weights, of shape (tokens, experts per token).
     weights: Tensor,
-    /// Their numbers, of the same shape.
+    /// Numbers of the experts, of the same shape.
     experts: Tensor,
 }
 
 impl Mixture {
-    /// The experts of a layer, where a transformer has them; `builder` is their own.
     pub(super) fn new(builder: &Builder, model: &job::Transformer, config: &job::Experts) -> Result<Self> {
         let [count, hidden, inner] = [config.count, model.hidden, model.intermediate].map(u64::cast_signed);
         let router = Router::new(&builder.child("router"), config, hidden)?;
@@ -62,13 +61,13 @@ impl Mixture {
         Ok(Self { module: builder.module(), router, experts })
     }
 
-    /// What the experts make of features of shape (samples, tokens, features).
+    /// Runs the experts on features of shape (samples, tokens, features).
     pub(super) fn forward(&self, input: &Tensor) -> Result<Tensor> {
         self.module.run(|| {
             let shape = input.size();
             let features = shape.last().copied().unwrap_or_default();
             let rows = input.f_view([-1, features])?;
-            // The logits live until the block returns, under a name that nobody reads.
+            // Python's block holds the logits in an unused variable until it returns.
             let (logits, chosen) = self.router.forward(&rows)?;
             let output = self.experts.forward(&rows, &chosen)?.f_reshape(&shape)?;
             drop((logits, chosen));
@@ -85,14 +84,14 @@ impl Experts {
         })
     }
 
-    /// The activation of the first half of features, times the second.
+    /// Multiplies the activation of the first half of the features by the second half.
     fn gated(&self, both: &Tensor) -> Result<Tensor> {
         let halves = both.f_chunk(2, -1)?;
         let [gate, up] = &halves[..] else { unreachable!("two halves") };
         self.activation.forward(gate.shallow_clone())?.f_mul(up)
     }
 
-    /// The tokens of each expert, of so many.
+    /// Returns the number of tokens of each expert, out of `tokens`.
     fn tokens_of_each(&self, routing: &Routing, tokens: i64) -> Vec<i64> {
         let counts = self.config.tokens_of_each(routing, tokens.cast_unsigned());
         counts.into_iter().map(u64::cast_signed).collect()

@@ -1,4 +1,4 @@
-//! What chooses the experts of a token: `MixtralTopKRouter`.
+//! Router, which chooses the experts of each token: `MixtralTopKRouter`.
 
 use shared::job;
 use tch::{Kind, Tensor};
@@ -9,7 +9,7 @@ use crate::builder::Builder;
 use crate::model::layer::Linear;
 use crate::place::Module;
 
-/// A linear layer with a number for each expert, the highest of which are taken.
+/// A linear layer with one output for each expert, of which the highest are chosen.
 #[derive(Debug)]
 pub(super) struct Router {
     module: Module,
@@ -18,16 +18,15 @@ pub(super) struct Router {
 }
 
 impl Router {
-    /// A router of so many features; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Experts, hidden: i64) -> Result<Self> {
         let linear = Linear::normal(builder, hidden, config.count.cast_signed(), false, DEVIATION)?;
         Ok(Self { module: builder.module(), linear, per_token: config.per_token.cast_signed() })
     }
 
-    /// The logits, and what they choose.
+    /// Returns the logits, and the experts that they choose.
     pub(super) fn forward(&self, rows: &Tensor) -> Result<(Tensor, Chosen)> {
         self.module.run(|| {
-            // A view of its own, as in Python: gradients are added up where it was made.
+            // A view of its own, as in Python, because it decides where autograd sums the gradients.
             let rows = rows.f_reshape([-1, rows.size()[1]])?;
             let logits = self.linear.forward(&rows)?;
             let probabilities = logits.f_to_kind(Kind::Float)?.f_softmax(-1, None)?;

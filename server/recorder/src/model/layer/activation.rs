@@ -1,4 +1,4 @@
-//! The functions between a feed-forward network's linear layers.
+//! Activation functions of feed-forward networks.
 
 use std::f64::consts::PI;
 
@@ -10,7 +10,7 @@ use crate::builder::Builder;
 use crate::numbers::Numbers as _;
 use crate::place::Module;
 
-/// An activation, as Hugging Face's models compute it.
+/// An activation as Hugging Face's models compute it.
 #[derive(Debug)]
 pub(in crate::model) struct Activation {
     module: Module,
@@ -18,12 +18,11 @@ pub(in crate::model) struct Activation {
 }
 
 impl Activation {
-    /// An activation; `builder` is its own.
     pub(in crate::model) fn new(builder: &Builder, kind: job::Activation) -> Self {
         Self { module: builder.module(), kind }
     }
 
-    /// What becomes of the features, which live until it is there; of a gate's, the gate alone.
+    /// Applies the activation, and drops the input afterwards; with a gate, it applies to the gate alone.
     pub(in crate::model) fn forward(&self, input: Tensor) -> Result<Tensor> {
         self.module.run(|| match self.kind {
             job::Activation::GeluNew => gelu_new(&input),
@@ -35,7 +34,9 @@ impl Activation {
     }
 }
 
-/// `NewGELUActivation`: `0.5 * x * (1.0 + tanh(sqrt(2.0 / pi) * (x + 0.044715 * pow(x, 3.0))))`, from left to right.
+/// Follows `NewGELUActivation`, from left to right.
+///
+/// `0.5 * x * (1.0 + tanh(sqrt(2.0 / pi) * (x + 0.044715 * pow(x, 3.0))))`
 fn gelu_new(input: &Tensor) -> Result<Tensor> {
     let half = input.multiply_number(0.5)?;
     let mut inner = input.power_number(3.0)?;

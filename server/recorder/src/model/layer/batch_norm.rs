@@ -1,4 +1,4 @@
-//! `torch.nn.BatchNorm2d`.
+//! Batch norm: `torch.nn.BatchNorm2d`.
 
 use tch::{Kind, Tensor};
 
@@ -23,7 +23,6 @@ pub(in crate::model) struct BatchNorm2d {
 }
 
 impl BatchNorm2d {
-    /// A batch norm of so many channels; `builder` is the layer's own.
     pub(in crate::model) fn new(builder: &Builder, channels: i64) -> Result<Self> {
         let (zero, one) = (Init::Constant(0.0), Init::Constant(1.0));
         Ok(Self {

@@ -1,4 +1,4 @@
-//! `torch.nn.Conv2d`.
+//! Convolutions with square kernels: `torch.nn.Conv2d`.
 
 use tch::Tensor;
 
@@ -7,17 +7,17 @@ use crate::builder::{Builder, Init};
 use crate::pass::autocast;
 use crate::place::Module;
 
-/// How the pixels of an image follow each other.
+/// Memory layout of images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::model) enum Layout {
-    /// `torch.contiguous_format`: a channel's pixels side by side.
+    /// `torch.contiguous_format`: all pixels of a channel are adjacent.
     ChannelsFirst,
-    /// `torch.channels_last`: a pixel's channels side by side.
+    /// `torch.channels_last`: all channels of a pixel are adjacent.
     ChannelsLast,
 }
 
 impl Layout {
-    /// Reads a contiguous tensor of four dimensions in this layout; nothing is copied.
+    /// Changes the strides of a contiguous tensor of four dimensions to this layout, without a copy.
     pub(in crate::model) fn apply(self, tensor: &Tensor) -> Result<()> {
         if self == Self::ChannelsFirst {
             return Ok(());
@@ -29,20 +29,18 @@ impl Layout {
     }
 }
 
-/// The shape of a convolution with a square kernel.
+/// Shape of a convolution with a square kernel.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::model) struct Conv2dShape {
-    /// Channels that it reads.
     pub(in crate::model) inputs: i64,
-    /// Channels that it writes.
     pub(in crate::model) outputs: i64,
-    /// Height and width of the kernel, an odd number of pixels.
+    /// Height and width of the kernel in pixels; odd.
     pub(in crate::model) kernel: i64,
-    /// Pixels from one output to the next.
+    /// Distance between the inputs of adjacent outputs, in pixels.
     pub(in crate::model) stride: i64,
 }
 
-/// `torch.nn.Conv2d`, padded so that stride 1 keeps the image's size.
+/// `torch.nn.Conv2d`, padded so that stride 1 keeps the size of the image.
 #[derive(Debug)]
 pub(in crate::model) struct Conv2d {
     module: Module,
@@ -52,7 +50,7 @@ pub(in crate::model) struct Conv2d {
 }
 
 impl Conv2d {
-    /// A convolution without bias; `builder` is the layer's own.
+    /// Creates a convolution without bias.
     pub(in crate::model) fn new(builder: &Builder, shape: Conv2dShape, layout: Layout) -> Result<Self> {
         let Conv2dShape { inputs, outputs, kernel, .. } = shape;
         let fan_out = (outputs * kernel * kernel) as f64;
@@ -62,7 +60,7 @@ impl Conv2d {
         Ok(Self { module: builder.module(), shape, weight, bias: None })
     }
 
-    /// A convolution with a bias, both as PyTorch begins them; `builder` is the layer's own.
+    /// Creates a convolution with a bias, both with PyTorch's initial values.
     pub(in crate::model) fn with_bias(builder: &Builder, shape: Conv2dShape) -> Result<Self> {
         let Conv2dShape { inputs, outputs, kernel, .. } = shape;
         let bound = Init::Uniform(1.0 / ((inputs * kernel * kernel) as f64).sqrt());
@@ -75,7 +73,7 @@ impl Conv2d {
         let Conv2dShape { kernel, stride, .. } = self.shape;
         let padding = kernel / 2;
         self.module.run(|| {
-            // The order in which autocast casts its operands: the last comes first.
+            // Autocast casts the operands of an operation from the last to the first.
             let bias = self.bias.as_ref().map(autocast::weight).transpose()?;
             let weight = autocast::weight(&self.weight)?;
             let input = autocast::activation(input)?;

@@ -1,4 +1,4 @@
-//! `torch.nn.functional.cross_entropy`.
+//! Cross entropy: `torch.nn.functional.cross_entropy`.
 
 use tch::{Reduction, Tensor};
 
@@ -12,11 +12,10 @@ pub(in crate::model) struct CrossEntropy {
     module: Module,
 }
 
-/// The label of samples that do not count.
+/// Label of ignored samples: PyTorch's `ignore_index`.
 const IGNORED: i64 = -100;
 
 impl CrossEntropy {
-    /// The loss; `builder` is its own.
     pub(in crate::model) fn new(builder: &Builder) -> Self {
         Self { module: builder.module() }
     }

@@ -1,4 +1,4 @@
-//! `torch.nn.Dropout`.
+//! Dropout: `torch.nn.Dropout`.
 
 use tch::Tensor;
 
@@ -7,7 +7,7 @@ use crate::builder::Builder;
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// `torch.nn.Dropout`: nothing at all outside of training, and with probability 0.
+/// `torch.nn.Dropout`, which does nothing outside of training or with probability 0.
 #[derive(Debug)]
 pub(in crate::model) struct Dropout {
     module: Module,
@@ -15,7 +15,6 @@ pub(in crate::model) struct Dropout {
 }
 
 impl Dropout {
-    /// A dropout layer; `builder` is the layer's own.
     pub(in crate::model) fn new(builder: &Builder, probability: f64) -> Self {
         Self { module: builder.module(), probability }
     }

@@ -1,4 +1,4 @@
-//! `torch.nn.Embedding`.
+//! Embeddings of indices: `torch.nn.Embedding`.
 
 use tch::Tensor;
 
@@ -7,10 +7,10 @@ use crate::builder::{Builder, Init};
 use crate::parallel::TensorParallel;
 use crate::place::Module;
 
-/// No index is one of padding.
+/// Value of `padding_idx` that no index has.
 const NO_PADDING: i64 = -1;
 
-/// `torch.nn.Embedding`: a row of features for every index.
+/// `torch.nn.Embedding`: one row of features for every index.
 #[derive(Debug)]
 pub(in crate::model) struct Embedding {
     module: Module,
@@ -19,7 +19,7 @@ pub(in crate::model) struct Embedding {
 }
 
 impl Embedding {
-    /// An embedding with normally distributed rows; `builder` is the layer's own.
+    /// Creates an embedding with normally distributed rows; `rows` counts those of all processes.
     pub(in crate::model) fn new(builder: &Builder, rows: i64, features: i64, deviation: f64) -> Result<Self> {
         let split = builder.split();
         let rows = split.map_or(rows, |split| split.part(rows));
@@ -27,7 +27,7 @@ impl Embedding {
         Ok(Self { module: builder.module(), weight, split })
     }
 
-    /// The rows that are here, of shape (rows, features).
+    /// Returns the rows of this process, of shape (rows, features).
     pub(in crate::model) fn weight(&self) -> &Tensor {
         &self.weight
     }

@@ -1,4 +1,4 @@
-//! `torch.nn.Linear`.
+//! Linear layers: `torch.nn.Linear`.
 
 use tch::Tensor;
 
@@ -7,7 +7,7 @@ use crate::builder::{Builder, Init};
 use crate::pass::autocast;
 use crate::place::Module;
 
-/// `torch.nn.Linear`: a weight of (outputs, inputs), and perhaps a bias.
+/// `torch.nn.Linear`, with a weight of shape (outputs, inputs) and an optional bias.
 #[derive(Debug)]
 pub(in crate::model) struct Linear {
     module: Module,
@@ -16,7 +16,7 @@ pub(in crate::model) struct Linear {
 }
 
 impl Linear {
-    /// A linear layer; `builder` is the layer's own.
+    /// Creates a layer with PyTorch's initial values.
     pub(in crate::model) fn new(builder: &Builder, inputs: i64, outputs: i64, bias: bool) -> Result<Self> {
         let bound = Init::Uniform(1.0 / (inputs as f64).sqrt());
         let weight = builder.parameter("weight", &[outputs, inputs], bound)?;
@@ -24,7 +24,7 @@ impl Linear {
         Ok(Self { module: builder.module(), weight, bias })
     }
 
-    /// A linear layer whose weight is normally distributed and whose bias is 0, as language models begin.
+    /// Creates a layer with a normally distributed weight and a zero bias, as language models do.
     pub(in crate::model) fn normal(
         builder: &Builder,
         inputs: i64,
@@ -37,12 +37,12 @@ impl Linear {
         Ok(Self { module: builder.module(), weight, bias })
     }
 
-    /// A linear layer without bias that reads a weight of (outputs, inputs) made elsewhere: a tied head.
+    /// Creates a layer without bias that reads an existing weight of shape (outputs, inputs): a tied head.
     pub(in crate::model) fn tied(builder: &Builder, weight: &Tensor) -> Self {
         Self { module: builder.module(), weight: weight.shallow_clone(), bias: None }
     }
 
-    /// A tied layer with a bias of its own, which is 0 at first.
+    /// Creates a tied layer with a bias of its own, which starts at 0.
     pub(in crate::model) fn tied_with_bias(builder: &Builder, weight: &Tensor) -> Result<Self> {
         let bias = builder.parameter("bias", &[weight.size()[0]], Init::Constant(0.0))?;
         Ok(Self { bias: Some(bias), ..Self::tied(builder, weight) })
@@ -50,7 +50,7 @@ impl Linear {
 
     pub(in crate::model) fn forward(&self, input: &Tensor) -> Result<Tensor> {
         self.module.run(|| {
-            // The order in which autocast casts its operands: the last comes first.
+            // Autocast casts the operands of an operation from the last to the first.
             let bias = self.bias.as_ref().map(autocast::weight).transpose()?;
             let weight = autocast::weight(&self.weight)?;
             let input = autocast::activation(input)?;

@@ -1,4 +1,4 @@
-//! Low-rank adapters, as peft's `lora.Linear` puts them beside a linear layer.
+//! Low-rank adapters beside linear layers, as peft's `lora.Linear` adds them.
 
 use shared::job::Lora;
 use tch::{Kind, Tensor};
@@ -10,7 +10,7 @@ use crate::numbers::Numbers as _;
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// Two small linear layers, one after the other, whose product is added to a layer's output.
+/// Two small linear layers in a row, whose output is added to that of a linear layer.
 #[derive(Debug)]
 pub(in crate::model) struct Adapter {
     module: Module,
@@ -21,7 +21,7 @@ pub(in crate::model) struct Adapter {
 }
 
 impl Adapter {
-    /// The adapter of a linear layer, where it has one; `builder` is the layer's own.
+    /// Creates the adapter of the linear layer that `builder` builds, if it has one.
     pub(in crate::model) fn new(builder: &Builder, inputs: i64, outputs: i64) -> Result<Option<Self>> {
         let module = builder.module();
         let Some(Lora { rank, alpha, dropout, .. }) = builder.lora().filter(|lora| lora.adapts(&module.path())) else {
@@ -33,13 +33,13 @@ impl Adapter {
             module,
             dropout: Dropout::new(&builder.child("lora_dropout"), *dropout),
             first: Linear::new(&trained.child("lora_a"), inputs, width, false)?,
-            // The adapter begins by changing nothing.
+            // `lora_b` starts at 0, so that the adapter changes nothing at first.
             second: Linear::normal(&trained.child("lora_b"), width, outputs, false, 0.0)?,
             scale: alpha / *rank as f64,
         }))
     }
 
-    /// The layer's output with what the adapter adds, in the output's number format.
+    /// Adds the adapter's output to that of the layer, and returns the sum in the dtype of the layer's output.
     pub(in crate::model) fn forward(&self, input: &Tensor, output: Tensor, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
             let kind = output.kind();

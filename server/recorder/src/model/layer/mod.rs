@@ -1,4 +1,4 @@
-//! The layers that models are made of, as `torch.nn` has them.
+//! The layers that models consist of, as `torch.nn` has them.
 
 mod activation;
 mod attention;

@@ -1,4 +1,4 @@
-//! Norms: `torch.nn.LayerNorm`, and the root mean square norm as Llama writes it out.
+//! Norms: `torch.nn.LayerNorm`, and the root mean square norm as Llama computes it.
 
 use shared::job;
 use tch::{Kind, Tensor};
@@ -9,7 +9,7 @@ use crate::numbers::Numbers as _;
 use crate::parallel::TensorParallel;
 use crate::place::Module;
 
-/// What normalises the features of each token.
+/// A norm over the features of each token.
 #[derive(Debug)]
 pub(in crate::model) struct Norm {
     module: Module,
@@ -25,7 +25,6 @@ enum Rule {
 }
 
 impl Norm {
-    /// A norm of so many features; `builder` is the layer's own.
     pub(in crate::model) fn new(builder: &Builder, norm: job::Norm, features: i64) -> Result<Self> {
         let weight = builder.parameter("weight", &[features], Init::Constant(1.0))?;
         let rule = match norm {
@@ -46,11 +45,11 @@ impl Norm {
         })
     }
 
-    /// `LlamaRMSNorm`: in 32 bits, whatever the number format around it.
+    /// Follows `LlamaRMSNorm`, which computes in 32 bits, whatever the dtype of the input.
     fn root_mean_square(&self, input: &Tensor, epsilon: f64) -> Result<Tensor> {
         let mut features = input.f_to_kind(Kind::Float)?;
         let squared = match self.split {
-            // The scaled features have their gradient first.
+            // In backward the gradient of the scaled features arrives first.
             Some(split) => {
                 let [scaled, squared] = split.fork(&features)?;
                 features = scaled;

@@ -1,4 +1,4 @@
-//! Patches of images as tokens: a convolution whose kernels lie side by side.
+//! Patches of images as tokens: a convolution whose kernels do not overlap.
 
 use tch::Tensor;
 
@@ -7,7 +7,7 @@ use crate::builder::{Builder, Init};
 use crate::pass::autocast;
 use crate::place::Module;
 
-/// `ViTPatchEmbeddings`: a `torch.nn.Conv2d` with bias whose stride is its kernel.
+/// `ViTPatchEmbeddings`: a `torch.nn.Conv2d` with bias whose stride equals its kernel size.
 #[derive(Debug)]
 pub(in crate::model) struct Patches {
     module: Module,
@@ -18,7 +18,7 @@ pub(in crate::model) struct Patches {
 }
 
 impl Patches {
-    /// Patches of `inputs` channels as `outputs` features; `builder` is their own.
+    /// Creates the projection of patches of `inputs` channels to `outputs` features.
     pub(in crate::model) fn new(
         builder: &Builder,
         [inputs, outputs]: [i64; 2],
@@ -30,10 +30,10 @@ impl Patches {
         Ok(Self { module: builder.module(), size, weight, bias })
     }
 
-    /// Features of shape (samples, patches, features).
+    /// Returns features of shape (samples, patches, features).
     pub(in crate::model) fn forward(&self, images: &Tensor) -> Result<Tensor> {
         self.module.run(|| {
-            // The order in which autocast casts its operands: the last comes first.
+            // Autocast casts the operands of an operation from the last to the first.
             let bias = autocast::weight(&self.bias)?;
             let weight = autocast::weight(&self.weight)?;
             let images = autocast::activation(images)?;

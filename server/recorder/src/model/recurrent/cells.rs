@@ -1,4 +1,4 @@
-//! `torch.nn.LSTM` and `torch.nn.GRU` with `batch_first=True`.
+//! Recurrent layers: `torch.nn.LSTM` and `torch.nn.GRU` with `batch_first=True`.
 
 use shared::job::{RecurrentCell, Rnn};
 use tch::{Kind, Tensor};
@@ -8,10 +8,10 @@ use crate::builder::{Builder, Init};
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// Weights of a layer: those of its input and of its state, then a bias for each.
+/// Tensors of a layer: the weights of its input and of its state, and a bias for each.
 const WEIGHTS_OF_A_LAYER: i64 = 4;
 
-/// All recurrent layers: PyTorch has them as one module, and cuDNN computes them at once.
+/// All recurrent layers; PyTorch has them in one module, and cuDNN computes them together.
 #[derive(Debug)]
 pub(super) struct Cells {
     module: Module,
@@ -23,7 +23,6 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// The layers; `builder` is their own.
     pub(super) fn new(builder: &Builder, config: &Rnn) -> Result<Self> {
         let (layers, hidden) = (config.layers.cast_signed(), config.hidden.cast_signed());
         let bound = Init::Uniform(1.0 / (hidden as f64).sqrt());
@@ -43,7 +42,7 @@ impl Cells {
         Ok(cells)
     }
 
-    /// `flatten_parameters`: the weights move into one buffer, where cuDNN takes their number format.
+    /// Moves the weights into one buffer, if cuDNN supports their dtype: `flatten_parameters`.
     fn flatten(&self, inputs: i64) -> Result<()> {
         if !matches!(self.weights[0].kind(), Kind::Float | Kind::Half | Kind::Double) {
             return Ok(());
@@ -61,11 +60,11 @@ impl Cells {
                 false,
             )
         };
-        // The weights are views of the buffer, and keep it.
+        // The weights are views of the buffer and keep it alive.
         self.module.run(|| tch::no_grad(flatten)).map(drop)
     }
 
-    /// The number that cuDNN has for the kind of cells.
+    /// Returns cuDNN's number of the kind of cells.
     const fn mode(&self) -> i64 {
         match self.cell {
             RecurrentCell::Lstm => 2,
@@ -73,9 +72,9 @@ impl Cells {
         }
     }
 
-    /// The features of each token, and the state after the last: the hidden state, then that of the cells.
+    /// Returns the features of each token, and the final state: the hidden state, then the cell state of an LSTM.
     ///
-    /// Without a state to begin with it is zeros.
+    /// Without an initial state it starts at zeros.
     pub(super) fn forward(
         &self,
         input: &Tensor,

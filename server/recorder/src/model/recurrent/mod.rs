@@ -14,10 +14,9 @@ use crate::Result;
 use crate::builder::Builder;
 use crate::pass::Pass;
 
-/// The deviation of `torch.nn.Embedding`'s new rows.
+/// Standard deviation of new rows of `torch.nn.Embedding`.
 const DEVIATION: f64 = 1.0;
 
-/// A recurrent language model with its head.
 #[derive(Debug)]
 pub struct Rnn {
     embedding: Embedding,
@@ -29,16 +28,16 @@ pub struct Rnn {
     sequence: i64,
     carries: bool,
     chains: bool,
-    /// What the last batch of training ended with, where the next begins with it.
+    /// Final state of the last training batch, if the next batch starts with it.
     state: RefCell<Option<Vec<Tensor>>>,
 }
 
 impl Rnn {
-    /// The model on the builder's device, for samples of `sequence` tokens.
+    /// Builds the model on the builder's device, for samples of `sequence` tokens.
     ///
     /// # Errors
     ///
-    /// There is no memory for it.
+    /// Returns an error if memory runs out.
     pub fn new(config: &job::Rnn, sequence: u64, builder: &Builder) -> Result<Self> {
         let (vocabulary, hidden) = (config.vocabulary.cast_signed(), config.hidden.cast_signed());
         let features = config.embedding.cast_signed();
@@ -64,14 +63,14 @@ impl Rnn {
         })
     }
 
-    /// What a batch begins with; `None` is zeros, as evaluations and the first batch have them.
+    /// Returns the initial state of a batch; `None` means zeros, as in evaluations and the first batch.
     fn carried(&self, pass: &Pass) -> Option<Vec<Tensor>> {
         let state = self.state.borrow();
         let state = state.as_ref().filter(|_| pass.training)?;
         Some(state.iter().map(Tensor::shallow_clone).collect())
     }
 
-    /// Keeps what a batch of training ended with, without its graph unless that is the mistake.
+    /// Keeps the final state of a training batch, without its graph unless keeping it is the mistake.
     fn carry(&self, state: &[Tensor], pass: &Pass) -> Result<()> {
         if self.carries && pass.training {
             let carry = |part: &Tensor| if self.chains { Ok(part.shallow_clone()) } else { part.f_detach() };
@@ -95,7 +94,7 @@ impl Network for Rnn {
         self.carry(&state, pass)?;
         let logits = self.head.forward(&self.dropout.forward(&features, pass)?)?;
         drop(features);
-        // Python frees the last of a tuple first.
+        // Python frees the last element of a tuple first.
         state.into_iter().rev().for_each(drop);
         Ok(Output { locals: Vec::new(), logits, kept: Vec::new() })
     }

@@ -1,4 +1,4 @@
-//! The residual blocks: convolutions whose result is added to their input.
+//! Residual blocks: convolutions whose output is added to their input.
 
 use shared::job::ResNetFamily;
 use tch::Tensor;
@@ -11,7 +11,7 @@ use crate::mistake::Hook;
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// Which convolutions a block has.
+/// Convolutions of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
     /// `BasicBlock`: two of 3 × 3 pixels.
@@ -21,7 +21,7 @@ pub(super) enum BlockKind {
 }
 
 impl BlockKind {
-    /// Channels behind a block of this width.
+    /// Returns the number of output channels of a block of this width.
     pub(super) fn outputs(self, width: i64) -> i64 {
         match self {
             Self::Basic => width,
@@ -29,7 +29,7 @@ impl BlockKind {
         }
     }
 
-    /// The convolutions of a block; in a bottleneck the one in the middle takes the stride.
+    /// Returns the convolutions of a block; in a bottleneck the middle one has the stride.
     fn convolutions(self, inputs: i64, width: i64, stride: i64) -> Vec<Conv2dShape> {
         let shape = |inputs, outputs, kernel, stride| Conv2dShape { inputs, outputs, kernel, stride };
         match self {
@@ -42,23 +42,22 @@ impl BlockKind {
     }
 }
 
-/// What a block is made for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockShape {
     pub(super) kind: BlockKind,
-    /// Channels before the block.
+    /// Number of input channels.
     pub(super) inputs: i64,
-    /// Channels inside the block.
+    /// Number of channels inside the block.
     pub(super) width: i64,
-    /// Pixels from one to the next that is kept.
+    /// Distance between the inputs of adjacent outputs, in pixels.
     pub(super) stride: i64,
 }
 
-/// A convolution and the norm of what it computes.
+/// A convolution and the norm after it.
 type Normed = (Conv2d, BatchNorm2d);
 
 impl BlockShape {
-    /// `conv1` with `bn1`, and so on.
+    /// Creates `conv1` with `bn1`, and so on.
     fn convolutions(self, builder: &Builder, layout: Layout) -> Result<Vec<Normed>> {
         let shapes = self.kind.convolutions(self.inputs, self.width, self.stride);
         let convolution = |(number, shape): (usize, Conv2dShape)| {
@@ -68,7 +67,7 @@ impl BlockShape {
         (1..).zip(shapes).map(convolution).collect()
     }
 
-    /// What gives the input the shape of the output, where it has another.
+    /// Creates the projection of the input to the shape of the output, if these differ.
     fn downsample(self, builder: &Builder, layout: Layout) -> Result<Option<Normed>> {
         let outputs = self.kind.outputs(self.width);
         if self.stride == 1 && self.inputs == outputs {
@@ -92,7 +91,6 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// A block; `builder` is its own.
     pub(super) fn new(builder: &Builder, shape: BlockShape, layout: Layout, family: ResNetFamily) -> Result<Self> {
         let (convolutions, downsample) = match family {
             ResNetFamily::Torchvision => {
@@ -113,7 +111,7 @@ impl Block {
         let output = self.module.run(|| {
             let mut features = input.shallow_clone();
             for (index, (convolution, norm)) in self.convolutions.iter().enumerate() {
-                // transformers has a module of the three, whose caller holds what they read.
+                // In transformers these three layers are a module of their own, whose caller holds its input.
                 let held = (!self.relu.is_in_place()).then(|| features.shallow_clone());
                 features = convolution.forward(&features)?;
                 features = norm.forward(&features, pass)?;
@@ -122,7 +120,7 @@ impl Block {
                 }
                 drop(held);
             }
-            // It lives as long as the block, like Python's variable.
+            // Python's variable holds it until the block returns.
             let identity = match &self.downsample {
                 Some((convolution, norm)) => norm.forward(&convolution.forward(input)?, pass)?,
                 None => input.shallow_clone(),

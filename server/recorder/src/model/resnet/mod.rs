@@ -1,4 +1,4 @@
-//! Residual networks: torchvision 0.26's `models/resnet.py`, and transformers 5.23's `modeling_resnet.py`.
+//! Residual networks of torchvision 0.26 (`models/resnet.py`) and transformers 5.23 (`modeling_resnet.py`).
 
 mod block;
 mod relu;
@@ -15,19 +15,19 @@ use crate::place::Module;
 use block::{Block, BlockKind, BlockShape};
 use relu::Relu;
 
-/// Colours of a pixel.
+/// Number of colour channels.
 const COLOURS: i64 = 3;
-/// Channels behind the first convolution.
+/// Number of output channels of the first convolution.
 const STEM_CHANNELS: i64 = 64;
 
-/// A residual network on random images.
+/// A residual network that runs on images.
 #[derive(Debug)]
 pub struct ResNet {
     conv1: Conv2d,
     bn1: BatchNorm2d,
     relu: Relu,
     maxpool: Module,
-    /// The blocks of `layer1` to `layer4`.
+    /// Blocks of `layer1` to `layer4`.
     layers: Vec<Vec<Shared<Block>>>,
     avgpool: Module,
     fc: Linear,
@@ -36,7 +36,7 @@ pub struct ResNet {
     data: Images,
 }
 
-/// The images that a batch is made of.
+/// Properties of the images of a batch.
 #[derive(Debug)]
 struct Images {
     /// Height and width, in pixels.
@@ -47,11 +47,11 @@ struct Images {
 }
 
 impl ResNet {
-    /// The model on the builder's device.
+    /// Builds the model on the builder's device.
     ///
     /// # Errors
     ///
-    /// There is no memory for it.
+    /// Returns an error if memory runs out.
     pub fn new(config: &job::ResNet, builder: &Builder) -> Result<Self> {
         let layout = if config.channels_last { Layout::ChannelsLast } else { Layout::ChannelsFirst };
         let stem = Conv2dShape { inputs: COLOURS, outputs: STEM_CHANNELS, kernel: 7, stride: 2 };
@@ -74,7 +74,7 @@ impl ResNet {
     }
 }
 
-/// `layer1` to `layer4`, and the channels behind them.
+/// Builds `layer1` to `layer4`, and returns the number of their output channels too.
 fn layers(config: &job::ResNet, builder: &Builder, layout: Layout) -> Result<(Vec<Vec<Shared<Block>>>, i64)> {
     let kind = if config.depth.has_bottlenecks() { BlockKind::Bottleneck } else { BlockKind::Basic };
     let mut layers = Vec::new();
@@ -98,7 +98,7 @@ fn layers(config: &job::ResNet, builder: &Builder, layout: Layout) -> Result<(Ve
 impl Network for ResNet {
     fn batch(&self, samples: i64) -> Result<Batch> {
         let Images { size, classes, layout, kind } = self.data;
-        // Black images take the memory of any others and cost the least to make.
+        // Black images take as much memory as others and are the cheapest to create.
         let images = Tensor::f_zeros([samples, COLOURS, size, size], (kind, Device::Cpu))?;
         layout.apply(&images)?;
         let labels = Tensor::f_randint(classes, [samples], (Kind::Int64, Device::Cpu))?;
@@ -110,7 +110,7 @@ impl Network for ResNet {
         features = self.bn1.forward(&features, pass)?;
         features = self.relu.forward(features)?;
         features = self.maxpool.run(|| features.f_max_pool2d([3, 3], [2, 2], [1, 1], [1, 1], false))?;
-        // In transformers it has a name until the last features are pooled.
+        // In transformers a variable holds it until the last features are pooled.
         let embedded = self.output_holds_loss().then(|| features.shallow_clone());
         let mut before = 0;
         for blocks in &self.layers {
@@ -119,7 +119,7 @@ impl Network for ResNet {
         }
         let pooled = self.avgpool.run(|| features.f_adaptive_avg_pool2d([1, 1]))?;
         drop(embedded);
-        // In torchvision the next result takes the name of the last.
+        // In torchvision each result is assigned to the variable of the previous one.
         let mut locals = Vec::from_iter(self.output_holds_loss().then_some(features));
         let logits = self.fc.forward(&pooled.f_flatten(1, -1)?)?;
         locals.extend(self.output_holds_loss().then_some(pooled));
@@ -135,7 +135,7 @@ impl Network for ResNet {
     }
 }
 
-/// The blocks of a layer, one after the other; so many of the network were before.
+/// Runs the blocks of a layer in order; `before` is the number of blocks in earlier layers.
 fn layer(blocks: &[Shared<Block>], before: usize, input: &Tensor, pass: &Pass) -> Result<Tensor> {
     let mut features = input.shallow_clone();
     for (index, block) in blocks.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Self-attention of a decoder layer: projections, positions, the cache, and the kernel between them.
+//! Self-attention of a decoder layer: projections, positions, the cache, and the attention kernel.
 
 use shared::job::{self, TransformerFamily};
 use tch::Tensor;
@@ -15,7 +15,6 @@ use crate::parallel::{Readers, TensorParallel};
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// Self-attention of one layer.
 #[derive(Debug)]
 pub(super) struct Attention {
     module: Module,
@@ -28,7 +27,7 @@ pub(super) struct Attention {
     split: Option<TensorParallel>,
 }
 
-/// What turns features into queries, keys and values.
+/// Projections of features to queries, keys and values.
 #[derive(Debug)]
 enum Projections {
     Joined(Dense),
@@ -43,7 +42,6 @@ struct Heads {
 }
 
 impl Attention {
-    /// The attention of one layer; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
         let heads = Heads {
             queries: config.heads.cast_signed(),
@@ -77,7 +75,7 @@ impl Attention {
         })
     }
 
-    /// What each token reads, of shape (samples, tokens, features), and the probabilities where they are written out.
+    /// Returns features of shape (samples, tokens, features), and the probabilities of eager attention.
     pub(super) fn forward(
         &self,
         input: &Tensor,
@@ -108,7 +106,7 @@ impl Attention {
 }
 
 impl Projections {
-    /// Queries, keys and values of shape (samples, heads, tokens, features of a head).
+    /// Returns queries, keys and values of shape (samples, heads, tokens, features of a head).
     fn forward(&self, inputs: &mut Readers, heads: Heads, pass: &Pass) -> Result<(Tensor, Tensor, Tensor)> {
         let [query, key, value] = match self {
             Self::Joined(dense) => {
@@ -130,12 +128,12 @@ impl Projections {
 }
 
 impl Heads {
-    /// Features of all queries, keys and values of a token.
+    /// Returns the number of features of all queries, keys and values of a token.
     fn widths(self) -> [i64; 3] {
         [self.queries, self.keys, self.keys].map(|heads| heads * self.features)
     }
 
-    /// Features as heads, before the tokens.
+    /// Splits features into heads, as the dimension before the tokens.
     fn split(self, features: &Tensor) -> Result<Tensor> {
         let [samples, tokens, _] = features.size()[..] else { unreachable!("features are of samples and tokens") };
         features.f_view([samples, tokens, -1, self.features])?.f_transpose(1, 2)

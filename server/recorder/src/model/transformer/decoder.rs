@@ -1,4 +1,4 @@
-//! A decoder layer: attention and a feed-forward network, each added to the residual stream.
+//! Decoder layer: attention and a feed-forward network, each added to the residual stream.
 
 use shared::job::{self, TransformerFamily};
 use tch::Tensor;
@@ -15,7 +15,7 @@ use crate::parallel;
 use crate::parallel::fsdp::Block;
 use crate::pass::Pass;
 
-/// A decoder layer of either family.
+/// A decoder layer of GPT-2 or Llama.
 #[derive(Debug)]
 pub(super) struct Decoder {
     block: Block,
@@ -28,14 +28,14 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// A layer whose parameters come into being in the family's order; `builder` is its own.
+    /// Creates a layer, with the parameters in the order of the family.
     pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
         let (builder, block) = builder.block();
         let (hook, family) = (builder.inside().hook_of_layer(), config.family);
         let norm = |name| Norm::new(&builder.child(name).held_by_tokens(), config.norm, config.hidden.cast_signed());
         let attention = || Attention::new(&builder.child("attention"), config);
         let mlp = || FeedForward::new(&builder.child("mlp"), config);
-        // Fields are made in the order in which they stand here.
+        // Struct expressions evaluate their fields in the order in which they are written.
         match family {
             TransformerFamily::Gpt2 => Ok(Self {
                 block,
@@ -73,7 +73,7 @@ impl Decoder {
         Ok(output)
     }
 
-    /// `GPT2Block.forward`, whose variables hold what was added until it returns.
+    /// Follows `GPT2Block.forward`, whose variables hold the addends until it returns.
     fn gpt2(
         &self,
         input: &Tensor,
@@ -94,7 +94,7 @@ impl Decoder {
         Ok(output)
     }
 
-    /// `LlamaDecoderLayer.forward`, in which one variable has each of the intermediate results in turn.
+    /// Follows `LlamaDecoderLayer.forward`, in which one variable holds each intermediate result in turn.
     fn llama(
         &self,
         input: &Tensor,

@@ -1,4 +1,4 @@
-//! Linear layers as the two families write them.
+//! Linear layers of GPT-2 and Llama.
 
 use shared::job::{Transformer, TransformerFamily};
 use tch::Tensor;
@@ -10,10 +10,10 @@ use crate::parallel::TensorParallel;
 use crate::pass::{Pass, autocast};
 use crate::place::Module;
 
-/// The deviation of new weights, Hugging Face's `initializer_range`.
+/// Standard deviation of new weights, Hugging Face's `initializer_range`.
 pub(super) const DEVIATION: f64 = 0.02;
 
-/// A linear layer of either family, and perhaps the adapter beside it.
+/// A linear layer of either family, with an optional adapter.
 #[derive(Debug)]
 pub(super) struct Dense {
     base: Base,
@@ -21,7 +21,9 @@ pub(super) struct Dense {
     divided: Option<Divided>,
 }
 
-/// How a layer is divided among processes: one whose output goes to the residual stream by its inputs, else by outputs.
+/// Split of a layer among processes.
+///
+/// Layers whose output goes to the residual stream are split by inputs, all others by outputs.
 #[derive(Debug)]
 struct Divided {
     module: Module,
@@ -29,7 +31,6 @@ struct Divided {
     by_inputs: bool,
 }
 
-/// A linear layer of either family.
 #[derive(Debug)]
 enum Base {
     /// Llama's `torch.nn.Linear`.
@@ -38,21 +39,16 @@ enum Base {
     Conv1d(Conv1d),
 }
 
-/// What a linear layer is to be.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DenseShape {
-    /// Features in.
     pub(super) inputs: i64,
-    /// Features out.
     pub(super) outputs: i64,
-    /// Whether something is added to the features out.
     pub(super) bias: bool,
-    /// Whether the features out are added to the residual stream, for which GPT-2 begins with smaller weights.
+    /// True if the output is added to the residual stream; GPT-2 initializes such weights with smaller values.
     pub(super) residual: bool,
 }
 
 impl Dense {
-    /// A layer of the transformer's family; `builder` is the layer's own.
     pub(super) fn new(builder: &Builder, config: &Transformer, shape: DenseShape) -> Result<Self> {
         let builder = &builder.held(Holding::Part);
         let base = match config.family {
@@ -80,7 +76,7 @@ impl Dense {
         })
     }
 
-    /// What the weights that are here make of an input.
+    /// Applies the weights of this process to an input.
     fn own(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
         let output = match &self.base {
             Base::Linear(linear) => linear.forward(input)?,
@@ -93,7 +89,7 @@ impl Dense {
     }
 }
 
-/// Hugging Face's `Conv1D`: a linear layer whose weight is of (inputs, outputs).
+/// Hugging Face's `Conv1D`: a linear layer whose weight has the shape (inputs, outputs).
 #[derive(Debug)]
 struct Conv1d {
     module: Module,
@@ -114,7 +110,7 @@ impl Conv1d {
             let mut shape = input.size();
             let inputs = shape.pop().unwrap_or_default();
             let rows = input.f_view([-1, inputs])?;
-            // The order in which autocast casts its operands: the last comes first.
+            // Autocast casts the operands of an operation from the last to the first.
             let weight = autocast::weight(&self.weight)?;
             let rows = autocast::activation(&rows)?;
             let bias = self.bias.as_ref().map(autocast::weight).transpose()?;

@@ -1,4 +1,4 @@
-//! What a decoder layer makes of each token alone: one network for all, or experts.
+//! Feed-forward network of a decoder layer: one network for all tokens, or a mixture of experts.
 
 use shared::job;
 use tch::Tensor;
@@ -9,7 +9,6 @@ use crate::builder::Builder;
 use crate::model::experts::Mixture;
 use crate::pass::Pass;
 
-/// The feed-forward network of a decoder layer.
 #[derive(Debug)]
 pub(super) enum FeedForward {
     One(Box<Mlp>),
@@ -17,7 +16,6 @@ pub(super) enum FeedForward {
 }
 
 impl FeedForward {
-    /// The network of one layer; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
         match &config.experts {
             None => Mlp::new(builder, config).map(Box::new).map(Self::One),

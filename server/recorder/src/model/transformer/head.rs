@@ -1,4 +1,4 @@
-//! The head of a language model: logits of all tokens of the vocabulary.
+//! Head of a language model, which computes the logits of the whole vocabulary.
 
 use shared::job;
 use tch::Tensor;
@@ -10,7 +10,7 @@ use crate::model::layer::{Embedding, Linear};
 use crate::parallel::TensorParallel;
 use crate::place::Module;
 
-/// A linear layer without bias, whose weights may be those of the embedding.
+/// A linear layer without bias, whose weight may be that of the embedding.
 #[derive(Debug)]
 pub(super) struct Head {
     module: Module,
@@ -19,7 +19,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// The head of a model with such an embedding; `builder` is its own.
+    /// Creates the head of a model with this token embedding.
     pub(super) fn new(builder: &Builder, config: &job::Transformer, tokens: &Embedding) -> Result<Self> {
         let rows = tokens.weight().size()[0];
         let linear = if config.tied_head {
@@ -30,16 +30,15 @@ impl Head {
         Ok(Self { module: builder.module(), linear, split: builder.split() })
     }
 
-    /// The head with these weights.
     pub(super) fn of(builder: &Builder, linear: Linear) -> Self {
         Self { module: builder.module(), linear, split: None }
     }
 
-    /// The logits of each token.
+    /// Returns the logits of each token.
     pub(super) fn forward(&self, hidden: &Tensor) -> Result<Tensor> {
         let Some(split) = self.split else { return self.linear.forward(hidden) };
         self.module.run(|| {
-            // Python's module has its input until its hooks are done with the output.
+            // Python's module holds its input until its hooks are done with the output.
             let hidden = split.enter_head(hidden)?;
             split.leave_head(&self.linear.forward(&hidden)?)
         })

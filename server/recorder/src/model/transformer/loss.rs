@@ -1,13 +1,13 @@
-//! The loss of a causal language model: each token predicts the next.
+//! Loss of a causal language model, in which each token predicts the next one.
 
 use tch::{Kind, Reduction, Tensor};
 
 use crate::Result;
 
-/// The label of what nothing is predicted for: the token after the last.
+/// Label of tokens without a prediction: the one after the last token.
 const IGNORED: i64 = -100;
 
-/// `ForCausalLMLoss`: cross entropy in 32 bits against the labels shifted by one token.
+/// Computes cross entropy in 32 bits against the labels shifted by one token: `ForCausalLMLoss`.
 pub(super) fn causal(logits: &Tensor, labels: &Tensor) -> Result<Tensor> {
     let vocabulary = logits.size().last().copied().unwrap_or_default();
     let logits = logits.f_to_kind(Kind::Float)?;

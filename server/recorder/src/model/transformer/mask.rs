@@ -1,26 +1,25 @@
-//! Masks: what Hugging Face's models compute before their layers so that tokens see earlier ones only.
+//! Causal masks, which Hugging Face's models compute before their layers.
 
 use tch::{Device, Kind, Tensor};
 
 use crate::Result;
 use crate::numbers::{self, Numbers as _};
 
-/// The sequences that attention runs over.
+/// Sequences that attention runs over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sequences {
-    /// Sequences of the batch.
+    /// Number of sequences in the batch.
     pub(super) samples: i64,
-    /// Tokens of a sequence.
+    /// Number of tokens in a sequence.
     pub(super) tokens: i64,
-    /// The number format of the features.
+    /// Dtype of the features.
     pub(super) kind: Kind,
-    /// Where they are.
     pub(super) device: Device,
 }
 
-/// `find_packed_sequence_indices`: whether several sequences lie in a row, told by positions that don't ascend by 1.
+/// Checks for packed sequences, by positions that do not ascend by 1: `find_packed_sequence_indices`.
 ///
-/// They never do here, so that the answer is not read.
+/// There are none here, so that the result is not read.
 pub(super) fn look_for_packed_sequences(ids: &Tensor, samples: i64) -> Result<()> {
     let ids = ids.f_expand([samples, -1], false)?;
     let before = ids.f_slice(1, None, 1, 1)?.subtract_number(1)?;
@@ -32,7 +31,9 @@ pub(super) fn look_for_packed_sequences(ids: &Tensor, samples: i64) -> Result<()
     Ok(())
 }
 
-/// `eager_mask`: 0 where a token may look and the lowest number elsewhere, of shape (samples, 1, tokens, tokens).
+/// Returns 0 where a token may attend and the lowest number elsewhere: `eager_mask`.
+///
+/// The shape is (samples, 1, tokens, tokens).
 pub(super) fn written_out(sequences: Sequences) -> Result<Tensor> {
     let Sequences { kind, device, .. } = sequences;
     let allowed = allowed(sequences)?;
@@ -48,10 +49,10 @@ pub(super) fn written_out(sequences: Sequences) -> Result<Tensor> {
     Ok(mask)
 }
 
-/// `sdpa_mask`: whether a token may look at another.
+/// Returns true where a token may attend to another: `sdpa_mask`.
 fn allowed(Sequences { samples, tokens, device, .. }: Sequences) -> Result<Tensor> {
     let range = |end: i64| numbers::range(end, device);
-    // Rules that look at samples and heads would need these two; they are made in any case.
+    // Only mask rules for samples and heads read these two, but transformers always creates them.
     let (sample, head) = (range(samples)?, range(1)?);
     let query = range(tokens)?.add_number(0)?;
     let key = range(tokens)?.add_number(0)?;

@@ -1,4 +1,4 @@
-//! The feed-forward network of a decoder layer.
+//! Multi-layer perceptron of a decoder layer.
 
 use shared::job;
 use tch::Tensor;
@@ -11,7 +11,7 @@ use crate::parallel::{Readers, TensorParallel};
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// Features to more features and back, token by token.
+/// Projections of the features of each token to more features and back.
 #[derive(Debug)]
 pub(super) struct Mlp {
     module: Module,
@@ -24,7 +24,6 @@ pub(super) struct Mlp {
 }
 
 impl Mlp {
-    /// The network of one layer; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Self> {
         let (hidden, inner) = (config.hidden.cast_signed(), config.intermediate.cast_signed());
         let dense = |name, [inputs, outputs]: [i64; 2]| {
@@ -56,7 +55,7 @@ impl Mlp {
         })
     }
 
-    /// `act_fn(gate_proj(x)) * up_proj(x)`.
+    /// Computes `act_fn(gate_proj(x)) * up_proj(x)`.
     fn gated(&self, gate: &Dense, inputs: &mut Readers, pass: &Pass) -> Result<Tensor> {
         let gate = self.activation.forward(gate.forward(&inputs.next()?, pass)?)?;
         let up = self.up.forward(&inputs.next()?, pass)?;

@@ -1,4 +1,4 @@
-//! Decoder-only language models: GPT-2, and Llama with those that are like it, as Hugging Face's transformers 5 computes them.
+//! Decoder-only language models: GPT-2, Llama and models like Llama, as in Hugging Face's transformers 5.
 
 mod attention;
 mod cache;
@@ -33,7 +33,6 @@ use crate::pass::{Pass, Shared};
 use crate::place::Module;
 use crate::saving::ChunkedLoss;
 
-/// A decoder-only language model with its head.
 #[derive(Debug)]
 pub struct Transformer {
     embedding: Module,
@@ -45,24 +44,24 @@ pub struct Transformer {
     rotary: Option<Rotary>,
     head: Shared<Head>,
     loss: Module,
-    /// How head and loss take the sequence, where they don't take it at once.
+    /// Settings of head and loss, if they run in chunks of the sequence.
     chunked: Option<ChunkedLoss>,
     vocabulary: i64,
     sequence: i64,
     use_cache: bool,
     eager: bool,
-    /// Whether only some of the tokens are here between the layers.
+    /// True for sequence parallelism: between the layers, this process has only its part of the tokens.
     by_tokens: bool,
-    /// Whether the embeddings' output asks for a gradient, though nothing before it is trained.
+    /// True if the embeddings' output requires a gradient although nothing before it is trained.
     asks_for_gradients: bool,
 }
 
 impl Transformer {
-    /// The model on the builder's device, for samples of the job's length.
+    /// Builds the model on the builder's device, for samples of the job's length.
     ///
     /// # Errors
     ///
-    /// There is no memory for it.
+    /// Returns an error if memory runs out.
     pub fn new(config: &job::Transformer, job: &job::Job, builder: &Builder) -> Result<Self> {
         let (vocabulary, hidden) = (config.vocabulary.cast_signed(), config.hidden.cast_signed());
         let embedding = builder.child("embedding");
@@ -94,12 +93,12 @@ impl Transformer {
             use_cache: config.use_cache,
             eager: config.attention == job::Attention::Eager,
             by_tokens: builder.split().is_some_and(TensorParallel::by_tokens),
-            // peft calls `enable_input_require_grads` of a checkpointed model.
+            // peft calls `enable_input_require_grads` for a checkpointed model.
             asks_for_gradients: job.lora.is_some() && job.checkpointing,
         })
     }
 
-    /// `GPT2Model.forward` and `LlamaModel.forward`, whose variables live until they return.
+    /// Follows `GPT2Model.forward` and `LlamaModel.forward`, whose variables live until they return.
     fn decode(
         &self,
         tokens: &Tensor,
@@ -133,7 +132,7 @@ impl Transformer {
         Ok(hidden)
     }
 
-    /// `create_causal_mask`: none where the kernel itself looks at earlier tokens only.
+    /// Follows `create_causal_mask`: returns no mask if the attention kernel is causal itself.
     fn mask(&self, embedded: &Tensor, ids: &Tensor, cached: bool) -> Result<Option<Tensor>> {
         let [samples, tokens] = [embedded.size()[0], embedded.size()[1]];
         if !cached {
@@ -147,7 +146,7 @@ impl Transformer {
     }
 }
 
-/// The output of a layer; where there is no cache, backward may run it again.
+/// Runs a layer; without a cache, the layer may be checkpointed.
 fn decoded(
     layer: &Shared<Decoder>,
     hidden: &Tensor,
@@ -172,11 +171,11 @@ impl Network for Transformer {
     }
 
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
-        // Layers that are computed again would fill a cache twice.
+        // Recomputed layers would fill a cache twice.
         let cached = self.use_cache && !(pass.checkpointing && pass.training);
         let mut cache = cached.then(Cache::default);
         let tokens = &batch[0].1;
-        // The model would take the length of this process's tokens for that of all.
+        // Otherwise the model would take the number of this process's tokens for that of all tokens.
         let ids = || self.embedding.run(|| positions::given(tokens.size()[1], tokens.device()));
         let ids = self.by_tokens.then(ids).transpose()?;
         let hidden = self.decode(tokens, ids.as_ref(), cache.as_mut(), pass)?;

@@ -1,4 +1,4 @@
-//! How a token knows its place: learned embeddings, or rotations of queries and keys.
+//! Positions of tokens: learned embeddings, or rotations of queries and keys.
 
 use shared::job::{self, Positions};
 use tch::{Device, Kind, Tensor};
@@ -10,19 +10,19 @@ use crate::model::layer::Embedding;
 use crate::numbers::{self, Numbers as _};
 use crate::place::Module;
 
-/// The positions of a sequence that begins at 0, of shape (1, tokens).
+/// Returns the positions of a sequence that starts at 0, of shape (1, tokens).
 pub(super) fn ids(tokens: i64, device: Device) -> Result<Tensor> {
     let range = numbers::range(tokens, device)?;
-    // The length of the cache so far is added, even if it is 0.
+    // transformers adds the length of the cache so far, even if it is 0.
     range.add_number(0)?.f_unsqueeze(0)
 }
 
-/// The positions as a script gives them: `torch.arange(tokens, device=device).unsqueeze(0)`.
+/// Returns the positions as a script passes them: `torch.arange(tokens, device=device).unsqueeze(0)`.
 pub(super) fn given(tokens: i64, device: Device) -> Result<Tensor> {
     numbers::range(tokens, device)?.f_unsqueeze(0)
 }
 
-/// The embedding of positions, where they are learned.
+/// Creates the embedding of positions, if they are learned.
 pub(super) fn learned(builder: &Builder, config: &job::Transformer) -> Result<Option<Embedding>> {
     if config.positions != Positions::Learned {
         return Ok(None);
@@ -31,16 +31,16 @@ pub(super) fn learned(builder: &Builder, config: &job::Transformer) -> Result<Op
     Embedding::new(builder, rows, features, DEVIATION).map(Some)
 }
 
-/// The frequencies of rotary positions: `LlamaRotaryEmbedding`.
+/// Frequencies of rotary positions: `LlamaRotaryEmbedding`.
 #[derive(Debug)]
 pub(super) struct Rotary {
     module: Module,
     frequencies: Tensor,
-    /// Unused without scaling, but on the device nevertheless.
+    /// Unused without scaling, but present on the device.
     _original: Tensor,
 }
 
-/// Cosine and sine of every position's angles, of shape (1, tokens, features of a head).
+/// Cosine and sine of the angles of each position, of shape (1, tokens, features of a head).
 #[derive(Debug)]
 pub(super) struct Angles {
     pub(super) cos: Tensor,
@@ -48,7 +48,7 @@ pub(super) struct Angles {
 }
 
 impl Rotary {
-    /// Rotary positions, where the transformer has them; `builder` is their own.
+    /// Creates rotary positions, if the transformer uses them.
     pub(super) fn new(builder: &Builder, config: &job::Transformer) -> Result<Option<Self>> {
         let Positions::Rotary(base) = config.positions else { return Ok(None) };
         let frequencies = inverse_frequencies(base, config.head_dim.cast_signed())?;
@@ -61,7 +61,7 @@ impl Rotary {
         Ok(Some(Self { module: builder.module(), frequencies, _original: original }))
     }
 
-    /// The angles of these positions, in the number format of the features around them.
+    /// Returns the angles of these positions, in the dtype `kind`.
     pub(super) fn forward(&self, ids: &Tensor, kind: Kind) -> Result<Angles> {
         self.module.run(|| tch::no_grad(|| self.angles(ids, kind)))
     }
@@ -69,7 +69,7 @@ impl Rotary {
     fn angles(&self, ids: &Tensor, kind: Kind) -> Result<Angles> {
         let frequencies = ids.f_unsqueeze(-1)?.f_to_kind(Kind::Float)?.f_mul(&self.frequencies)?;
         let both = Tensor::f_cat(&[&frequencies, &frequencies], -1)?;
-        // The scaling of attention is multiplied, even if it is 1.
+        // transformers multiplies by the attention scaling, even if it is 1.
         let cos = both.f_cos()?.multiply_number(1.0)?;
         let sin = both.f_sin()?.multiply_number(1.0)?;
         let angles = Angles { cos: cos.f_to_kind(kind)?, sin: sin.f_to_kind(kind)? };
@@ -78,14 +78,14 @@ impl Rotary {
     }
 }
 
-/// `1.0 / (base ** (arange(0, features, 2) / features))`, in host memory.
+/// Computes `1.0 / (base ** (arange(0, features, 2) / features))` in host memory.
 fn inverse_frequencies(base: f64, features: i64) -> Result<Tensor> {
     let exponents = Tensor::f_arange_start_step(0, features, 2, (Kind::Float, Device::Cpu))?;
     let powers = Tensor::f_pow_scalar(base, &exponents.f_div_scalar(features)?)?;
     powers.f_reciprocal()
 }
 
-/// `apply_rotary_pos_emb`: queries and keys turned by their positions' angles.
+/// Rotates queries and keys by the angles of their positions: `apply_rotary_pos_emb`.
 pub(super) fn rotate(query: &Tensor, key: &Tensor, [cos, sin]: [&Tensor; 2]) -> Result<(Tensor, Tensor)> {
     let (cos, sin) = (cos.f_unsqueeze(1)?, sin.f_unsqueeze(1)?);
     let turned = |heads: &Tensor| {

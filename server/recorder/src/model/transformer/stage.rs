@@ -1,4 +1,4 @@
-//! One stage of a pipeline: some of the layers, and what is before the first or after the last of all.
+//! Stage of a pipeline: some of the layers, in the first stage the embeddings, in the last stage norm and head.
 
 use std::ops::Range;
 
@@ -16,7 +16,6 @@ use crate::model::layer::{Dropout, Embedding, Linear, Norm};
 use crate::pass::{Pass, Shared};
 use crate::place::Module;
 
-/// The layers of one stage.
 #[derive(Debug)]
 pub(crate) struct Stage {
     start: Option<Start>,
@@ -30,7 +29,7 @@ pub(crate) struct Stage {
     kind: Kind,
 }
 
-/// What tokens become before the first layer.
+/// Embeddings before the first layer.
 #[derive(Debug)]
 struct Start {
     module: Module,
@@ -39,7 +38,7 @@ struct Start {
     dropout: Dropout,
 }
 
-/// What follows the last layer.
+/// Norm, head and loss after the last layer.
 #[derive(Debug)]
 struct End {
     norm: Norm,
@@ -48,7 +47,7 @@ struct End {
 }
 
 impl Stage {
-    /// The stage with these layers, which come into being in the order of the whole model.
+    /// Creates the stage with these layers, and its parameters in the order of the whole model.
     pub(crate) fn new(config: &job::Transformer, sequence: u64, layers: Range<u64>, builder: &Builder) -> Result<Self> {
         let hidden = config.hidden.cast_signed();
         let start = if layers.start == 0 { Some(Start::new(config, &builder.child("embedding"))?) } else { None };
@@ -61,7 +60,7 @@ impl Stage {
         let rotary = Rotary::new(&builder.child("rotary"), config)?;
         let vocabulary = config.vocabulary.cast_signed();
         let end = |norm| -> Result<End> {
-            // Where the whole model's head is tied, the first stage has the other copy of its weights.
+            // If the head of the whole model is tied, the first stage has the other copy of its weight.
             let linear = Linear::normal(&builder.child("head"), hidden, vocabulary, false, dense::DEVIATION)?;
             let head = Head::of(&builder.child("head"), linear);
             Ok(End { norm, head, loss: builder.child("cross_entropy").module() })
@@ -79,27 +78,27 @@ impl Stage {
         })
     }
 
-    /// Whether this is the first stage, which reads tokens.
+    /// Returns true for the first stage, which reads tokens.
     pub(crate) fn is_first(&self) -> bool {
         self.start.is_some()
     }
 
-    /// Whether this is the last stage, which has the loss.
+    /// Returns true for the last stage, which computes the loss.
     pub(crate) fn is_last(&self) -> bool {
         self.end.is_some()
     }
 
-    /// Random tokens in host memory.
+    /// Returns random tokens in host memory.
     pub(crate) fn tokens(&self, samples: i64) -> Result<Tensor> {
         Tensor::f_randint(self.vocabulary, [samples, self.sequence], (Kind::Int64, Device::Cpu))
     }
 
-    /// A tensor for what goes between two stages.
+    /// Allocates a tensor for the features that one stage sends to another.
     pub(crate) fn buffer(&self, samples: i64, device: Device) -> Result<Tensor> {
         Tensor::f_empty([samples, self.sequence, self.hidden], (self.kind, device))
     }
 
-    /// What the next stage gets of a part of the batch, or its logits.
+    /// Returns the features for the next stage, or the logits in the last stage.
     pub(crate) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Tensor> {
         let mut hidden = match &self.start {
             Some(start) => start.tokens.forward(input)?,
@@ -124,7 +123,7 @@ impl Stage {
         Ok(hidden)
     }
 
-    /// The loss of a part of the batch, in the last stage.
+    /// Computes the loss of a micro-batch in the last stage.
     pub(crate) fn loss(&self, logits: &Tensor, labels: &Tensor) -> Result<Option<Tensor>> {
         self.end.as_ref().map(|end| end.loss.run(|| loss::causal(logits, labels))).transpose()
     }
@@ -141,7 +140,7 @@ impl Start {
         })
     }
 
-    /// `dropout(hidden + positions(ids))`, where positions are learned.
+    /// Computes `dropout(hidden + positions(ids))` if positions are learned.
     fn placed(&self, hidden: Tensor, ids: &Tensor, pass: &Pass) -> Result<Tensor> {
         let Some(positions) = &self.positions else { return Ok(hidden) };
         let position = positions.forward(ids)?;

@@ -1,21 +1,21 @@
-//! What a decoder layer reads besides its input: the same for all layers of a pass.
+//! Inputs that all decoder layers of a pass share.
 
 use tch::Tensor;
 
 use super::positions::Angles;
 
-/// What a decoder layer reads besides its input.
+/// Inputs of a decoder layer besides the features.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings<'a> {
-    /// The positions; no layer reads them, but each is given them, and keeps them where it may run again.
+    /// Positions; no layer reads them, but each gets them as an argument and keeps them if it is checkpointed.
     ids: &'a Tensor,
-    /// The mask, where attention is written out.
+    /// Mask of eager attention.
     pub(super) mask: Option<&'a Tensor>,
     /// Cosine and sine of rotary positions.
     pub(super) angles: Option<[&'a Tensor; 2]>,
 }
 
-/// Which parts surroundings have.
+/// Presence of the optional parts of [`Surroundings`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     masked: bool,
@@ -23,28 +23,26 @@ pub(super) struct Shape {
 }
 
 impl<'a> Surroundings<'a> {
-    /// The surroundings of all layers of a pass.
     pub(super) fn new(ids: &'a Tensor, mask: Option<&'a Tensor>, angles: Option<&'a Angles>) -> Self {
         Self { ids, mask, angles: angles.map(|angles| [&angles.cos, &angles.sin]) }
     }
 
-    /// Which parts there are.
     pub(super) fn shape(&self) -> Shape {
         Shape { masked: self.mask.is_some(), turned: self.angles.is_some() }
     }
 
-    /// A layer's input and its surroundings in one list, for a layer that backward may run again.
+    /// Returns a layer's input and its surroundings in one list, for a layer that may be checkpointed.
     pub(super) fn with(self, input: &'a Tensor) -> Vec<&'a Tensor> {
         [input, self.ids].into_iter().chain(self.mask).chain(self.angles.into_iter().flatten()).collect()
     }
 }
 
 impl Shape {
-    /// What [`Surroundings::with`] has put together.
+    /// Splits the list that [`Surroundings::with`] has returned.
     ///
     /// # Panics
     ///
-    /// The list is not of this shape.
+    /// Panics if the list is shorter than this shape.
     pub(super) fn apart<'a>(self, tensors: &[&'a Tensor]) -> (&'a Tensor, Surroundings<'a>) {
         let mut tensors = tensors.iter().copied();
         let mut next = || tensors.next().expect("a list has what its shape says");

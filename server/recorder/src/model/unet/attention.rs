@@ -1,4 +1,4 @@
-//! Attention of a U-Net's pixels: to each other, or to the tokens of a text.
+//! Attention of a U-Net, from pixels to each other or to the tokens of a text.
 
 use shared::job;
 use tch::Tensor;
@@ -10,7 +10,7 @@ use crate::numbers::Numbers as _;
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// `Attention` with `AttnProcessor2_0`: no bias of queries, keys and values, no mask and no dropout.
+/// `Attention` with `AttnProcessor2_0`: no bias of queries, keys and values, no mask, and no dropout.
 #[derive(Debug)]
 pub(super) struct Attention {
     module: Module,
@@ -23,7 +23,7 @@ pub(super) struct Attention {
 }
 
 impl Attention {
-    /// Attention of so many channels to tokens of `source` features; `builder` is its own.
+    /// Creates attention of pixels with `channels` channels to tokens with `source` features.
     pub(super) fn new(builder: &Builder, config: &job::Unet, channels: i64, source: i64) -> Result<Self> {
         let linear = |name, inputs, bias| Linear::new(&builder.child(name), inputs, channels, bias);
         let head_dim = channels / config.heads.cast_signed();
@@ -38,7 +38,7 @@ impl Attention {
         })
     }
 
-    /// What each pixel reads of the pixels themselves, or of a text, of shape (samples, pixels, channels).
+    /// Runs attention to `text`, or to the pixels themselves; returns features of shape (samples, pixels, channels).
     pub(super) fn forward(&self, input: &Tensor, text: Option<&Tensor>, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
             let source = text.unwrap_or(input);
@@ -48,14 +48,14 @@ impl Attention {
             let (query, key, value) = (self.split(query)?, self.split(key)?, self.split(value)?);
             let mut output = self.kernel.forward([&query, &key, &value], None, pass)?.output.f_flatten(2, 3)?;
             output = self.to_out.forward(&output)?;
-            // `rescale_output_factor` divides also where it is 1.
+            // diffusers divides by `rescale_output_factor`, even if it is 1.
             output = output.divide_number(1.0)?;
             drop((query, key, value));
             Ok(output)
         })
     }
 
-    /// Channels as heads, before the tokens.
+    /// Splits channels into heads, as the dimension before the tokens.
     fn split(&self, features: Tensor) -> Result<Tensor> {
         let (samples, _, channels) = features.size3()?;
         features.f_view([samples, -1, channels / self.head_dim, self.head_dim])?.f_transpose(1, 2)

@@ -1,4 +1,4 @@
-//! The small layers of a U-Net: `torch.nn.GroupNorm`, `torch.nn.SiLU` and `Upsample2D`.
+//! Small layers of a U-Net: `torch.nn.GroupNorm`, `torch.nn.SiLU` and `Upsample2D`.
 
 use shared::job;
 use tch::Tensor;
@@ -8,7 +8,7 @@ use crate::builder::{Builder, Init};
 use crate::model::layer::{Conv2d, Conv2dShape};
 use crate::place::Module;
 
-/// What normalises groups of channels.
+/// `torch.nn.GroupNorm`, which normalizes groups of channels.
 #[derive(Debug)]
 pub(super) struct GroupNorm {
     module: Module,
@@ -18,7 +18,6 @@ pub(super) struct GroupNorm {
 }
 
 impl GroupNorm {
-    /// A norm of so many channels; `builder` is the layer's own.
     pub(super) fn new(builder: &Builder, channels: i64, epsilon: f64) -> Result<Self> {
         let weight = builder.parameter("weight", &[channels], Init::Constant(1.0))?;
         let bias = builder.parameter("bias", &[channels], Init::Constant(0.0))?;
@@ -38,7 +37,6 @@ pub(super) struct Silu {
 }
 
 impl Silu {
-    /// An activation; `builder` is its own.
     pub(super) fn new(builder: &Builder) -> Self {
         Self { module: builder.module() }
     }
@@ -48,7 +46,7 @@ impl Silu {
     }
 }
 
-/// `Upsample2D`: every pixel four times, then a convolution.
+/// `Upsample2D`: repeats every pixel four times, then applies a convolution.
 #[derive(Debug)]
 pub(super) struct Upsample {
     module: Module,
@@ -56,13 +54,12 @@ pub(super) struct Upsample {
 }
 
 impl Upsample {
-    /// What doubles height and width of features with so many channels; `builder` is its own.
     pub(super) fn new(builder: &Builder, channels: i64) -> Result<Self> {
         let shape = Conv2dShape { inputs: channels, outputs: channels, kernel: 3, stride: 1 };
         Ok(Self { module: builder.module(), conv: Conv2d::with_bias(&builder.child("conv"), shape)? })
     }
 
-    /// Features of twice the height and width, or of this size, where an odd one was halved before.
+    /// Returns features of twice the height and width, or of `size` if halving had rounded an odd size.
     pub(super) fn forward(&self, input: &Tensor, size: Option<[i64; 2]>) -> Result<Tensor> {
         self.module.run(|| {
             let larger = match size {

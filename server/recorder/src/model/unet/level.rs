@@ -1,4 +1,4 @@
-//! The levels of a U-Net: down, where each halves the image, the middle, and up again.
+//! Levels of a U-Net: down, where each halves the image, the middle, and up again.
 
 use shared::job;
 use tch::Tensor;
@@ -12,16 +12,16 @@ use crate::model::layer::{Conv2d, Conv2dShape};
 use crate::pass::{Pass, Shared};
 use crate::place::Module;
 
-/// What all blocks of a pass read besides features.
+/// Inputs of all blocks of a pass besides the features.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Condition<'a> {
     /// Features of the time step.
     pub(super) time: &'a Tensor,
-    /// The states of the text's tokens.
+    /// Hidden states of the text's tokens.
     pub(super) text: &'a Tensor,
 }
 
-/// Residual blocks, each with a transformer behind it where the level has attention.
+/// Residual blocks, each followed by a transformer if the level has attention.
 #[derive(Debug)]
 struct Blocks {
     residuals: Vec<Shared<Residual>>,
@@ -29,7 +29,9 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks by their channels; `builder` is that of what has them. Transformers come first, as in diffusers.
+    /// Creates one block for each pair of input and output channels, transformers first, as in diffusers.
+    ///
+    /// `builder` is that of the module that contains the blocks.
     fn new(builder: &Builder, config: &job::Unet, channels: &[[i64; 2]], transformers: usize) -> Result<Self> {
         let time = config.time_features().cast_signed();
         let (attentions, resnets) = (builder.child("attentions"), builder.child("resnets"));
@@ -45,7 +47,7 @@ impl Blocks {
         })
     }
 
-    /// One block, whose input it lets go of, and its transformer where there is one.
+    /// Runs one block, drops its input, and runs its transformer if there is one.
     fn forward(&self, index: usize, input: Tensor, condition: Condition<'_>, pass: &Pass) -> Result<Tensor> {
         let features = self.residual(index, &input, condition, pass)?;
         drop(input);
@@ -57,12 +59,13 @@ impl Blocks {
 
     fn residual(&self, index: usize, input: &Tensor, condition: Condition<'_>, pass: &Pass) -> Result<Tensor> {
         let residual = self.residuals[index].clone();
-        // A checkpoint drops the last of its inputs first, and diffusers' lets go of the features before the time step.
+        // A checkpoint drops its inputs from the last to the first, and diffusers drops the features before the time
+        // step.
         pass.layer(&[condition.time, input], move |inputs, _| residual.forward(inputs[1], inputs[0]))
     }
 }
 
-/// `CrossAttnDownBlock2D`, or on the coarsest level `DownBlock2D`.
+/// `CrossAttnDownBlock2D`, or `DownBlock2D` on the coarsest level.
 #[derive(Debug)]
 pub(super) struct Down {
     module: Module,
@@ -71,7 +74,6 @@ pub(super) struct Down {
 }
 
 impl Down {
-    /// A level; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Unet, level: usize) -> Result<Self> {
         let channels = config.channels[level].cast_signed();
         let before = config.channels[level.saturating_sub(1)].cast_signed();
@@ -88,7 +90,7 @@ impl Down {
         })
     }
 
-    /// What each block writes, and then the downsampler.
+    /// Returns the output of each block, and then that of the downsampler.
     pub(super) fn forward(&self, input: &Tensor, condition: Condition<'_>, pass: &Pass) -> Result<Vec<Tensor>> {
         self.module.run(|| {
             let mut written: Vec<Tensor> = Vec::new();
@@ -105,7 +107,7 @@ impl Down {
     }
 }
 
-/// `UNetMidBlock2DCrossAttn`: two residual blocks, and a transformer between them.
+/// `UNetMidBlock2DCrossAttn`: two residual blocks with a transformer between them.
 #[derive(Debug)]
 pub(super) struct Middle {
     module: Module,
@@ -113,7 +115,6 @@ pub(super) struct Middle {
 }
 
 impl Middle {
-    /// The middle; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Unet) -> Result<Self> {
         let channels = config.channels[config.channels.len() - 1].cast_signed();
         let blocks = Blocks::new(builder, config, &[[channels; 2]; 2], 1)?;
@@ -122,7 +123,7 @@ impl Middle {
 
     pub(super) fn forward(&self, input: &Tensor, condition: Condition<'_>, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
-            // diffusers has a checkpoint around all blocks but this.
+            // diffusers checkpoints all blocks except this one.
             let mut features = self.blocks.residuals[0].forward(input, condition.time)?;
             features = self.blocks.transformers[0].forward(&features, condition.text, pass)?;
             self.blocks.residual(1, &features, condition, pass)
@@ -130,7 +131,7 @@ impl Middle {
     }
 }
 
-/// `CrossAttnUpBlock2D`, or on the coarsest level `UpBlock2D`.
+/// `CrossAttnUpBlock2D`, or `UpBlock2D` on the coarsest level.
 #[derive(Debug)]
 pub(super) struct Up {
     module: Module,
@@ -139,7 +140,6 @@ pub(super) struct Up {
 }
 
 impl Up {
-    /// A level; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Unet, level: usize) -> Result<Self> {
         let of = |level: usize| config.channels[level].cast_signed();
         let below = of((level + 1).min(config.channels.len() - 1));
@@ -156,12 +156,14 @@ impl Up {
         })
     }
 
-    /// How many of the features that were written on the way down it reads.
+    /// Returns the number of outputs of the way down that this level reads.
     pub(super) fn reads(&self) -> usize {
         self.blocks.residuals.len()
     }
 
-    /// Reads `skips` from the last to the first; the size is that of the next level, where halving rounded it.
+    /// Runs the level; it reads `skips` from the last to the first.
+    ///
+    /// `size` is that of the next level, if halving had rounded it.
     pub(super) fn forward(
         &self,
         input: &Tensor,

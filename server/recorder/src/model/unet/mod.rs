@@ -1,7 +1,7 @@
-//! The U-Net of latent diffusion, as diffusers 0.42 computes `UNet2DConditionModel`.
+//! U-Net of latent diffusion: `UNet2DConditionModel` of diffusers 0.42.
 //!
-//! It is trained as in `train_text_to_image.py`: the model tells the noise of noisy latents.
-//! Modules have diffusers' names.
+//! It is trained as in `train_text_to_image.py`: the model predicts the noise in noisy latents. Modules have the names
+//! of diffusers.
 
 mod attention;
 mod layers;
@@ -24,21 +24,21 @@ use crate::pass::Pass;
 use crate::place::Module;
 
 const EPSILON: f64 = 1e-5;
-/// Steps from noise to image, of which each sample has one.
+/// Number of steps from noise to image; each sample has one of them.
 const TIMESTEPS: i64 = 1000;
-/// Channels that the model reads and writes.
+/// Number of channels that the model reads and writes.
 const LATENT_CHANNELS: i64 = job::Unet::LATENT_CHANNELS.cast_signed();
 
-/// A U-Net on random latents and texts.
+/// A U-Net that runs on latents and texts.
 #[derive(Debug)]
 pub struct Unet {
     time_proj: Timesteps,
     time_embedding: TimestepEmbedding,
     conv_in: Conv2d,
-    /// From the finest level to the coarsest.
+    /// Ordered from the finest level to the coarsest.
     down_blocks: Vec<Down>,
     mid_block: Middle,
-    /// From the coarsest level to the finest.
+    /// Ordered from the coarsest level to the finest.
     up_blocks: Vec<Up>,
     conv_norm_out: GroupNorm,
     conv_act: Silu,
@@ -48,7 +48,7 @@ pub struct Unet {
     checkpointing: bool,
 }
 
-/// What a batch is made of.
+/// Properties of a batch.
 #[derive(Debug)]
 struct Data {
     /// Height and width of the latents.
@@ -58,11 +58,11 @@ struct Data {
 }
 
 impl Unet {
-    /// The model on the builder's device.
+    /// Builds the model on the builder's device.
     ///
     /// # Errors
     ///
-    /// There is no memory for it.
+    /// Returns an error if memory runs out.
     pub fn new(config: &job::Unet, job: &job::Job, builder: &Builder) -> Result<Self> {
         let (finest, time) = (config.channels[0].cast_signed(), config.time_features().cast_signed());
         let conv = |name, inputs, outputs| {
@@ -72,7 +72,7 @@ impl Unet {
         let (downs, ups) = (builder.child("down_blocks"), builder.child("up_blocks"));
         let down = |level: usize| Down::new(&downs.child(&level.to_string()), config, level);
         let up = |index: usize| Up::new(&ups.child(&index.to_string()), config, levels - 1 - index);
-        // The order is that in which diffusers names the modules: the middle comes behind both ways.
+        // In the order in which diffusers creates the modules: the middle comes after both ways.
         Ok(Self {
             conv_in: conv("conv_in", LATENT_CHANNELS, finest)?,
             time_proj: Timesteps::new(&builder.child("time_proj"), finest),
@@ -89,15 +89,15 @@ impl Unet {
         })
     }
 
-    /// `UNet2DConditionModel.forward`
+    /// Follows `UNet2DConditionModel.forward`.
     fn denoise(&self, latents: &Tensor, timesteps: &Tensor, text: &Tensor, pass: &Pass) -> Result<Tensor> {
-        // It lives until the end, like Python's variable.
+        // Python's variable holds the tensor until the end.
         let mut steps = self.time_proj.forward(timesteps)?;
         steps = steps.f_to_kind(latents.kind())?;
         let time = self.time_embedding.forward(&steps)?;
         let condition = Condition { time: &time, text };
         let mut sample = self.conv_in.forward(latents)?;
-        // diffusers' checkpoints do not ask whether the model is trained, but whether there is a graph.
+        // Checkpoints of diffusers depend on whether there is a graph, not on whether the model is trained.
         let pass = Pass { training: true, checkpointing: self.checkpointing && sample.requires_grad(), ..*pass };
         let mut skips = vec![sample.shallow_clone()];
         for block in &self.down_blocks {
@@ -118,7 +118,9 @@ impl Unet {
         Ok(sample)
     }
 
-    /// The size that upsampling must hit, where some level has an odd one; `skips` are those of finer levels.
+    /// Returns the size that upsampling has to reach, if some level has an odd size.
+    ///
+    /// `skips` are those of finer levels.
     fn size_above(&self, skips: &[Tensor]) -> Result<Option<[i64; 2]>> {
         let halves = self.up_blocks.len() - 1;
         match skips.last() {
@@ -131,13 +133,13 @@ impl Unet {
     }
 }
 
-/// Python drops the elements of a tuple from the last to the first.
+/// Drops tensors from the last to the first, as Python does with a tuple.
 fn drop_last_first(mut tensors: Vec<Tensor>) {
     while tensors.pop().is_some() {}
 }
 
 impl Data {
-    /// Frozen encoders write what autocast computes in.
+    /// Describes a batch; frozen encoders write latents and texts in the dtype of autocast.
     fn new(config: &job::Unet, precision: Precision, weights: Kind) -> Self {
         Self {
             size: config.latent_size().cast_signed(),
@@ -154,7 +156,7 @@ impl Data {
 impl Network for Unet {
     fn batch(&self, samples: i64) -> Result<Batch> {
         let Data { size, text: [tokens, features], kind } = self.data;
-        // Zeros take the memory of any others and cost the least to make.
+        // Zeros take as much memory as other values and are the cheapest to create.
         let zeros = |shape: &[i64]| Tensor::f_zeros(shape, (kind, Device::Cpu));
         let latents = [samples, LATENT_CHANNELS, size, size];
         Ok(vec![
@@ -170,7 +172,7 @@ impl Network for Unet {
         Ok(Output { locals: Vec::new(), logits, kept: Vec::new() })
     }
 
-    /// `mse_loss(prediction.float(), noise.float())`
+    /// Computes `mse_loss(prediction.float(), noise.float())`.
     fn loss(&self, output: &Output, batch: &Batch) -> Result<Tensor> {
         self.loss.run(|| {
             let prediction = output.logits.f_to_kind(Kind::Float)?;

@@ -1,4 +1,4 @@
-//! The residual block of a U-Net, in which the time step is added to the features.
+//! Residual block of a U-Net, which adds the time step to the features.
 
 use tch::Tensor;
 
@@ -21,12 +21,12 @@ pub(super) struct Residual {
     norm2: GroupNorm,
     conv2: Conv2d,
     nonlinearity: Silu,
-    /// What gives the input the channels of the output.
+    /// Projection of the input to the channels of the output, if these differ.
     conv_shortcut: Option<Conv2d>,
 }
 
 impl Residual {
-    /// A block; `builder` is its own, and `time` counts the features of the time step.
+    /// Creates a block; `time` is the number of features of the time step.
     pub(super) fn new(builder: &Builder, [inputs, outputs]: [i64; 2], time: i64) -> Result<Self> {
         let conv = |name, inputs, kernel| {
             let shape = Conv2dShape { inputs, outputs, kernel, stride: 1 };
@@ -59,7 +59,7 @@ impl Residual {
                 Some(conv) => conv.forward(input)?,
                 None => input.shallow_clone(),
             };
-            // `output_scale_factor` divides also where it is 1.
+            // diffusers divides by `output_scale_factor`, even if it is 1.
             let output = shortcut.f_add(&features)?.divide_number(1.0)?;
             drop((shortcut, time, features));
             Ok(output)

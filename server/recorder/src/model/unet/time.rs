@@ -1,4 +1,4 @@
-//! How the model knows the time step: `Timesteps` and `TimestepEmbedding`.
+//! Embeddings of time steps: `Timesteps` and `TimestepEmbedding`.
 
 use tch::{Kind, Tensor};
 
@@ -9,10 +9,10 @@ use crate::model::layer::Linear;
 use crate::numbers::{self, Numbers as _};
 use crate::place::Module;
 
-/// The longest wave of a time step's features.
+/// `max_period` of diffusers: frequencies go from 1 down to almost 1 / 10,000.
 const LONGEST: f64 = 10_000.0;
 
-/// `Timesteps`: waves of many lengths, of which a time step is a place; nothing of it is learned.
+/// `Timesteps`: sine and cosine of the time step at many frequencies, none of them learned.
 #[derive(Debug)]
 pub(super) struct Timesteps {
     module: Module,
@@ -20,12 +20,12 @@ pub(super) struct Timesteps {
 }
 
 impl Timesteps {
-    /// So many features, an even number; `builder` is their own.
+    /// Creates features for time steps; `features` is even.
     pub(super) fn new(builder: &Builder, features: i64) -> Self {
         Self { module: builder.module(), features }
     }
 
-    /// Features of shape (samples, features), in 32 bits: `get_timestep_embedding`.
+    /// Returns features of shape (samples, features), in 32 bits: `get_timestep_embedding`.
     pub(super) fn forward(&self, timesteps: &Tensor) -> Result<Tensor> {
         self.module.run(|| {
             let half = self.features / 2;
@@ -65,7 +65,7 @@ pub(super) struct TimestepEmbedding {
 }
 
 impl TimestepEmbedding {
-    /// From features of a time step to those that residual blocks read; `builder` is its own.
+    /// Creates the layers from the features of [`Timesteps`] to those that residual blocks read.
     pub(super) fn new(builder: &Builder, [inputs, outputs]: [i64; 2]) -> Result<Self> {
         Ok(Self {
             module: builder.module(),

@@ -1,4 +1,4 @@
-//! Pixels as tokens: `Transformer2DModel` and its `BasicTransformerBlock`.
+//! Transformer over the pixels of a U-Net: `Transformer2DModel` and its `BasicTransformerBlock`.
 
 use shared::job;
 use tch::Tensor;
@@ -11,12 +11,12 @@ use crate::model::layer::{Conv2d, Conv2dShape, Linear, Norm};
 use crate::pass::{Pass, Shared};
 use crate::place::Module;
 
-/// Of the norm of groups.
+/// Epsilon of the group norm.
 const EPSILON: f64 = 1e-6;
-/// Of the norms in the block.
+/// Epsilon of the norms in the block.
 const BLOCK_EPSILON: f64 = 1e-5;
 
-/// `Transformer2DModel` with one block between two convolutions, added to its input.
+/// `Transformer2DModel`: one block between two convolutions, added to its input.
 #[derive(Debug)]
 pub(super) struct Transformer {
     module: Module,
@@ -26,7 +26,7 @@ pub(super) struct Transformer {
     proj_out: Conv2d,
 }
 
-/// `BasicTransformerBlock`: attention to the image, to the text, and a feed-forward network.
+/// `BasicTransformerBlock`: attention to the image, attention to the text, and a feed-forward network.
 #[derive(Debug)]
 struct Block {
     module: Module,
@@ -48,7 +48,6 @@ struct FeedForward {
 }
 
 impl Transformer {
-    /// The transformer of so many channels; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Unet, channels: i64) -> Result<Self> {
         let shape = Conv2dShape { inputs: channels, outputs: channels, kernel: 1, stride: 1 };
         Ok(Self {
@@ -60,7 +59,7 @@ impl Transformer {
         })
     }
 
-    /// Features of shape (samples, channels, height, width), with what their pixels read of the text and each other.
+    /// Runs the transformer on features of shape (samples, channels, height, width), and on the tokens of a text.
     pub(super) fn forward(&self, input: &Tensor, text: &Tensor, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
             let (samples, channels, height, width) = input.size4()?;

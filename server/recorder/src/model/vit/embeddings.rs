@@ -1,4 +1,4 @@
-//! Images as tokens: `ViTEmbeddings`.
+//! Embeddings of images as tokens: `ViTEmbeddings`.
 
 use shared::job;
 use tch::Tensor;
@@ -10,7 +10,7 @@ use crate::model::layer::{Dropout, Patches};
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// Patches, the token that is classified, and positions.
+/// Patches, the class token, and positions.
 #[derive(Debug)]
 pub(super) struct Embeddings {
     module: Module,
@@ -21,7 +21,6 @@ pub(super) struct Embeddings {
 }
 
 impl Embeddings {
-    /// The embeddings; `builder` is their own.
     pub(super) fn new(builder: &Builder, config: &job::Vit) -> Result<Self> {
         let hidden = config.encoder.hidden.cast_signed();
         let patch_size = config.patch_size.cast_signed();
@@ -35,7 +34,7 @@ impl Embeddings {
         Ok(Self { module: builder.module(), patches, class, positions, dropout })
     }
 
-    /// Features of shape (samples, tokens, features).
+    /// Returns features of shape (samples, tokens, features).
     pub(super) fn forward(&self, images: &Tensor, pass: &Pass) -> Result<Tensor> {
         self.module.run(|| {
             let mut tokens = self.patches.forward(images)?;

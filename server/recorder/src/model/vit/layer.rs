@@ -1,4 +1,4 @@
-//! An encoder layer: attention and a feed-forward network, each behind a norm and added to the residual stream.
+//! Encoder layer: attention and a feed-forward network, each after a norm and added to the residual stream.
 
 use shared::job;
 use tch::Tensor;
@@ -35,7 +35,6 @@ struct Mlp {
 }
 
 impl Layer {
-    /// A layer; `builder` is its own.
     pub(super) fn new(builder: &Builder, config: &job::Encoder, qkv_bias: bool) -> Result<Self> {
         let (builder, block) = builder.block();
         let hidden = config.hidden.cast_signed();

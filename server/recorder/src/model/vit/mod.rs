@@ -1,4 +1,4 @@
-//! Vision transformers, as Hugging Face's transformers 5 computes `ViTForImageClassification`.
+//! Vision transformers: `ViTForImageClassification` of Hugging Face's transformers 5.
 
 mod embeddings;
 mod layer;
@@ -14,12 +14,12 @@ use crate::Result;
 use crate::builder::Builder;
 use crate::pass::{Pass, Shared};
 
-/// The deviation of new weights, Hugging Face's `initializer_range`.
+/// Standard deviation of new weights, Hugging Face's `initializer_range`.
 const DEVIATION: f64 = 0.02;
-/// Colours of a pixel.
+/// Number of colour channels.
 const COLOURS: i64 = 3;
 
-/// A vision transformer on random images.
+/// A vision transformer that runs on images.
 #[derive(Debug)]
 pub struct Vit {
     embeddings: Embeddings,
@@ -34,11 +34,11 @@ pub struct Vit {
 }
 
 impl Vit {
-    /// The model on the builder's device.
+    /// Builds the model on the builder's device.
     ///
     /// # Errors
     ///
-    /// There is no memory for it.
+    /// Returns an error if memory runs out.
     pub fn new(config: &job::Vit, builder: &Builder) -> Result<Self> {
         let encoder = &config.encoder;
         let (hidden, classes) = (encoder.hidden.cast_signed(), config.classes.cast_signed());
@@ -58,7 +58,7 @@ impl Vit {
         })
     }
 
-    /// `ViTModel.forward`, in which what the layers read first and wrote last lives until the end.
+    /// Follows `ViTModel.forward`, which keeps the first layer's input and the last layer's output until it returns.
     fn encode(&self, images: &Tensor, pass: &Pass) -> Result<Tensor> {
         let embedded = self.embeddings.forward(images, pass)?;
         let mut hidden = embedded.shallow_clone();
@@ -74,7 +74,7 @@ impl Vit {
 
 impl Network for Vit {
     fn batch(&self, samples: i64) -> Result<Batch> {
-        // Black images take the memory of any others and cost the least to make.
+        // Black images take as much memory as others and are the cheapest to create.
         let images = Tensor::f_zeros([samples, COLOURS, self.image_size, self.image_size], (self.kind, Device::Cpu))?;
         let labels = Tensor::f_randint(self.classes, [samples], (Kind::Int64, Device::Cpu))?;
         Ok(vec![("images", images), ("labels", labels)])

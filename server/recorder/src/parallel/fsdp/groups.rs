@@ -1,4 +1,4 @@
-//! Groups of sharded parameters: the functions of `shim/fsdp.cpp`.
+//! Groups of sharded parameters: bindings of `shim/fsdp.cpp`.
 #![allow(unsafe_code, reason = "every call into shim/fsdp.cpp is here")]
 
 use std::ffi::{c_char, c_void};
@@ -39,24 +39,24 @@ unsafe extern "C" {
 
 /// Parameters that are gathered, used and reduced together.
 ///
-/// The shim owns groups and never frees them: nodes of a graph call them back, and a process trains one model.
+/// The shim owns groups and never frees them, because nodes of the graph call them and a process trains only one model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group {
     context: Pointer,
     group: Pointer,
 }
 
-/// What becomes of one parameter.
+/// The two tensors of a sharded parameter.
 #[derive(Debug)]
 pub(crate) struct Sharded {
-    /// This process's part, which the optimizer changes.
+    /// This process's part, which the optimizer updates.
     pub(crate) shard: Tensor,
-    /// What layers read: it has memory while its group is gathered.
+    /// The tensor that layers read; it has memory only while its group is gathered.
     pub(crate) whole: Tensor,
 }
 
 impl Group {
-    /// The group of a model's own parameters, those that no block has.
+    /// Creates the group of the parameters that belong to no block.
     pub(super) fn root(fsdp: job::Fsdp, module: Module) -> Self {
         let policy = RawPolicy {
             rank: fsdp.rank.rank.cast_signed(),
@@ -69,25 +69,25 @@ impl Group {
         Self::new(context, module)
     }
 
-    /// The group of a block of the same model.
+    /// Creates the group of a block of the same model.
     pub(super) fn block(self, module: Module) -> Self {
         Self::new(self.context, module)
     }
 
     fn new(context: Pointer, module: Module) -> Self {
-        // SAFETY: the context lives for ever.
+        // SAFETY: the context is never freed.
         Self { context, group: unsafe { snapscope_fsdp_group(context, module.number()) } }
     }
 
-    /// A parameter of this group, in 32 bits or bfloat16.
+    /// Creates a parameter of this group, as 32-bit floats or bfloat16.
     ///
     /// # Errors
     ///
-    /// There is no memory for the shard.
+    /// Returns an error if memory runs out for the shard.
     pub(crate) fn parameter(self, module: Module, shape: &[i64], kind: Kind) -> Result<Sharded> {
         let (mut shard, mut whole) = (std::ptr::null_mut(), std::ptr::null_mut());
         let bfloat16 = kind == Kind::BFloat16;
-        // SAFETY: groups live for ever, and the sizes are copied.
+        // SAFETY: groups are never freed, and the sizes are copied.
         let made = unsafe {
             let sizes = (shape.as_ptr(), shape.len());
             snapscope_fsdp_parameter(self.group, module.number(), sizes.0, sizes.1, bfloat16, &mut shard, &mut whole)
@@ -97,27 +97,29 @@ impl Group {
         Ok(unsafe { Sharded { shard: Tensor::from_ptr(shard.cast()), whole: Tensor::from_ptr(whole.cast()) } })
     }
 
-    /// Gathers the parameters, and yields the input as the module is to read it.
+    /// Gathers the parameters, and returns the input that the module has to read.
     ///
     /// # Errors
     ///
-    /// There is no memory for the parameters.
+    /// Returns an error if memory runs out for the parameters.
     pub(super) fn pre_forward(self, input: &Tensor) -> Result<Tensor> {
         let mut out = std::ptr::null_mut();
-        // SAFETY: groups live for ever, and the input outlives the call.
+        // SAFETY: groups are never freed, and the input outlives the call.
         check(unsafe { snapscope_fsdp_pre_forward(self.group, pointer(input), &mut out) })?;
         // SAFETY: without a message it is a new handle that belongs to the caller.
         Ok(unsafe { Tensor::from_ptr(out.cast()) })
     }
 
-    /// Frees the parameters until backward comes to one of the outputs.
+    /// Frees the gathered parameters until backward reaches one of the outputs.
+    ///
+    /// The root keeps them; so does every group without `reshard_after_forward`.
     ///
     /// # Errors
     ///
-    /// CUDA fails.
+    /// Returns an error if CUDA fails.
     pub(super) fn post_forward(self, outputs: &[&Tensor]) -> Result<()> {
         let outputs: Vec<_> = outputs.iter().map(|tensor| pointer(tensor)).collect();
-        // SAFETY: groups live for ever, and the outputs outlive the call.
+        // SAFETY: groups are never freed, and the outputs outlive the call.
         check(unsafe { snapscope_fsdp_post_forward(self.group, outputs.as_ptr(), outputs.len()) })
     }
 }

@@ -1,7 +1,7 @@
-//! FSDP2, `fully_shard`: this process has a part of each parameter, and gathers those of a block while it computes.
+//! FSDP2, `fully_shard`: this process has a shard of each parameter, and gathers those of a block while it computes.
 //!
-//! Shards are made one by one, so that no parameter is ever whole before its block runs: as a model that is built on
-//! the meta device, sharded, and brought to the device with `to_empty`.
+//! Shards are created one by one, so that no parameter is ever whole before its block runs. A script gets the same by
+//! building the model on the meta device, sharding it, and calling `to_empty`.
 
 mod groups;
 
@@ -14,10 +14,10 @@ use crate::model::{Batch, Network, Output};
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// Where what the root gathers and reduces is written down.
+/// Module of what the root gathers and reduces.
 const ROOT: &str = "fsdp";
 
-/// The group of what no block of the model has, if the job shards it.
+/// Creates the group of the parameters that belong to no block, if the job shards the model.
 pub(crate) fn root(job: &Job) -> Option<Group> {
     config(job).map(|fsdp| Group::root(fsdp, Module::named(ROOT)))
 }
@@ -26,33 +26,32 @@ fn config(job: &Job) -> Option<Fsdp> {
     job.parallel.and_then(|parallel| parallel.fsdp())
 }
 
-/// A module of the model that gathers its own parameters, where the model is sharded.
+/// A module of the model that gathers its own parameters, if the model is sharded.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
     module: Module,
     group: Option<Group>,
 }
 
-// SAFETY: see `Shared` of `pass::checkpoint`: one thread at a time runs a block. Groups live for ever.
+// SAFETY: only one thread at a time runs a block, as with `Shared` of `pass::checkpoint`, and groups are never freed.
 #[allow(unsafe_code, reason = "a group is a pointer into the shim")]
 unsafe impl Send for Block {}
 
 impl Block {
-    /// The block that is this module, beside the root of the model.
+    /// Creates the block of a module; `root` is the group of the model's root.
     pub(crate) fn new(root: Option<Group>, module: Module) -> Self {
         Self { module, group: root.map(|root| root.block(module)) }
     }
 
-    /// The group that parameters of the block belong to.
     pub(crate) fn group(&self) -> Option<Group> {
         self.group
     }
 
-    /// Runs the block on an input, in its module and with its parameters.
+    /// Runs the block on an input, in its module and with its gathered parameters.
     ///
     /// # Errors
     ///
-    /// Those of `work`, or there is no memory for the parameters.
+    /// Returns the error of `work`, or an error if memory runs out for the parameters.
     pub fn run(&self, input: &Tensor, work: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
         self.module.run(|| {
             let Some(group) = self.group else { return work(input) };
@@ -64,22 +63,21 @@ impl Block {
     }
 }
 
-/// A model whose parameters are sharded.
 pub(super) struct FullyShard {
     root: Group,
-    /// The number format in which the model computes, where it is not the weights'.
+    /// Dtype in which the model computes, if it differs from that of the weights.
     cast: Option<Kind>,
     network: Box<dyn Network>,
 }
 
 impl FullyShard {
-    /// Wraps a model whose parameters were made by a builder with this group.
+    /// Wraps a model whose parameters were created by a builder with this group.
     pub(super) fn new(job: &Job, root: Group, network: Box<dyn Network>) -> Self {
         let mixed = config(job).is_some_and(|fsdp| fsdp.mixed_precision);
         Self { root, cast: mixed.then_some(Kind::BFloat16), network }
     }
 
-    /// What the model is given: `cast_forward_inputs`.
+    /// Casts the inputs of the model: `cast_forward_inputs`.
     fn inputs(&self, batch: &Batch) -> Result<Batch> {
         let cast = |(name, tensor): &(&'static str, Tensor)| -> Result<(&'static str, Tensor)> {
             match self.cast {
@@ -98,7 +96,7 @@ impl Network for FullyShard {
 
     fn forward(&self, batch: &Batch, pass: &Pass) -> Result<Output> {
         let batch = self.inputs(batch)?;
-        // No input of a model asks for a gradient: the root comes last in backward without a node of its own.
+        // No input of a model requires a gradient, so that the root needs no node: it comes last in backward anyway.
         Module::named(ROOT).run(|| self.root.pre_forward(&batch[0].1).map(drop))?;
         let mut output = self.network.forward(&batch, pass)?;
         output.locals.extend(batch.into_iter().next().map(|(_, input)| input));
@@ -110,7 +108,7 @@ impl Network for FullyShard {
     }
 
     fn hand_on(&self, output: &mut Output, loss: Tensor) -> Result<Tensor> {
-        // The arguments of a call outlive the hooks behind it.
+        // The arguments of a call outlive its hooks.
         let input = output.locals.pop();
         output.locals.clear();
         self.root.post_forward(&[&loss, &output.logits])?;

@@ -1,4 +1,4 @@
-//! Backward of a stage that is not the last: it begins with a gradient that was received.
+//! Backward of a stage that is not the last one: it starts with a received gradient.
 #![allow(unsafe_code, reason = "tch begins backward at a scalar only")]
 
 use std::ffi::{c_char, c_void};
@@ -17,21 +17,21 @@ fn pointer(tensor: &Tensor) -> *mut c_void {
     tensor.as_ptr().cast_mut().cast()
 }
 
-/// `torch.autograd.backward(output, gradient)`
+/// Runs `torch.autograd.backward(output, gradient)`.
 ///
 /// # Errors
 ///
-/// An operation fails.
+/// Returns an error if an operation fails.
 pub(super) fn from(output: &Tensor, gradient: &Tensor) -> Result<()> {
     // SAFETY: both outlive the call, which changes neither handle.
     check(unsafe { snapscope_backward_from(pointer(output), pointer(gradient)) })
 }
 
-/// Takes the gradient of what was received away from it.
+/// Takes the gradient of a received tensor and resets it.
 ///
 /// # Errors
 ///
-/// An operation fails.
+/// Returns an error if an operation fails.
 pub(super) fn take_gradient(received: &Tensor) -> Result<Tensor> {
     let gradient = received.f_grad()?;
     // SAFETY: the handle lives.

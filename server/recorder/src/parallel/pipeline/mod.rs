@@ -1,8 +1,8 @@
-//! Pipeline parallelism: each process has some of the layers, and a batch goes through them in parts.
+//! Pipeline parallelism: each process has some of the layers, and a batch passes through them in micro-batches.
 //!
-//! Follows `PipelineStage`, `ScheduleGPipe` and `Schedule1F1B` of torch.distributed.pipelining in PyTorch 2.11.
-//! A process has tensors for what it receives of each part from its neighbours, made once, and what it sends lives
-//! until its variables are given the next.
+//! Follows `PipelineStage`, `ScheduleGPipe` and `Schedule1F1B` of torch.distributed.pipelining in PyTorch 2.11. A
+//! process allocates buffers for what it receives, once for each micro-batch and neighbour. A tensor that it sends
+//! lives until the variables that hold it are reassigned.
 
 mod backward;
 mod schedule;
@@ -19,11 +19,11 @@ use crate::numbers::Numbers as _;
 use crate::pass::Pass;
 use crate::place::{Module, Phase};
 
-/// One process's stage, and what it has between the steps.
+/// Stage of one process, and what it keeps between steps.
 struct Pipeline {
     stage: Stage,
     config: Config,
-    /// How many stages follow.
+    /// Number of stages after this one.
     behind: usize,
     device: Device,
     parameters: Vec<Tensor>,
@@ -34,22 +34,22 @@ struct Pipeline {
 /// Tensors that outlive a step.
 #[derive(Default)]
 struct State {
-    /// What comes from the stage before, by part; empty in the first.
+    /// Buffers of the inputs from the previous stage, by micro-batch; empty in the first stage.
     inputs: Vec<Tensor>,
-    /// What comes back from the stage behind, by part; empty in the last.
+    /// Buffers of the gradients from the next stage, by micro-batch; empty in the last stage.
     gradients: Vec<Tensor>,
-    /// The outputs of the last stage.
+    /// Outputs of the last stage.
     outputs: Vec<Tensor>,
-    /// The losses of the last stage.
+    /// Losses of the last stage.
     losses: Vec<Tensor>,
     ready: bool,
 }
 
-/// The stage of a job's process, where its model is a pipeline.
+/// Builds the stage of this process, if the job runs a pipeline.
 ///
 /// # Errors
 ///
-/// There is no memory for it.
+/// Returns an error if memory runs out.
 pub(crate) fn pipeline(job: &Job, builder: &Builder) -> Result<Option<Box<dyn Network>>> {
     let (Some(Parallel::Pipeline { rank, pipeline }), job::Model::Transformer(model)) = (job.parallel, &job.model)
     else {
@@ -68,7 +68,7 @@ pub(crate) fn pipeline(job: &Job, builder: &Builder) -> Result<Option<Box<dyn Ne
     })))
 }
 
-/// The layers of a process: as many for each, and one more for the first where some are left over.
+/// Returns the layers of a process: equally many for each, and the remainder for the first ones.
 fn layers(count: u64, Rank { rank, ranks }: Rank) -> std::ops::Range<u64> {
     let (each, more) = (count / ranks, count % ranks);
     let start = rank * each + rank.min(more);
@@ -76,14 +76,14 @@ fn layers(count: u64, Rank { rank, ranks }: Rank) -> std::ops::Range<u64> {
 }
 
 impl Pipeline {
-    /// `_initialize_stage`: what is received into.
+    /// Allocates the buffers of what is received: `_initialize_stage`.
     fn prepare(&self, state: &mut State, samples: i64) -> Result<()> {
         if std::mem::replace(&mut state.ready, true) {
             return Ok(());
         }
         let parts = 0..self.config.micro_batches;
         Module::named("receive").run(|| {
-            // A number goes to each neighbour and one comes from it, so that NCCL connects them.
+            // The stage exchanges one number with each neighbour, so that NCCL connects them.
             let received = Tensor::f_zeros([1], (Kind::Float, self.device))?;
             let sent = Tensor::f_zeros([0_i64; 0], (Kind::Float, self.device))?;
             if !self.stage.is_first() {
@@ -126,7 +126,7 @@ impl Network for Pipeline {
 }
 
 impl Pipeline {
-    /// `schedule.step()`, and what it returns: the outputs of all parts, in the last stage.
+    /// Runs `schedule.step()`, and returns the outputs of all micro-batches in the last stage.
     fn run(&self, batch: &Batch, samples: i64, pass: &Pass) -> Result<Option<Output>> {
         let parts = self.config.micro_batches.cast_signed();
         let mut state = self.state.borrow_mut();
@@ -143,7 +143,7 @@ impl Pipeline {
         Ok(Some(Output { locals: Vec::new(), logits, kept: Vec::new() }))
     }
 
-    /// `scale_grads`: the mean over the parts.
+    /// Divides the gradients by the number of micro-batches: `scale_grads`.
     fn scale(&self) -> Result<()> {
         let share = 1.0 / self.config.micro_batches as f64;
         let _no_grad = tch::no_grad_guard();

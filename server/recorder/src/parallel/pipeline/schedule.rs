@@ -1,4 +1,4 @@
-//! In which order forward and backward of a batch's parts come, and how long a script's variables hold what is sent.
+//! Order of forward and backward of the micro-batches, and the lifetimes of the tensors that a script sends.
 
 use shared::job::Schedule;
 use tch::Tensor;
@@ -15,15 +15,15 @@ struct Step<'a> {
     state: &'a mut State,
     batch: &'a Batch,
     pass: &'a Pass,
-    /// What each part's forward gave, until its backward: `fwd_cache`.
+    /// Output of each micro-batch's forward, until its backward: `fwd_cache`.
     cache: Vec<Option<Tensor>>,
-    /// The output of the last forward, under its name.
+    /// Output of the last forward, which a variable of the script holds.
     output: Option<Tensor>,
-    /// The gradient that was sent last.
+    /// Gradient that was sent last.
     sent: Option<Tensor>,
 }
 
-/// All parts, forward and backward.
+/// Runs forward and backward of all micro-batches.
 pub(super) fn run(pipeline: &Pipeline, state: &mut State, batch: &Batch, pass: &Pass) -> Result<()> {
     let mut step = Step { pipeline, state, batch, pass, cache: Vec::new(), output: None, sent: None };
     let parts = usize::try_from(pipeline.config.micro_batches).unwrap_or(usize::MAX);
@@ -34,13 +34,13 @@ pub(super) fn run(pipeline: &Pipeline, state: &mut State, batch: &Batch, pass: &
 }
 
 impl Step<'_> {
-    /// `ScheduleGPipe._step_microbatches`.
+    /// Follows `ScheduleGPipe._step_microbatches`.
     fn gpipe(&mut self, parts: usize) -> Result<()> {
         for part in 0..parts {
             self.forward(part)?;
         }
         for part in 0..parts {
-            // The variables that held the gradient now hold what is received.
+            // The variable of the previous gradient now holds the received one.
             self.sent = None;
             self.sent = self.backward(part)?;
         }
@@ -49,7 +49,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// `Schedule1F1B._step_microbatches`.
+    /// Follows `Schedule1F1B._step_microbatches`.
     fn one_forward_one_backward(&mut self, parts: usize) -> Result<()> {
         let warmup = self.pipeline.behind + 1;
         let warmup = warmup.min(parts);
@@ -57,7 +57,7 @@ impl Step<'_> {
             self.forward(part)?;
         }
         for part in 0..parts {
-            // The last gradient's variable gets the next after it is there.
+            // The variable keeps the previous gradient until this one is computed.
             let gradient = self.backward(part)?;
             self.sent = gradient;
             if warmup + part < parts {
@@ -69,14 +69,14 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// `forward_one_chunk`, and the loss in the last stage.
+    /// Runs `forward_one_chunk`, and the loss in the last stage.
     fn forward(&mut self, part: usize) -> Result<()> {
         let Pipeline { stage, keep_outputs, .. } = self.pipeline;
         let output = Phase::Forward.run_annotated(|| match self.state.inputs.get(part) {
             Some(received) => stage.forward(received, self.pass),
             None => stage.forward(&self.of_batch(0, part)?, self.pass),
         })?;
-        // Python's variable has the output before the loss is there.
+        // Python's variable holds the output before the loss is computed.
         self.output = Some(output.shallow_clone());
         if stage.is_last() {
             let labels = self.of_batch(self.batch.len() - 1, part)?;
@@ -90,7 +90,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// `backward_one_chunk`: the gradient that goes to the stage before, where there is one.
+    /// Runs `backward_one_chunk`, and returns the gradient to send to the previous stage, if there is one.
     fn backward(&mut self, part: usize) -> Result<Option<Tensor>> {
         let Some(mut output) = self.cache[part].take() else { return Ok(None) };
         Phase::Backward.run_annotated(|| match self.state.gradients.get(part) {
@@ -104,7 +104,7 @@ impl Step<'_> {
         Ok(gradient)
     }
 
-    /// A part of a tensor of the batch.
+    /// Returns one micro-batch of a tensor of the batch.
     fn of_batch(&self, index: usize, part: usize) -> Result<Tensor> {
         let whole = &self.batch[index].1;
         let samples = whole.size()[0] / self.pipeline.config.micro_batches.cast_signed();

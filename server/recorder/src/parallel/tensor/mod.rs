@@ -1,8 +1,8 @@
-//! Tensor parallelism: each process has a part of every linear layer and of the embedding, and the whole of the norms.
+//! Tensor parallelism: each process has a part of every linear layer and of the embedding, and all of the norms.
 //!
-//! Queries, keys, values, gate and up are divided by their outputs, attention's last layer and down by their inputs, so
-//! that one sum over the processes ends each half of a layer.
-//! This is what `parallelize_module` of torch.distributed makes of transformers' Llama, DTensor's temporaries included.
+//! The projections q, k, v, gate and up are split by their outputs, out and down by their inputs, so that each half of
+//! a layer ends with one sum over the processes. This is what `parallelize_module` of torch.distributed makes of
+//! transformers' Llama, including DTensor's temporary tensors.
 
 mod traffic;
 
@@ -15,16 +15,16 @@ use self::traffic::Share;
 use crate::Result;
 use crate::builder::Holding;
 
-/// The part of a model that this process has.
+/// Part of a model that this process has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TensorParallel {
     share: Share,
-    /// Whether a process has its part of the tokens only, where no layer needs them all.
+    /// True for sequence parallelism: between the layers, this process has only its part of the tokens.
     by_tokens: bool,
 }
 
 thread_local! {
-    /// What collectives read whose results nobody has waited for.
+    /// Inputs of collectives whose results nobody has waited for.
     static UNDER_WAY: RefCell<Vec<Tensor>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn wait() {
     UNDER_WAY.take();
 }
 
-/// The readers of one input, all of whose tokens they need: layers that are divided by their outputs.
+/// An input for several layers that are split by their outputs and read all tokens.
 #[derive(Debug)]
 pub(crate) struct Readers {
     split: Option<TensorParallel>,
@@ -42,11 +42,11 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// So many readers of an input; where tokens are divided, those of all processes are gathered.
+    /// Prepares an input for `left` readers; with sequence parallelism the tokens of all processes are gathered.
     ///
     /// # Errors
     ///
-    /// There is no memory for the tokens of other processes.
+    /// Returns an error if memory runs out for the tokens of other processes.
     pub(crate) fn new(split: Option<TensorParallel>, input: &Tensor, left: usize) -> Result<Self> {
         let split = split.filter(|split| split.by_tokens);
         let gather = |split: &TensorParallel| traffic::gather_tokens(input, split.share, false);
@@ -54,11 +54,13 @@ impl Readers {
         Ok(Self { split, rest, left })
     }
 
-    /// The input as its next reader has it: the gradients of later readers come first, and are added up first.
+    /// Returns the input for the next reader.
+    ///
+    /// In backward the gradients of later readers arrive first, and are summed first.
     ///
     /// # Errors
     ///
-    /// There is no memory for a handle.
+    /// Returns an error if an operation fails.
     pub(crate) fn next(&mut self) -> Result<Tensor> {
         self.left = self.left.saturating_sub(1);
         let Some(split) = self.split.filter(|_| self.left > 0) else { return Ok(self.rest.shallow_clone()) };
@@ -69,26 +71,27 @@ impl Readers {
 }
 
 impl TensorParallel {
-    /// The part of a job's model, where it is divided so.
+    /// Returns the part of this process, if the job uses tensor parallelism.
     pub(crate) fn of(job: &Job) -> Option<Self> {
         let Some(Parallel::Tensor { rank, sequence_parallel }) = job.parallel else { return None };
         let share = Share { rank: rank.rank.cast_signed(), ranks: rank.ranks.cast_signed() };
         Some(Self { share, by_tokens: sequence_parallel })
     }
 
-    /// How many of so many rows or features this process has.
+    /// Returns the number of rows or features, of `whole`, that this process has.
     pub(crate) fn part(self, whole: i64) -> i64 {
         whole / self.share.ranks
     }
 
-    /// Of an embedding's rows: DTensor has no rule for their gradient, so that each process computes all of it.
+    /// Returns what this process holds of an embedding that is split by rows.
     ///
-    /// Where the head has the same weights, its gradient is there first, and has their rows.
+    /// DTensor has no rule for the gradient of its rows, so that each process computes all of it. If the head is tied
+    /// to the embedding, the head's gradient exists first and has the rows of this process only.
     pub(crate) fn of_rows(self, has_head: bool) -> Holding {
         if has_head { Holding::Part } else { Holding::WholeGradient([self.share.rank, self.share.ranks]) }
     }
 
-    /// The layers of which this process has the parts: fewer heads, and fewer features inside.
+    /// Returns the config of this process's layers, with fewer heads and fewer inner features.
     pub(crate) fn layers(self, whole: &job::Transformer) -> job::Transformer {
         let part = |count: u64| count / self.share.ranks.cast_unsigned();
         job::Transformer {
@@ -99,27 +102,28 @@ impl TensorParallel {
         }
     }
 
-    /// Whether a process has its part of the tokens only between the layers: sequence parallelism.
     pub(crate) fn by_tokens(self) -> bool {
         self.by_tokens
     }
 
-    /// A tensor for two readers, the first of which has its gradient first, inside of what DTensor computes.
+    /// Returns handles for two readers of a tensor; in backward, the first reader's gradient arrives first.
+    ///
+    /// For tensors that DTensor computes with, since autograd sums their gradients in a new tensor.
     pub(crate) fn fork(self, input: &Tensor) -> Result<[Tensor; 2]> {
         traffic::fork(input)
     }
 
-    /// The input of one layer that is divided by its outputs.
+    /// Returns the input for one layer that is split by its outputs.
     pub(crate) fn enter(self, input: &Tensor) -> Result<Tensor> {
         if self.by_tokens { Ok(input.shallow_clone()) } else { traffic::enter(input) }
     }
 
-    /// The input of the head, which asks for the tokens by itself.
+    /// Returns the input for the head, which gathers the tokens itself.
     pub(crate) fn enter_head(self, input: &Tensor) -> Result<Tensor> {
         if self.by_tokens { traffic::gather_tokens(input, self.share, true) } else { traffic::enter(input) }
     }
 
-    /// The output of a layer that is divided by its inputs: the sum, or this process's tokens of it.
+    /// Returns the output of a layer that is split by its inputs: the sum, or its part for this process's tokens.
     pub(crate) fn leave(self, part: &Tensor) -> Result<Tensor> {
         if !self.by_tokens {
             return traffic::leave(part);
@@ -129,12 +133,12 @@ impl TensorParallel {
         Ok(tokens)
     }
 
-    /// The output of the head: the logits of all tokens of the vocabulary.
+    /// Returns the output of the head: the logits of the whole vocabulary.
     pub(crate) fn leave_head(self, part: &Tensor) -> Result<Tensor> {
         traffic::gather_features(part, self.share)
     }
 
-    /// The rows of an embedding of which this process has a part.
+    /// Looks up rows of an embedding of which this process has a part.
     pub(crate) fn embedding(self, weight: &Tensor, indices: &Tensor) -> Result<Tensor> {
         let rows = traffic::embedding(weight, indices, self.share)?;
         self.leave(&rows)

@@ -1,4 +1,4 @@
-//! What goes between the processes of a tensor-parallel group: the functions of `shim/tensor.cpp`.
+//! Transfers between the processes of a tensor-parallel group: bindings of `shim/tensor.cpp`.
 #![allow(unsafe_code, reason = "every call into shim/tensor.cpp is here")]
 
 use std::ffi::{c_char, c_void};
@@ -11,13 +11,13 @@ use crate::shim::check;
 type Pointer = *mut c_void;
 type Message = *mut c_char;
 
-/// Which part of each layer this process has.
+/// Part of each layer that this process has.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The process, from 0.
+    /// Number of the process, from 0.
     pub(super) rank: i64,
-    /// How many there are.
+    /// Number of processes.
     pub(super) ranks: i64,
 }
 
@@ -46,11 +46,13 @@ fn made(operation: impl FnOnce(*mut Pointer) -> Message) -> Result<Tensor> {
     Ok(take(out))
 }
 
-/// A tensor for two readers, the first of which has its gradient first; these are added up in a tensor of their own.
+/// Returns handles for two readers of a tensor; in backward, the first reader's gradient arrives first.
+///
+/// The two gradients are summed in a new tensor.
 ///
 /// # Errors
 ///
-/// As for any operation; the same holds for the functions below.
+/// Returns an error if an operation fails, like the functions below.
 pub(super) fn fork(input: &Tensor) -> Result<[Tensor; 2]> {
     let (mut first, mut second) = (std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: the input outlives the call.
@@ -58,31 +60,31 @@ pub(super) fn fork(input: &Tensor) -> Result<[Tensor; 2]> {
     Ok([take(first), take(second)])
 }
 
-/// The input of a layer that is divided by its outputs; its gradient is summed over the processes.
+/// Returns the input for a layer that is split by its outputs; its gradient is summed over the processes.
 pub(super) fn enter(input: &Tensor) -> Result<Tensor> {
     // SAFETY: the input outlives the call.
     made(|out| unsafe { snapscope_tensor_enter(pointer(input), out) })
 }
 
-/// The sum over the processes of what a layer gives that is divided by its inputs.
+/// Sums the outputs of a layer that is split by its inputs over the processes.
 pub(super) fn leave(part: &Tensor) -> Result<Tensor> {
     // SAFETY: the part outlives the call.
     made(|out| unsafe { snapscope_tensor_leave(pointer(part), out) })
 }
 
-/// The tokens of all processes; `late` says that in backward their gradient is waited for by its reader.
+/// Gathers the tokens of all processes; with `late`, the reader of their gradient waits for its collective.
 pub(super) fn gather_tokens(part: &Tensor, share: Share, late: bool) -> Result<Tensor> {
     // SAFETY: the part outlives the call.
     made(|out| unsafe { snapscope_tensor_gather_tokens(pointer(part), share, late, out) })
 }
 
-/// The features of all processes.
+/// Gathers the features of all processes.
 pub(super) fn gather_features(part: &Tensor, share: Share) -> Result<Tensor> {
     // SAFETY: the part outlives the call.
     made(|out| unsafe { snapscope_tensor_gather_features(pointer(part), share, out) })
 }
 
-/// This process's tokens of the sum, and what the collective reads until they are waited for.
+/// Returns this process's tokens of the sum, and the collective's input, to be kept until somebody waits for it.
 pub(super) fn scatter(part: &Tensor, share: Share) -> Result<(Tensor, Tensor)> {
     // SAFETY: the part outlives the call.
     let mut read = std::ptr::null_mut();
@@ -90,7 +92,7 @@ pub(super) fn scatter(part: &Tensor, share: Share) -> Result<(Tensor, Tensor)> {
     Ok((part, take(read)))
 }
 
-/// The rows of a part of an embedding; tokens of other parts have none.
+/// Looks up rows in this process's part of an embedding; tokens of other parts get its first row instead.
 pub(super) fn embedding(weight: &Tensor, indices: &Tensor, share: Share) -> Result<Tensor> {
     // SAFETY: both outlive the call; the graph has handles of its own.
     made(|out| unsafe { snapscope_tensor_embedding(pointer(weight), pointer(indices), share, out) })

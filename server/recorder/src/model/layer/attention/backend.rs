@@ -1,4 +1,4 @@
-//! Which kernels `scaled_dot_product_attention` may take.
+//! Selects the kernels that `scaled_dot_product_attention` may use.
 #![allow(unsafe_code, reason = "tch has no switch for attention's backends")]
 
 use std::ffi::c_int;
@@ -9,9 +9,9 @@ unsafe extern "C" {
     fn snapscope_attention_backends(flash: c_int, efficient: c_int, cudnn: c_int, math: c_int);
 }
 
-/// Leaves one backend, as `torch.nn.attention.sdpa_kernel` does, or all of them for PyTorch to pick from.
+/// Allows only one backend, as `torch.nn.attention.sdpa_kernel` does, or all of them for PyTorch to choose from.
 ///
-/// The switches are those of the process, so that threads of the autograd engine have them as well.
+/// The switches are global to the process, so that they also apply to threads of the autograd engine.
 pub(super) fn select(attention: Attention) {
     let allowed = |backend| {
         let any = matches!(attention, Attention::Sdpa | Attention::Eager);

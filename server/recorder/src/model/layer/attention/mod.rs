@@ -1,4 +1,4 @@
-//! Attention between tokens: queries, keys and values in, what each token reads out.
+//! Attention between tokens, computed from queries, keys and values.
 
 mod backend;
 mod own;
@@ -12,44 +12,46 @@ use crate::Result;
 use crate::numbers::Numbers as _;
 use crate::pass::Pass;
 
-/// From more features of a head on, grouped-query attention would fall back to matrix products.
+/// Largest number of features per head with fused grouped-query attention.
+///
+/// With more features PyTorch would fall back to matrix products.
 const MOST_GROUPED_FEATURES: i64 = 256;
 
-/// How attention is computed from queries, keys and values of shape (batch, heads, tokens, features).
+/// Attention kernel for queries, keys and values of shape (batch, heads, tokens, features).
 #[derive(Debug)]
 pub(in crate::model) struct AttentionKernel {
     kind: job::Attention,
     scale: f64,
-    /// Heads of the queries that share one of the keys and values.
+    /// Number of query heads that share one head of keys and values.
     group: i64,
     dropout: f64,
-    /// Whether tokens see earlier ones only.
+    /// True if tokens attend to themselves and earlier tokens only.
     causal: bool,
     softmax: Softmax,
 }
 
-/// How a softmax is written out, where attention is.
+/// Steps of the softmax in eager attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Softmax {
-    /// In 32 bits, whatever the number format around it: Llama, ViT.
+    /// In 32 bits, whatever the dtype around it: Llama, ViT.
     Wide,
-    /// As it comes, then in the format of the values: GPT-2.
+    /// In the dtype of the scores, then cast to that of the values: GPT-2.
     AsValues,
-    /// As it comes: BERT.
+    /// In the dtype of the scores: BERT.
     Plain,
 }
 
-/// What attention yields, in Python too.
+/// Result of attention, as in Python.
 #[derive(Debug)]
 pub(in crate::model) struct Attended {
-    /// What the tokens read, of shape (batch, tokens, heads, features).
+    /// Output of shape (batch, tokens, heads, features).
     pub(in crate::model) output: Tensor,
-    /// The probabilities, of shape (batch, heads, tokens, tokens), where they are written out.
+    /// Probabilities of shape (batch, heads, tokens, tokens), with eager attention only.
     pub(in crate::model) probabilities: Option<Tensor>,
 }
 
 impl AttentionKernel {
-    /// How a transformer's attention is computed. From here on the process uses its backend for all attention.
+    /// Creates the attention of a transformer; from here on the whole process uses its backend.
     pub(in crate::model) fn new(config: &job::Transformer) -> Self {
         backend::select(config.attention);
         Self {
@@ -65,18 +67,19 @@ impl AttentionKernel {
         }
     }
 
-    /// How BERT's attention is computed; as for [`AttentionKernel::new`], the process uses its backend.
+    /// Creates BERT's attention; the process uses its backend, as for [`AttentionKernel::new`].
     pub(in crate::model) fn bert(config: &job::Encoder) -> Self {
         Self::encoder(config, Softmax::Plain)
     }
 
-    /// How a vision transformer's attention is computed; as for [`AttentionKernel::new`], the process uses its backend.
+    /// Creates a vision transformer's attention; the process uses its backend, as for [`AttentionKernel::new`].
     pub(in crate::model) fn vit(config: &job::Encoder) -> Self {
         Self::encoder(config, Softmax::Wide)
     }
 
-    /// Attention without mask and dropout, never written out; as for [`AttentionKernel::new`], the process uses its
-    /// backend.
+    /// Creates attention without mask and dropout, which must not be eager.
+    ///
+    /// The process uses its backend, as for [`AttentionKernel::new`].
     pub(in crate::model) fn plain(attention: job::Attention, head_dim: i64) -> Self {
         backend::select(attention);
         let scale = (head_dim as f64).powf(-0.5);
@@ -95,7 +98,7 @@ impl AttentionKernel {
         }
     }
 
-    /// Attends to the tokens that may be seen: by `mask` where attention is written out, else by the kernel's own rule.
+    /// Computes attention, masked by `mask` if it is eager, and otherwise by the causal flag of the kernel.
     pub(in crate::model) fn forward(
         &self,
         [query, key, value]: [&Tensor; 3],
@@ -110,7 +113,7 @@ impl AttentionKernel {
         Ok(Attended { output, probabilities: None })
     }
 
-    /// `sdpa_attention_forward`.
+    /// Follows `sdpa_attention_forward`.
     fn fused(&self, [query, key, value]: [&Tensor; 3], dropout: f64) -> Result<Tensor> {
         let grouped = self.group > 1 && key.size()[3] <= MOST_GROUPED_FEATURES;
         let (key, value) = if grouped {
@@ -134,7 +137,7 @@ impl AttentionKernel {
         Ok(output)
     }
 
-    /// `eager_attention_forward`.
+    /// Follows `eager_attention_forward`.
     fn eager(&self, [query, key, value]: [&Tensor; 3], mask: Option<&Tensor>, dropout: f64) -> Result<Attended> {
         let (key, value) = (self.repeated(key)?, self.repeated(value)?);
         let mut weights = query.f_matmul(&key.f_transpose(2, 3)?)?.multiply_number(self.scale)?;
@@ -156,7 +159,7 @@ impl AttentionKernel {
         Ok(Attended { output, probabilities: Some(weights) })
     }
 
-    /// `repeat_kv`: a head of the keys or values for each head of the queries.
+    /// Repeats the heads of keys or values, so that there is one for each query head: `repeat_kv`.
     fn repeated(&self, heads: &Tensor) -> Result<Tensor> {
         if self.group == 1 {
             return Ok(heads.shallow_clone());

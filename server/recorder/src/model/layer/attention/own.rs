@@ -1,4 +1,4 @@
-//! Self-attention of encoders: every token reads all others.
+//! Self-attention of encoders, in which every token attends to all tokens.
 
 use tch::Tensor;
 
@@ -9,21 +9,21 @@ use crate::model::layer::Linear;
 use crate::pass::Pass;
 use crate::place::Module;
 
-/// Self-attention without a mask, as many heads of keys as of queries.
+/// Self-attention without a mask, with as many heads of keys and values as of queries.
 #[derive(Debug)]
 pub(in crate::model) struct SelfAttention {
     module: Module,
     query: Linear,
     key: Linear,
     value: Linear,
-    /// The last linear layer, where it is inside: queries, keys and values then outlive it.
+    /// Output projection, if it is part of this module; queries, keys and values then outlive it.
     out: Option<Linear>,
     kernel: AttentionKernel,
     head_dim: i64,
 }
 
 impl SelfAttention {
-    /// The attention of `module`, by the linear layers of its queries, keys and values.
+    /// Creates self-attention from the projections of its queries, keys and values.
     pub(in crate::model) fn new(
         builder: &Builder,
         [query, key, value]: [Linear; 3],
@@ -34,7 +34,7 @@ impl SelfAttention {
         Self { module: builder.module(), query, key, value, out, kernel, head_dim: head_dim.cast_signed() }
     }
 
-    /// What each token reads, of shape (samples, tokens, features), and the probabilities where they are written out.
+    /// Returns features of shape (samples, tokens, features), and the probabilities of eager attention.
     pub(in crate::model) fn forward(&self, input: &Tensor, pass: &Pass) -> Result<Attended> {
         self.module.run(|| {
             let query = self.split(&self.query.forward(input)?)?;
@@ -50,7 +50,7 @@ impl SelfAttention {
         })
     }
 
-    /// Features as heads, before the tokens.
+    /// Splits features into heads, as the dimension before the tokens.
     fn split(&self, features: &Tensor) -> Result<Tensor> {
         let [samples, tokens, _] = features.size()[..] else { unreachable!("features are of samples and tokens") };
         features.f_view([samples, tokens, -1, self.head_dim])?.f_transpose(1, 2)
