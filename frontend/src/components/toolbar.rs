@@ -2,20 +2,20 @@
 
 use super::icon::{Icon, IconName};
 use crate::state::TimelineCommand;
-use crate::worker::AxisKind;
+use crate::worker::Axis;
 use yew::prelude::*;
 
 /// What the [`Toolbar`] shows and tells.
 #[derive(Clone, PartialEq, Properties)]
 pub struct ToolbarProps {
     /// The chosen axis.
-    pub axis: AxisKind,
+    pub axis: Axis,
     /// Whether the events have times.
     pub has_times: bool,
     /// Whether there is a view to go back to.
     pub can_go_back: bool,
     /// The axis was chosen.
-    pub on_axis: Callback<AxisKind>,
+    pub on_axis: Callback<Axis>,
     /// A button moves the timeline.
     pub on_command: Callback<TimelineCommand>,
 }
@@ -23,7 +23,7 @@ pub struct ToolbarProps {
 /// Axis, "Jump to peak", "Reset view" and "Back".
 #[component]
 pub fn Toolbar(props: &ToolbarProps) -> Html {
-    let axis = |axis: AxisKind, label: &'static str, title: &'static str, is_enabled: bool| {
+    let axis = |axis: Axis, label: &'static str, title: &'static str, is_enabled: bool| {
         let onclick = props.on_axis.reform(move |_: MouseEvent| axis);
         let pressed = (props.axis == axis).to_string();
         html! {
@@ -38,8 +38,8 @@ pub fn Toolbar(props: &ToolbarProps) -> Html {
     html! {
         <div class="toolbar" role="toolbar" aria-label="Timeline">
             <div class="segmented" role="group" aria-label="Axis">
-                { axis(AxisKind::Events, "Events", "One step an event along x (E)", true) }
-                { axis(AxisKind::Time, "Time", time_title, props.has_times) }
+                { axis(Axis::Events, "Events", "One step an event along x (E)", true) }
+                { axis(Axis::Time, "Time", time_title, props.has_times) }
             </div>
             <button type="button" class="button" title="Jump to peak (P)" onclick={command(TimelineCommand::JumpToPeak)}>
                 <Icon name={IconName::Peak} />{ "Jump to peak" }

@@ -10,7 +10,7 @@ use super::{
     theme::Theme,
     ticks::{Tick, byte_ticks, count_ticks, time_ticks},
 };
-use crate::worker::{AxisKind, Hit};
+use crate::worker::{Axis, Hit};
 use shared::base::format;
 
 /// The least distance between labels of the byte axis, in CSS pixels.
@@ -26,7 +26,7 @@ const LEAST_GAP: f64 = 6.0;
 const EDGE: f64 = 2.0;
 
 /// Grid lines and labels of both axes.
-pub fn axes(camera: &Camera, layout: &Layout, axis: AxisKind, theme: &Theme, places: &mut Places) -> Vec<Op> {
+pub fn axes(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme, places: &mut Places) -> Vec<Op> {
     let mut ops = byte_axis(camera, layout, theme, places);
     ops.extend(x_axis(camera, layout, axis, theme));
     ops
@@ -57,7 +57,7 @@ fn byte_axis(camera: &Camera, layout: &Layout, theme: &Theme, places: &mut Place
     ops
 }
 
-fn x_axis(camera: &Camera, layout: &Layout, axis: AxisKind, theme: &Theme) -> Vec<Op> {
+fn x_axis(camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op> {
     let plot = layout.plot;
     let label = |x: f64, text: String, align: Align, color: Color| Op::Text {
         x,
@@ -88,21 +88,21 @@ fn x_axis(camera: &Camera, layout: &Layout, axis: AxisKind, theme: &Theme) -> Ve
     ops
 }
 
-fn axis_name(axis: AxisKind) -> &'static str {
+fn axis_name(axis: Axis) -> &'static str {
     match axis {
-        AxisKind::Events => "event",
-        AxisKind::Time => "time",
+        Axis::Events => "event",
+        Axis::Time => "time",
     }
 }
 
 /// Ticks of the x axis, so far apart that the widest label fits between them.
-fn x_ticks(camera: &Camera, width: f64, axis: AxisKind) -> Vec<Tick> {
+fn x_ticks(camera: &Camera, width: f64, axis: Axis) -> Vec<Tick> {
     let range = camera.view().x;
     let ticks_at = |gap: f64| {
         let min_step = range.len() * gap / width;
         match axis {
-            AxisKind::Events => count_ticks(range, min_step),
-            AxisKind::Time => time_ticks(range, min_step),
+            Axis::Events => count_ticks(range, min_step),
+            Axis::Time => time_ticks(range, min_step),
         }
     };
     let widest = |ticks: &[Tick]| ticks.iter().map(|tick| Font::Label.width(&tick.label)).fold(0.0, f64::max);
@@ -112,7 +112,7 @@ fn x_ticks(camera: &Camera, width: f64, axis: AxisKind) -> Vec<Tick> {
 }
 
 /// The line through the cursor, with the place on the axis and the bytes at that height.
-pub fn crosshair((x, y): (f64, f64), camera: &Camera, layout: &Layout, axis: AxisKind, theme: &Theme) -> Vec<Op> {
+pub fn crosshair((x, y): (f64, f64), camera: &Camera, layout: &Layout, axis: Axis, theme: &Theme) -> Vec<Op> {
     let plot = layout.plot;
     let bytes = camera.bytes_from_y(y - plot.y).max(0.0) as u64;
     let position = camera.position_from_x(x - plot.x);
@@ -163,10 +163,10 @@ pub fn lifetime(span: Span, camera: &Camera, layout: &Layout, theme: &Theme) -> 
 }
 
 /// A place on the x axis in words.
-pub fn position_label(axis: AxisKind, position: f64) -> String {
+pub fn position_label(axis: Axis, position: f64) -> String {
     match axis {
-        AxisKind::Events => format::count(position.max(0.0) as u64),
-        AxisKind::Time => format::duration(position.max(0.0) as u64),
+        Axis::Events => format::count(position.max(0.0) as u64),
+        Axis::Time => format::duration(position.max(0.0) as u64),
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn places_read_like_the_axis() {
-        assert_eq!(position_label(AxisKind::Events, 1234.7), "1,234");
-        assert_eq!(position_label(AxisKind::Time, 1500.0), "1.50 ms");
+        assert_eq!(position_label(Axis::Events, 1234.7), "1,234");
+        assert_eq!(position_label(Axis::Time, 1500.0), "1.50 ms");
     }
 }

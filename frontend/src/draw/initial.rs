@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::{
         draw::camera::Content,
-        worker::{AxisKind, ColorBy},
+        worker::{Axis, ColorBy},
     };
 
     fn stage() -> (Camera, Layout, Asked) {
@@ -93,7 +93,7 @@ mod tests {
         let camera = Camera::new(content, layout.plot_size());
         let View { x, y } = camera.view();
         let asked = Asked {
-            axis: AxisKind::Events,
+            axis: Axis::Events,
             x0: x.start,
             x1: x.end,
             y0: y.start,

@@ -15,7 +15,7 @@ use super::{
     span::Span,
     theme::Theme,
 };
-use crate::worker::{AxisKind, View as Asked};
+use crate::worker::{Axis, View as Asked};
 
 /// Where texts are in the plot already.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +63,7 @@ impl Places {
 #[derive(Clone, Debug)]
 pub struct Labels<'a> {
     /// What runs along x.
-    pub axis: AxisKind,
+    pub axis: Axis,
     /// The rows of spans.
     pub lane: &'a Lane,
     /// Peak and errors.

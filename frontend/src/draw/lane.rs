@@ -10,7 +10,7 @@ use super::{
     span::Span,
     theme::Theme,
 };
-use crate::worker::{AxisKind, Parts, Span as Annotated};
+use crate::worker::{Axis, Parts, Span as Annotated};
 
 /// Spans narrower than this are drawn together, in CSS pixels.
 const DENSE: f64 = 2.0;
@@ -52,7 +52,7 @@ impl Lane {
     /// Rows of annotated spans by depth, as many as there is room for, above the rows of what was found.
     ///
     /// Where `parts` are still to come, `awaited` rows are left free for them.
-    pub fn new(spans: &[Annotated], parts: Option<&Parts>, awaited: usize, axis: AxisKind) -> Self {
+    pub fn new(spans: &[Annotated], parts: Option<&Parts>, awaited: usize, axis: Axis) -> Self {
         let found = parts.map_or_else(Vec::new, |parts| Row::found(parts, awaited, axis));
         let awaited = if parts.is_some() { 0 } else { awaited };
         let mut rows = Row::annotated(spans, LANE_ROWS - found.len().max(awaited), axis);
@@ -191,7 +191,7 @@ fn remark(row: &Row, y: f64, layout: &Layout, theme: &Theme) -> Option<Op> {
 mod tests {
     use super::*;
     use crate::draw::camera::Content;
-    use crate::worker::{Part, PhaseName, PhasesBasis, StepsBasis};
+    use crate::worker::{PartSpan, Phase, PhaseBasis, StepSource};
 
     fn span(name: &str, start: u32, end: u32, depth: u32) -> Annotated {
         Annotated { name: name.to_owned(), start_moment: start, end_moment: end, depth, ..Annotated::default() }
@@ -204,26 +204,23 @@ mod tests {
     }
 
     fn annotated(spans: &[Annotated]) -> Lane {
-        Lane::new(spans, None, 0, AxisKind::Events)
+        Lane::new(spans, None, 0, Axis::Events)
     }
 
-    fn part(start_moment: u32, end_moment: u32) -> Part {
-        Part { start_moment, end_moment, ..Part::default() }
+    fn part(start_moment: u32, end_moment: u32) -> PartSpan {
+        PartSpan { start_moment, end_moment, ..PartSpan::default() }
     }
 
     /// So many steps of one length each, with a forward and a backward half.
     fn parts(steps: u32, len: u32) -> Parts {
         let steps = (0..steps).map(|index| part(index * len, (index + 1) * len));
-        let halves = |step: Part| {
+        let halves = |step: PartSpan| {
             let middle = u32::midpoint(step.start_moment, step.end_moment);
-            [
-                (PhaseName::Forward, part(step.start_moment, middle)),
-                (PhaseName::Backward, part(middle, step.end_moment)),
-            ]
+            [(Phase::Forward, part(step.start_moment, middle)), (Phase::Backward, part(middle, step.end_moment))]
         };
         Parts {
-            steps_basis: StepsBasis::Repetition,
-            phases_basis: PhasesBasis::Functions,
+            steps_basis: StepSource::Period,
+            phases_basis: PhaseBasis::Functions,
             phases: steps.clone().flat_map(halves).collect(),
             steps: steps.collect(),
             ..Parts::default()
@@ -291,13 +288,13 @@ mod tests {
     fn rows_beyond_the_last_are_left_out() {
         assert_eq!(annotated(&[span("a", 0, 10, 0), span("deep", 0, 5, 7)]).row_count(), 1);
         let deep: Vec<Annotated> = (0..9).map(|depth| span("a", 0, 10, depth)).collect();
-        let lane = Lane::new(&deep, Some(&parts(4, 250_000)), 2, AxisKind::Events);
+        let lane = Lane::new(&deep, Some(&parts(4, 250_000)), 2, Axis::Events);
         assert_eq!(lane.row_count(), LANE_ROWS);
     }
 
     #[test]
     fn what_was_found_says_how() {
-        let lane = Lane::new(&[], Some(&parts(4, 250_000)), 2, AxisKind::Events);
+        let lane = Lane::new(&[], Some(&parts(4, 250_000)), 2, Axis::Events);
         let (camera, layout) = stage(lane.row_count());
         let ops = lane.ops(&camera, &layout, &Theme::light());
         assert_eq!(texts(&ops)[..5], ["steps", "step 1", "step 2", "step 3", "step 4"]);
@@ -310,7 +307,7 @@ mod tests {
 
     #[test]
     fn many_steps_are_counted() {
-        let lane = Lane::new(&[], Some(&parts(5000, 200)), 2, AxisKind::Events);
+        let lane = Lane::new(&[], Some(&parts(5000, 200)), 2, Axis::Events);
         let (camera, layout) = stage(lane.row_count());
         let ops = lane.ops(&camera, &layout, &Theme::light());
         assert_eq!(texts(&ops), ["steps", "5,000 steps", "phases", "10,000 phases"]);
@@ -319,9 +316,9 @@ mod tests {
 
     #[test]
     fn rows_have_their_room_before_they_come() {
-        let count = |parts| Lane::new(&[], parts, 2, AxisKind::Events).row_count();
+        let count = |parts| Lane::new(&[], parts, 2, Axis::Events).row_count();
         assert_eq!((count(None), count(Some(&parts(4, 9))), count(Some(&Parts::default()))), (2, 2, 2));
-        let nothing = Lane::new(&[], Some(&Parts::default()), 2, AxisKind::Events);
+        let nothing = Lane::new(&[], Some(&Parts::default()), 2, Axis::Events);
         let (camera, layout) = stage(2);
         let ops = nothing.ops(&camera, &layout, &Theme::light());
         assert_eq!(texts(&ops), ["steps", "none that repeat", "phases", "nothing in the trace tells them"]);

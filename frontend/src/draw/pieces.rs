@@ -85,10 +85,10 @@ fn weaken_crowds(pieces: &mut [Piece]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::{AxisKind, ColorBy};
+    use crate::worker::{Axis, ColorBy};
 
     const ASKED: Asked = Asked {
-        axis: AxisKind::Events,
+        axis: Axis::Events,
         x0: 0.0,
         x1: 10.0,
         y0: 100.0,

@@ -7,7 +7,7 @@ use super::{
     camera::{Camera, MAX_PICTURE_PX, View},
     span::Span,
 };
-use crate::worker::{AxisKind, ColorBy, View as Asked};
+use crate::worker::{Axis, ColorBy, View as Asked};
 
 /// How much of the view is drawn beyond each of its sides, so that panning shows no holes.
 const MARGIN_X: f64 = 0.5;
@@ -56,7 +56,7 @@ impl Plan {
     }
 
     /// The next question, none while one is open or when the pictures do.
-    pub fn next(&mut self, camera: &Camera, axis: AxisKind) -> Option<(Layer, Asked)> {
+    pub fn next(&mut self, camera: &Camera, axis: Axis) -> Option<(Layer, Asked)> {
         if self.in_flight {
             return None;
         }
@@ -87,20 +87,20 @@ impl Plan {
     }
 
     /// Whether the pictures show the view as sharply as can be.
-    pub fn is_settled(&self, camera: &Camera, axis: AxisKind) -> bool {
+    pub fn is_settled(&self, camera: &Camera, axis: Axis) -> bool {
         !self.in_flight && self.clone().next(camera, axis).is_none()
     }
 }
 
 /// The whole trace on the plot.
-fn overview_of(camera: &Camera, axis: AxisKind, color: ColorBy) -> Asked {
+fn overview_of(camera: &Camera, axis: Axis, color: ColorBy) -> Asked {
     let View { x, y } = camera.content().whole();
     let plot = camera.plot();
     asked((axis, color), x, y, [plot.device_width(), plot.device_height(), plot.pixel_ratio])
 }
 
 /// The view and its surroundings, at the scale of the plot.
-fn detail_of(camera: &Camera, axis: AxisKind, color: ColorBy) -> Asked {
+fn detail_of(camera: &Camera, axis: Axis, color: ColorBy) -> Asked {
     let (View { x, y }, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
     let (wide, width) = surroundings(x, whole.x, plot.device_width(), MARGIN_X);
     let (high, height) = surroundings(y, whole.y, plot.device_height(), MARGIN_Y);
@@ -117,14 +117,14 @@ fn surroundings(view: Span, whole: Span, pixels: f64, margin: f64) -> (Span, f64
     (Span::new(view.start - before * pixel, view.end + after * pixel), pixels + before + after)
 }
 
-fn asked((axis, color): (AxisKind, ColorBy), x: Span, y: Span, [width, height, pixel_ratio]: [f64; 3]) -> Asked {
+fn asked((axis, color): (Axis, ColorBy), x: Span, y: Span, [width, height, pixel_ratio]: [f64; 3]) -> Asked {
     let pixels = |length: f64| length.round().clamp(1.0, MAX_PICTURE_PX) as u32;
     let (width_px, height_px) = (pixels(width), pixels(height));
     Asked { axis, x0: x.start, x1: x.end, y0: y.start, y1: y.end, width_px, height_px, pixel_ratio, color }
 }
 
 /// Whether a detail shows the view at its scale and in its colours, with room to pan.
-fn suits(detail: &Asked, camera: &Camera, axis: AxisKind, color: ColorBy) -> bool {
+fn suits(detail: &Asked, camera: &Camera, axis: Axis, color: ColorBy) -> bool {
     let (view, whole, plot) = (camera.view(), camera.content().whole(), camera.plot());
     let wanted = detail_of(camera, axis, color);
     let same = |a: f64, b: f64| (a / b - 1.0).abs() < SAME_SCALE;
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::draw::camera::{Content, PlotSize};
 
-    const AXIS: AxisKind = AxisKind::Events;
+    const AXIS: Axis = Axis::Events;
 
     fn camera() -> Camera {
         let content = Content { x_end: 1000.0, min_len: 4.0, max_bytes: 1e6 };
@@ -222,7 +222,7 @@ mod tests {
     fn another_axis_or_size_starts_again() {
         let (mut plan, camera) = (Plan::default(), camera());
         settle(&mut plan, &camera);
-        assert!(!plan.is_settled(&camera, AxisKind::Time));
+        assert!(!plan.is_settled(&camera, Axis::Time));
         let larger = camera.resized(PlotSize { width: 800.0, ..camera.plot() });
         assert_eq!(settle(&mut plan, &larger), [Layer::Overview]);
     }

@@ -112,11 +112,11 @@ fn opaque(color: Color) -> [u8; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::AxisKind;
+    use crate::worker::Axis;
     use shared::analysis::Category;
 
     fn asked(width_px: u32, height_px: u32) -> Asked {
-        let (axis, color) = (AxisKind::Events, ColorBy::Stack);
+        let (axis, color) = (Axis::Events, ColorBy::Stack);
         Asked { axis, x0: 0.0, x1: 9.0, y0: 0.0, y1: 9.0, width_px, height_px, pixel_ratio: 1.0, color }
     }
 

@@ -1,7 +1,7 @@
 //! What the rows above the plot are made of.
 
 use super::{color::Color, span::Span, theme::Theme};
-use crate::worker::{AxisKind, Part, Parts, PhaseName, PhasesBasis, Span as Annotated, StepsBasis};
+use crate::worker::{Axis, PartSpan, Parts, Phase, PhaseBasis, Span as Annotated, StepSource};
 use shared::base::format;
 
 /// Spans that do not overlap, by start, and what they are.
@@ -17,14 +17,14 @@ pub(super) enum Kind {
     /// Annotations of a depth, with their names.
     Annotated(usize, Vec<String>),
     /// Steps that no annotation names.
-    Steps(StepsBasis),
+    Steps(StepSource),
     /// Phases.
-    Phases(PhasesBasis, Vec<PhaseName>),
+    Phases(PhaseBasis, Vec<Phase>),
 }
 
 impl Row {
     /// Annotated spans by depth; deeper ones than there are rows are left out.
-    pub(super) fn annotated(spans: &[Annotated], rows: usize, axis: AxisKind) -> Vec<Self> {
+    pub(super) fn annotated(spans: &[Annotated], rows: usize, axis: Axis) -> Vec<Self> {
         let mut by_depth: Vec<Vec<(Span, &str)>> = Vec::new();
         for span in spans.iter().filter(|span| (span.depth as usize) < rows) {
             let depth = span.depth as usize;
@@ -40,7 +40,7 @@ impl Row {
     }
 
     /// The steps unless annotations name them, and the phases, in `count` rows: what annotations name is not among them.
-    pub(super) fn found(parts: &Parts, count: usize, axis: AxisKind) -> Vec<Self> {
+    pub(super) fn found(parts: &Parts, count: usize, axis: Axis) -> Vec<Self> {
         let steps = Self {
             spans: parts.steps.iter().map(|step| place_of_part(step, axis)).collect(),
             kind: Kind::Steps(parts.steps_basis),
@@ -49,7 +49,7 @@ impl Row {
             spans: parts.phases.iter().map(|(_, part)| place_of_part(part, axis)).collect(),
             kind: Kind::Phases(parts.phases_basis, parts.phases.iter().map(|phase| phase.0).collect()),
         };
-        let are_annotated = !parts.steps.is_empty() && parts.steps_basis == StepsBasis::Annotations;
+        let are_annotated = !parts.steps.is_empty() && parts.steps_basis == StepSource::Annotations;
         match count {
             0 => Vec::new(),
             1 if are_annotated => vec![phases],
@@ -63,7 +63,7 @@ impl Row {
         match &self.kind {
             Kind::Annotated(_, names) => names[index].clone(),
             Kind::Steps(_) => format!("step {}", format::count(index as u64 + 1)),
-            Kind::Phases(_, names) => names[index].word().to_owned(),
+            Kind::Phases(_, names) => names[index].name().to_owned(),
         }
     }
 
@@ -135,18 +135,18 @@ impl Kind {
 /// Where an annotated span lies.
 ///
 /// The event that leads to a moment is drawn from that moment on: the first event inside begins one later.
-fn place(span: &Annotated, axis: AxisKind) -> Span {
+fn place(span: &Annotated, axis: Axis) -> Span {
     match axis {
-        AxisKind::Events => of_moments(span.start_moment, span.end_moment),
-        AxisKind::Time => Span::new(span.start_us as f64, (span.end_us as f64).max(span.start_us as f64)),
+        Axis::Events => of_moments(span.start_moment, span.end_moment),
+        Axis::Time => Span::new(span.start_us as f64, (span.end_us as f64).max(span.start_us as f64)),
     }
 }
 
 /// Where a step or a phase lies, likewise.
-pub(super) fn place_of_part(part: &Part, axis: AxisKind) -> Span {
+pub(super) fn place_of_part(part: &PartSpan, axis: Axis) -> Span {
     match axis {
-        AxisKind::Events => of_moments(part.start_moment, part.end_moment),
-        AxisKind::Time => Span::new(part.start_us as f64, part.end_us as f64),
+        Axis::Events => of_moments(part.start_moment, part.end_moment),
+        Axis::Time => Span::new(part.start_us as f64, part.end_us as f64),
     }
 }
 

@@ -113,7 +113,7 @@ mod tests {
             camera::{Content, PlotSize},
             plan::Plan,
         },
-        worker::AxisKind,
+        worker::Axis,
     };
 
     fn camera() -> Camera {
@@ -123,9 +123,9 @@ mod tests {
 
     fn asked(camera: &Camera) -> Asked {
         let mut plan = Plan::default();
-        let (layer, overview) = plan.next(camera, AxisKind::Events).expect("an overview");
+        let (layer, overview) = plan.next(camera, Axis::Events).expect("an overview");
         plan.answered(layer, overview);
-        plan.next(camera, AxisKind::Events).map_or(overview, |(_, detail)| detail)
+        plan.next(camera, Axis::Events).map_or(overview, |(_, detail)| detail)
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! From step to step by a key.
 
 use super::{rows::place_of_part, span::Span};
-use crate::worker::{AxisKind, Parts};
+use crate::worker::{Axis, Parts};
 
 /// A view that shares this much with a step, as a share of both, is of that step.
 const SAME: f64 = 0.9;
 
 /// The steps along an axis.
-pub fn steps_along(parts: &Parts, axis: AxisKind) -> Vec<Span> {
+pub fn steps_along(parts: &Parts, axis: Axis) -> Vec<Span> {
     parts.steps.iter().map(|step| place_of_part(step, axis)).collect()
 }
 

@@ -7,7 +7,7 @@ use crate::platform::{entry_name, fragment, put_entry};
 use crate::state::{
     Entry, FileId, FileStatus, Files, Moved, NO_FILE, OpenFile, Place, ReadyFile, ViewState, entry_for,
 };
-use crate::worker::AxisKind;
+use crate::worker::Axis;
 use gloo_timers::callback::Timeout;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub struct Seen {
     /// Position of the device.
     pub device: u32,
     /// Quantity along the x axis.
-    pub axis: AxisKind,
+    pub axis: Axis,
     /// Part in view; `None` for all of it.
     pub range: Option<View>,
     /// True if there is an earlier view to go back to.

@@ -3,10 +3,9 @@
 use super::messages::{from_buffer, to_buffer};
 use super::reader::Source;
 use crate::worker::{
-    AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, CategoryBytes, CompareAnswer,
-    CompareQuestion, CopyOptions, CopyPreview, Details, ExportOrder, FlameAnswer, FlameQuestion, Hit, Instant, Marks,
-    Order, PartOrder, PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View, WhatIfAnswer,
-    WhatIfQuestion, WhatIfSetup,
+    AllocationKey, AllocationsAnswer, AllocationsQuestion, Answer, Axis, CategoryBytes, CompareAnswer, CompareQuestion,
+    CopyOptions, CopyPreview, Details, ExportOrder, FlameAnswer, FlameQuestion, Hit, Instant, Marks, Order, PartOrder,
+    PictureData, Question, Report, SegmentsData, SheetOrder, Stacks, View, WhatIfAnswer, WhatIfQuestion, WhatIfSetup,
 };
 use futures_channel::oneshot;
 use js_sys::Function;
@@ -177,7 +176,7 @@ impl WorkerClient {
     ///
     /// # Errors
     /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn outline(&self, device: u32, axis: AxisKind, columns: u32) -> Result<PictureData, AskError> {
+    pub async fn outline(&self, device: u32, axis: Axis, columns: u32) -> Result<PictureData, AskError> {
         match self.ask(Question::Outline { device, axis, columns }).await? {
             Answer::Outline(picture) => Ok(picture),
             other => Err(refusal(other)),
@@ -191,7 +190,7 @@ impl WorkerClient {
     pub async fn hit(
         &self,
         device: u32,
-        axis: AxisKind,
+        axis: Axis,
         (x, units_per_px): (f64, f64),
         bytes: f64,
     ) -> Result<Hit, AskError> {
@@ -205,7 +204,7 @@ impl WorkerClient {
     ///
     /// # Errors
     /// Returns an error if the worker gives no answer; see [`AskError`].
-    pub async fn place(&self, device: u32, axis: AxisKind, moment: u32) -> Result<f64, AskError> {
+    pub async fn place(&self, device: u32, axis: Axis, moment: u32) -> Result<f64, AskError> {
         match self.ask(Question::Place { device, axis, moment }).await? {
             Answer::Place(x) => Ok(x),
             other => Err(refusal(other)),

@@ -12,7 +12,7 @@ use super::choices::Choice;
 use super::origin::Origin;
 use super::session::SessionFile;
 use super::view_state::{DockTab, PanelTab};
-use crate::worker::{AxisKind, ColorBy, FileSummary, Hit, PreviewData, Report};
+use crate::worker::{Axis, ColorBy, FileSummary, Hit, PreviewData, Report};
 use std::rc::Rc;
 
 /// Number of an open file, never used twice in one visit.
@@ -81,7 +81,7 @@ pub enum FileAction {
     /// The next or previous device was chosen; after the last comes the first.
     StepDevice(i32),
     /// An axis of the shown file was chosen; the time axis needs events with times.
-    ChooseAxis(AxisKind),
+    ChooseAxis(Axis),
     /// An allocation of the shown device was pinned with a click, or unpinned.
     Pin(Option<Hit>),
     /// An allocation is pinned for another reason than a click, so the panel's tab stays.

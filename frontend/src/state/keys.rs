@@ -1,7 +1,7 @@
 //! Assigns actions to keys.
 
 use super::TimelineCommand;
-use crate::worker::AxisKind;
+use crate::worker::Axis;
 
 /// Key press, as the browser reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum KeyAction {
     /// Focuses the search for allocations.
     Search,
     /// Chooses the axis.
-    Axis(AxisKind),
+    Axis(Axis),
     /// Goes to another device.
     StepDevice(i32),
     /// Shows a file by its position, from 0.
@@ -71,8 +71,8 @@ fn plain_action(key: &str) -> Option<KeyAction> {
         "o" | "O" => KeyAction::Open,
         "Escape" => KeyAction::Unpin,
         "/" => KeyAction::Search,
-        "e" | "E" => KeyAction::Axis(AxisKind::Events),
-        "t" | "T" => KeyAction::Axis(AxisKind::Time),
+        "e" | "E" => KeyAction::Axis(Axis::Events),
+        "t" | "T" => KeyAction::Axis(Axis::Time),
         "[" => KeyAction::StepDevice(-1),
         "]" => KeyAction::StepDevice(1),
         "," => KeyAction::Timeline(TimelineCommand::Step { is_forward: false }),
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn letters_and_digits_act() {
         check("?", Some(KeyAction::Help));
-        check("t", Some(KeyAction::Axis(AxisKind::Time)));
+        check("t", Some(KeyAction::Axis(Axis::Time)));
         check("/", Some(KeyAction::Search));
         check("9", Some(KeyAction::ShowFile(8)));
         check("0", Some(KeyAction::Timeline(TimelineCommand::Reset)));

@@ -1,8 +1,6 @@
 //! Selection of allocations in the views below the timeline.
 
-use crate::worker::{
-    AxisKind, FilterData, GroupKeyData, GroupMark, NameMark, PartKind, ScopeData, SelectionData, WeightKind,
-};
+use crate::worker::{Axis, FilterData, GroupKeyData, GroupMark, NameMark, Part, ScopeData, SelectionData, Weight};
 
 /// Time at which the selected allocations are alive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +11,7 @@ pub enum When {
     /// The moment of the pinned allocation; the peak if nothing is pinned.
     Pin,
     /// The part of the timeline that is in view.
-    View(PartKind),
+    View(Part),
 }
 
 impl When {
@@ -21,12 +19,12 @@ impl When {
     pub const ALL: [Self; 8] = [
         Self::Peak,
         Self::Pin,
-        Self::View(PartKind::Any),
-        Self::View(PartKind::Born),
-        Self::View(PartKind::BornAndKept),
-        Self::View(PartKind::BornAndDied),
-        Self::View(PartKind::Died),
-        Self::View(PartKind::Survived),
+        Self::View(Part::Any),
+        Self::View(Part::Born),
+        Self::View(Part::BornAndKept),
+        Self::View(Part::BornAndDied),
+        Self::View(Part::Died),
+        Self::View(Part::Survived),
     ];
 }
 
@@ -36,7 +34,7 @@ pub struct Selecting {
     /// Time at which the selected allocations are alive.
     pub when: When,
     /// Weight of an allocation, in views that weigh them.
-    pub weight: WeightKind,
+    pub weight: Weight,
     /// Filter for the selected allocations.
     pub filter: FilterData,
     /// Title of the filter's group; empty if there is none.
@@ -53,7 +51,7 @@ pub struct Meaning {
     /// Moment at which the pinned allocation was clicked.
     pub pin: Option<u32>,
     /// Part of the axis in view.
-    pub view: Option<(AxisKind, f64, f64)>,
+    pub view: Option<(Axis, f64, f64)>,
 }
 
 impl Selecting {
@@ -63,7 +61,7 @@ impl Selecting {
             (When::Peak, _) | (When::Pin, Meaning { pin: None, .. }) => ScopeData::At(meaning.peak),
             (When::Pin, Meaning { pin: Some(pin), .. }) => ScopeData::At(*pin),
             (When::View(part), Meaning { view, .. }) => {
-                let (axis, x0, x1) = view.unwrap_or((AxisKind::Events, 0.0, f64::MAX));
+                let (axis, x0, x1) = view.unwrap_or((Axis::Events, 0.0, f64::MAX));
                 ScopeData::Within { axis, x0, x1, part }
             }
         };
@@ -106,7 +104,7 @@ impl Selecting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::GroupKind;
+    use crate::worker::GroupBy;
 
     fn scope(when: When, meaning: Meaning) -> ScopeData {
         Selecting { when, ..Selecting::default() }.data(&meaning).scope
@@ -114,24 +112,24 @@ mod tests {
 
     #[test]
     fn words_get_their_meaning() {
-        let meaning = Meaning { peak: 7, pin: Some(3), view: Some((AxisKind::Time, 1.0, 2.0)) };
+        let meaning = Meaning { peak: 7, pin: Some(3), view: Some((Axis::Time, 1.0, 2.0)) };
         assert_eq!(scope(When::Peak, meaning), ScopeData::At(7));
         assert_eq!(scope(When::Pin, meaning), ScopeData::At(3));
         assert_eq!(scope(When::Pin, Meaning { pin: None, ..meaning }), ScopeData::At(7));
-        let part = PartKind::Born;
-        let within = ScopeData::Within { axis: AxisKind::Time, x0: 1.0, x1: 2.0, part };
+        let part = Part::Born;
+        let within = ScopeData::Within { axis: Axis::Time, x0: 1.0, x1: 2.0, part };
         assert_eq!(scope(When::View(part), meaning), within);
-        let all = ScopeData::Within { axis: AxisKind::Events, x0: 0.0, x1: f64::MAX, part };
+        let all = ScopeData::Within { axis: Axis::Events, x0: 0.0, x1: f64::MAX, part };
         assert_eq!(scope(When::View(part), Meaning { view: None, ..meaning }), all);
     }
 
     #[test]
     fn another_device_has_other_streams_and_groups() {
         let filter = FilterData { text: "adam".to_owned(), min_bytes: 1, stream: Some(7), ..FilterData::default() };
-        let key = GroupKeyData { by: GroupKind::Stack, value: Some((3, 0)) };
+        let key = GroupKeyData { by: GroupBy::Stack, value: Some((3, 0)) };
         let mark = NameMark::of(["f"]);
         let chosen = Selecting { filter, ..Selecting::default() }.with_group(Some((key, "f".to_owned(), mark)));
-        assert_eq!(chosen.group_mark, Some(GroupMark { by: GroupKind::Stack, mark }));
+        assert_eq!(chosen.group_mark, Some(GroupMark { by: GroupBy::Stack, mark }));
         assert_eq!(chosen.awaited_group(), None);
         assert_eq!(chosen.filter_count(), 2);
         let other = chosen.for_other_device();

@@ -15,7 +15,7 @@ use super::choices::{self, Choices};
 use super::fields::{Fields, FieldsError};
 use crate::draw::camera::View;
 use crate::draw::span::Span;
-use crate::worker::{AllocationKey, AxisKind, ColorBy};
+use crate::worker::{AllocationKey, Axis, ColorBy};
 use std::fmt;
 use std::rc::Rc;
 
@@ -95,7 +95,7 @@ pub struct ViewState {
     /// CUDA index of the shown device; -1 for pinned host memory.
     pub device: i64,
     /// Quantity along the x axis.
-    pub axis: AxisKind,
+    pub axis: Axis,
     /// Part in view; `None` for all of it.
     pub range: Option<View>,
     pub pin: Option<PinKey>,
@@ -155,7 +155,7 @@ impl ViewState {
     /// Writes the text that [`from_text`](Self::from_text) reads.
     pub fn to_text(&self) -> String {
         let Self { device, axis, range, pin, tab, dock, color, choices, card } = self;
-        let mut text = format!("v{VERSION};device={device};axis={}", axis_name(*axis));
+        let mut text = format!("v{VERSION};device={device};axis={}", axis.name());
         if let Some(View { x, y }) = range {
             text += &format!(";x={}..{};y={}..{}", x.start, x.end, y.start, y.end);
         }
@@ -195,7 +195,7 @@ impl ViewState {
 
     fn from_fields(fields: &Fields) -> Option<Self> {
         let device = fields.get("device").map_or(Some(0), |device| device.parse().ok())?;
-        let axis = fields.get("axis").map_or(Some(AxisKind::Events), axis_of)?;
+        let axis = fields.get("axis").map_or(Some(Axis::Events), Axis::of_name)?;
         let range = match (fields.get("x"), fields.get("y")) {
             (Some(x), Some(y)) => Some(View { x: span_of(x)?, y: span_of(y)? }),
             _ => None,
@@ -225,17 +225,6 @@ impl ViewState {
         };
         typed.into_iter().map(String::as_str).filter(|text| !text.is_empty()).collect()
     }
-}
-
-fn axis_name(axis: AxisKind) -> &'static str {
-    match axis {
-        AxisKind::Events => "events",
-        AxisKind::Time => "time",
-    }
-}
-
-fn axis_of(name: &str) -> Option<AxisKind> {
-    [AxisKind::Events, AxisKind::Time].into_iter().find(|axis| axis_name(*axis) == name)
 }
 
 fn span_of(text: &str) -> Option<Span> {
@@ -272,7 +261,7 @@ mod tests {
     fn view() -> ViewState {
         ViewState {
             device: -1,
-            axis: AxisKind::Time,
+            axis: Axis::Time,
             range: Some(View { x: Span::new(0.5, 1e6), y: Span::new(0.0, (1_u64 << 30) as f64) }),
             pin: Some(PinKey { allocation: AllocationKey::Initial(3), moment: 402 }),
             tab: PanelTab::Allocation,

@@ -147,7 +147,7 @@ pub fn match_text(position: Option<u32>, count: u64, all_count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::GroupKind;
+    use crate::worker::GroupBy;
 
     #[test]
     fn a_row_says_how_long_it_lived_at_least() {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_group_leads_to_its_allocations() {
-        let key = GroupKeyData { by: GroupKind::Stack, value: Some((2, 0)) };
+        let key = GroupKeyData { by: GroupBy::Stack, value: Some((2, 0)) };
         let row = GroupRow { key, bytes: 0, count: 1200, title: "f".to_owned(), detail: String::new() };
         let mark = row.mark();
         let page = TablePage { rows: TableRows::Groups(vec![row]), ..TablePage::default() };

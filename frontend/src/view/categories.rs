@@ -1,6 +1,6 @@
 //! Categories of allocations as the legend names them.
 
-use crate::worker::{CategoryBytes, PhasesBasis};
+use crate::worker::{CategoryBytes, PhaseBasis};
 use shared::analysis::Category;
 use shared::base::format;
 
@@ -26,7 +26,7 @@ pub fn lines(bytes: &CategoryBytes) -> Vec<CategoryLine> {
 
 /// What makes the categories a guess, or nothing.
 pub fn doubt(bytes: &CategoryBytes) -> Option<&'static str> {
-    (bytes.basis == PhasesBasis::Curve).then_some("guessed: no stack tells forward from backward")
+    (bytes.basis == PhaseBasis::Curve).then_some("guessed: no stack tells forward from backward")
 }
 
 fn name(category: Category) -> &'static str {
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn the_legend_names_what_the_trace_has() {
         let rows = vec![(0, 1 << 30), (3, 3 << 30), (9, 0), (200, 1)];
-        let bytes = CategoryBytes { rows, basis: PhasesBasis::Operations, ..CategoryBytes::default() };
+        let bytes = CategoryBytes { rows, basis: PhaseBasis::Operations, ..CategoryBytes::default() };
         let lines = lines(&bytes);
         let names: Vec<_> = lines.iter().map(|line| (line.color, line.name, line.size.as_str())).collect();
         assert_eq!(names, [(1, "parameters", "1.00 GiB"), (4, "activations", "3.00 GiB"), (10, "unknown use", "0 B")]);

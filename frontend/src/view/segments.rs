@@ -1,7 +1,7 @@
 //! Segments and blocks in words.
 
 use crate::draw::segment_map::Group;
-use crate::worker::{BlockKind, HeldRow, ReservedParts, SegmentsData};
+use crate::worker::{BlockState, Fragmentation, HeldRow, SegmentsData};
 use shared::analysis::Room;
 use shared::base::format;
 use shared::trace::{PoolId, SegmentType};
@@ -24,7 +24,7 @@ pub struct Part {
 }
 
 /// The parts that the reserved bytes fall into.
-pub fn parts(parts: &ReservedParts) -> Vec<Part> {
+pub fn parts(parts: &Fragmentation) -> Vec<Part> {
     let in_use = parts.live_bytes - parts.pending_bytes.min(parts.live_bytes);
     let all = [
         ("live", "In use", "What was asked for and is not freed", in_use),
@@ -46,7 +46,7 @@ pub fn parts(parts: &ReservedParts) -> Vec<Part> {
 }
 
 /// What else is to be said about the free bytes: a name, a size and its definition.
-pub fn facts(parts: &ReservedParts) -> Vec<(&'static str, String, &'static str)> {
+pub fn facts(parts: &Fragmentation) -> Vec<(&'static str, String, &'static str)> {
     let mut facts = vec![
         ("Longest free", format::bytes(parts.largest_free_bytes), "A larger block needs cudaMalloc"),
         (
@@ -88,12 +88,12 @@ pub fn head(group: &Group) -> String {
 pub fn block_lines(data: &SegmentsData, segment: u32, block: usize, offset: u64) -> [String; 4] {
     let (row, segment) = (&data.blocks[block], &data.segments[segment as usize]);
     let kind = match row.kind {
-        BlockKind::Used => "in use",
-        BlockKind::Pending => "pending free",
-        BlockKind::Free => "free",
+        BlockState::Allocated => "in use",
+        BlockState::PendingFree => "pending free",
+        BlockState::Inactive => "free",
     };
     let title = match row.kind {
-        BlockKind::Free => String::new(),
+        BlockState::Inactive => String::new(),
         _ => match data.looks.get(row.look as usize).map(|look| look.title.as_str()) {
             None | Some("") => "No stack recorded".to_owned(),
             Some(title) => title.to_owned(),
@@ -101,7 +101,7 @@ pub fn block_lines(data: &SegmentsData, segment: u32, block: usize, offset: u64)
     };
     let lost = row.size_bytes - row.requested_bytes.min(row.size_bytes);
     let losses = match row.kind {
-        BlockKind::Free => String::new(),
+        BlockState::Inactive => String::new(),
         _ if lost == 0 => String::new(),
         _ => format!("{} asked for, {} lost", format::bytes(row.requested_bytes), format::bytes(lost)),
     };
@@ -146,7 +146,7 @@ mod tests {
                 blocks_end: 2,
                 ..SegmentRow::default()
             }],
-            blocks: vec![block(5 * MIB, 4 * MIB, BlockKind::Used), block(15 * MIB, 0, BlockKind::Free)],
+            blocks: vec![block(5 * MIB, 4 * MIB, BlockState::Allocated), block(15 * MIB, 0, BlockState::Inactive)],
             looks: vec![Look { color: 1, title: "forward (a.py:1)".into() }],
             held: vec![HeldRow { segment: 0, blocks: 1, largest: 0 }],
             ..SegmentsData::default()
@@ -156,11 +156,11 @@ mod tests {
     #[test]
     fn parts_are_side_by_side() {
         let bytes =
-            ReservedParts { reserved_bytes: 200, live_bytes: 120, pending_bytes: 20, ..ReservedParts::default() };
-        let bytes = ReservedParts { free_in_used_bytes: 80, ..bytes };
+            Fragmentation { reserved_bytes: 200, live_bytes: 120, pending_bytes: 20, ..Fragmentation::default() };
+        let bytes = Fragmentation { free_in_used_bytes: 80, ..bytes };
         let bars: Vec<_> = parts(&bytes).iter().map(|part| part.bar).collect();
         assert_eq!(bars, [(0.0, 50.0), (50.0, 10.0), (60.0, 0.0), (60.0, 0.0), (60.0, 40.0), (100.0, 0.0)]);
-        assert_eq!(parts(&ReservedParts::default()).iter().map(|part| part.bar.1).sum::<f64>(), 0.0);
+        assert_eq!(parts(&Fragmentation::default()).iter().map(|part| part.bar.1).sum::<f64>(), 0.0);
         assert_eq!(facts(&bytes).len(), 2);
     }
 

@@ -1,7 +1,7 @@
 //! Selections in words.
 
 use crate::state::When;
-use crate::worker::{GroupKind, PartKind, WeightKind};
+use crate::worker::{GroupBy, Part, Weight};
 use shared::analysis::Category;
 use shared::base::format;
 
@@ -16,36 +16,36 @@ pub fn when_text(when: When) -> &'static str {
     match when {
         When::Peak => "At the peak",
         When::Pin => "At the pin",
-        When::View(PartKind::Any) => "In view: all",
-        When::View(PartKind::Born) => "In view: allocated",
-        When::View(PartKind::Died) => "In view: freed",
-        When::View(PartKind::Survived) => "In view: alive throughout",
-        When::View(PartKind::BornAndDied) => "In view: allocated and freed",
-        When::View(PartKind::BornAndKept) => "In view: allocated and kept",
+        When::View(Part::Any) => "In view: all",
+        When::View(Part::Born) => "In view: allocated",
+        When::View(Part::Died) => "In view: freed",
+        When::View(Part::Survived) => "In view: alive throughout",
+        When::View(Part::BornAndDied) => "In view: allocated and freed",
+        When::View(Part::BornAndKept) => "In view: allocated and kept",
     }
 }
 
 /// What an allocation counts for.
-pub fn weight_text(weight: WeightKind) -> &'static str {
+pub fn weight_text(weight: Weight) -> &'static str {
     match weight {
-        WeightKind::Bytes => "Bytes",
-        WeightKind::ByteEvents => "Bytes × events",
-        WeightKind::ByteTime => "Bytes × time",
-        WeightKind::Count => "Count",
+        Weight::Bytes => "Bytes",
+        Weight::ByteEvents => "Bytes × events",
+        Weight::ByteTime => "Bytes × time",
+        Weight::Count => "Count",
     }
 }
 
 /// What allocations are grouped by.
-pub fn group_text(by: GroupKind) -> &'static str {
+pub fn group_text(by: GroupBy) -> &'static str {
     match by {
-        GroupKind::Stack => "Stack",
-        GroupKind::Frame => "Frame",
-        GroupKind::Function => "Function",
-        GroupKind::Module => "Module",
-        GroupKind::Category => "Category",
-        GroupKind::Stream => "Stream",
-        GroupKind::Pool => "Pool",
-        GroupKind::Size => "Size",
+        GroupBy::Stack => "Stack",
+        GroupBy::Frame => "Frame",
+        GroupBy::Function => "Function",
+        GroupBy::Module => "Module",
+        GroupBy::Category => "Category",
+        GroupBy::Stream => "Stream",
+        GroupBy::Pool => "Pool",
+        GroupBy::SizeClass => "Size",
     }
 }
 
@@ -95,12 +95,12 @@ pub fn mistyped_text(message: &str) -> String {
 }
 
 /// A weight with its unit.
-pub fn weighed(weight: WeightKind, value: u64) -> String {
+pub fn weighed(weight: Weight, value: u64) -> String {
     match weight {
-        WeightKind::Bytes => format::bytes(value),
-        WeightKind::ByteEvents => format!("{} × events", format::bytes(value)),
-        WeightKind::ByteTime => format!("{} × s", format::bytes(value / 1000)),
-        WeightKind::Count => format::counted(value, "allocation"),
+        Weight::Bytes => format::bytes(value),
+        Weight::ByteEvents => format!("{} × events", format::bytes(value)),
+        Weight::ByteTime => format!("{} × s", format::bytes(value / 1000)),
+        Weight::Count => format::counted(value, "allocation"),
     }
 }
 
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn weights_have_units() {
-        assert_eq!(weighed(WeightKind::ByteTime, 2_048_000), "2.00 KiB × s");
-        assert_eq!(weighed(WeightKind::Count, 1), "1 allocation");
+        assert_eq!(weighed(Weight::ByteTime, 2_048_000), "2.00 KiB × s");
+        assert_eq!(weighed(Weight::Count, 1), "1 allocation");
     }
 
     #[test]

@@ -7,23 +7,23 @@ use crate::{
         markers::{Marker, MarkerKind},
         span::Span,
     },
-    worker::{AxisKind, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks},
+    worker::{Axis, Details, DeviceFigures, Hit, HitAllocation, MarkKind, Marks},
 };
 use shared::base::{format, frame_rules};
 
 /// The shortest range of x worth a look: two moments, or ten microseconds.
-fn min_len(axis: AxisKind) -> f64 {
+fn min_len(axis: Axis) -> f64 {
     match axis {
-        AxisKind::Events => 2.0,
-        AxisKind::Time => 10.0,
+        Axis::Events => 2.0,
+        Axis::Time => 10.0,
     }
 }
 
 /// What there is to see of a device.
-pub fn content(figures: &DeviceFigures, axis: AxisKind) -> Content {
+pub fn content(figures: &DeviceFigures, axis: Axis) -> Content {
     let x_end = match axis {
-        AxisKind::Events => figures.end_events,
-        AxisKind::Time => figures.end_us,
+        Axis::Events => figures.end_events,
+        Axis::Time => figures.end_us,
     };
     let max_bytes = figures.peak_live_bytes.max(figures.peak_reserved_bytes) as f64;
     let x_end = x_end.max(1.0);
@@ -38,27 +38,27 @@ pub fn content_with_card(content: Content, capacity_bytes: Option<u64>) -> Conte
 }
 
 /// The name of an axis in attributes that tests read.
-pub fn axis_name(axis: AxisKind) -> &'static str {
+pub fn axis_name(axis: Axis) -> &'static str {
     match axis {
-        AxisKind::Events => "events",
-        AxisKind::Time => "time",
+        Axis::Events => "events",
+        Axis::Time => "time",
     }
 }
 
 /// The place of the peak on an axis: the middle of its moment, so that a zoom ends inside it.
-pub fn peak_position(figures: &DeviceFigures, axis: AxisKind) -> Option<f64> {
+pub fn peak_position(figures: &DeviceFigures, axis: Axis) -> Option<f64> {
     match axis {
-        AxisKind::Events => Some(f64::from(figures.peak_moment) + 0.5),
-        AxisKind::Time => figures.peak_us.map(|time_us| time_us as f64),
+        Axis::Events => Some(f64::from(figures.peak_moment) + 0.5),
+        Axis::Time => figures.peak_us.map(|time_us| time_us as f64),
     }
 }
 
 /// The peak and the out-of-memory errors; the peak last, so that it lies on top.
-pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: AxisKind) -> Vec<Marker> {
+pub fn markers(figures: &DeviceFigures, marks: &Marks, axis: Axis) -> Vec<Marker> {
     let ooms = marks.marks.iter().filter(|mark| mark.kind == MarkKind::Oom).filter_map(|mark| {
         let position = match axis {
-            AxisKind::Events => f64::from(mark.moment),
-            AxisKind::Time => mark.time_us? as f64,
+            Axis::Events => f64::from(mark.moment),
+            Axis::Time => mark.time_us? as f64,
         };
         let label = format!("out of memory: {} asked", format::bytes(mark.size_bytes));
         Some(Marker { position, bytes: 0.0, label, kind: MarkerKind::Oom })
@@ -83,10 +83,10 @@ pub fn initial_label(figures: &DeviceFigures) -> String {
 }
 
 /// When an allocation is alive on an axis; `x_end` stands for an end that the trace does not show.
-pub fn lifespan(details: &Details, axis: AxisKind, x_end: f64) -> Span {
+pub fn lifespan(details: &Details, axis: Axis, x_end: f64) -> Span {
     let (born, died) = match axis {
-        AxisKind::Events => (Some(f64::from(details.born)), details.died.map(f64::from)),
-        AxisKind::Time => (details.born_us.map(|us| us as f64), details.died_us.map(|us| us as f64)),
+        Axis::Events => (Some(f64::from(details.born)), details.died.map(f64::from)),
+        Axis::Time => (details.born_us.map(|us| us as f64), details.died_us.map(|us| us as f64)),
     };
     Span::new(born.unwrap_or(0.0), died.unwrap_or(x_end))
 }
@@ -121,9 +121,9 @@ pub struct Tooltip {
 }
 
 /// What stands beside the cursor for a hit.
-pub fn tooltip(hit: &Hit, axis: AxisKind) -> Tooltip {
+pub fn tooltip(hit: &Hit, axis: Axis) -> Tooltip {
     let place = match (axis, hit.time_us) {
-        (AxisKind::Time, Some(time_us)) => position_label(axis, time_us as f64),
+        (Axis::Time, Some(time_us)) => position_label(axis, time_us as f64),
         _ => format!("event {}", format::count(hit.moment.into())),
     };
     let live = format::bytes(hit.live_bytes);
@@ -200,11 +200,11 @@ mod tests {
     #[test]
     fn the_reserved_line_is_part_of_the_content() {
         assert_eq!(
-            content(&figures(), AxisKind::Events),
+            content(&figures(), Axis::Events),
             Content { x_end: 1001.0, min_len: 2.0, max_bytes: (4u64 << 30) as f64 }
         );
-        assert_eq!(content(&figures(), AxisKind::Time).x_end, 5e6);
-        assert_eq!(content(&DeviceFigures::default(), AxisKind::Events).x_end, 1.0);
+        assert_eq!(content(&figures(), Axis::Time).x_end, 5e6);
+        assert_eq!(content(&DeviceFigures::default(), Axis::Events).x_end, 1.0);
     }
 
     #[test]
@@ -213,8 +213,8 @@ mod tests {
         let marks = Marks { marks: vec![oom], ..Marks::default() };
         let labels =
             |axis| markers(&figures(), &marks, axis).into_iter().map(|marker| marker.label).collect::<Vec<_>>();
-        assert_eq!(labels(AxisKind::Events), ["out of memory: 1.00 MiB asked", "peak 3.00 GiB"]);
-        assert_eq!(labels(AxisKind::Time), ["peak 3.00 GiB"]);
+        assert_eq!(labels(Axis::Events), ["out of memory: 1.00 MiB asked", "peak 3.00 GiB"]);
+        assert_eq!(labels(Axis::Time), ["peak 3.00 GiB"]);
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
             detail: "lives 20 events in 1.50 ms".into(),
             moment: "1.00 GiB live at event 12".into(),
         };
-        assert_eq!(tooltip(&hit(allocation), AxisKind::Events), expected);
+        assert_eq!(tooltip(&hit(allocation), Axis::Events), expected);
     }
 
     #[test]
@@ -248,14 +248,14 @@ mod tests {
     #[test]
     fn a_lifespan_ends_with_the_trace_at_the_latest() {
         let details = Details { born: 10, died: None, born_us: Some(70), died_us: Some(90), ..Details::default() };
-        assert_eq!(lifespan(&details, AxisKind::Events, 500.0), Span::new(10.0, 500.0));
-        assert_eq!(lifespan(&details, AxisKind::Time, 500.0), Span::new(70.0, 90.0));
+        assert_eq!(lifespan(&details, Axis::Events, 500.0), Span::new(10.0, 500.0));
+        assert_eq!(lifespan(&details, Axis::Time, 500.0), Span::new(70.0, 90.0));
     }
 
     #[test]
     fn above_the_outline_the_totals_are_shown() {
         let hit = Hit { moment: 3, live_bytes: 512, reserved_bytes: 2 << 20, ..Hit::default() };
-        let text = tooltip(&hit, AxisKind::Events);
+        let text = tooltip(&hit, Axis::Events);
         assert_eq!((text.title.as_str(), text.detail.as_str()), ("512 B live", "2.00 MiB reserved"));
     }
 

@@ -1,8 +1,9 @@
 //! Tables of allocations and of groups of them, as they travel: a page of rows at a time.
 
 use super::protocol::Hit;
-use super::selection_data::{GroupKeyData, GroupKind, GroupMark, SelectionData, SelectionFacts};
+use super::selection_data::{GroupKeyData, GroupMark, SelectionData, SelectionFacts};
 use serde::{Deserialize, Serialize};
+use shared::analysis::GroupBy;
 
 /// What the view of allocations asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +39,7 @@ pub struct TableRequest {
     /// What the table is about.
     pub selection: SelectionData,
     /// What its rows are: groups, or single allocations without it.
-    pub by: Option<GroupKind>,
+    pub by: Option<GroupBy>,
     /// The order of its rows.
     pub sort: Sort,
     /// The position of the first row.

@@ -1,7 +1,7 @@
 //! What allocations are for, as it travels from the worker to the page.
 
-use super::parts_data::PhasesBasis;
 use serde::{Deserialize, Serialize};
+use shared::analysis::PhaseBasis;
 
 pub use shared::draw::shade::ColorBy;
 
@@ -16,5 +16,5 @@ pub struct CategoryBytes {
     /// those without bytes at this moment.
     pub rows: Vec<(u8, u64)>,
     /// What the phases behind the categories were told by.
-    pub basis: PhasesBasis,
+    pub basis: PhaseBasis,
 }

@@ -229,34 +229,6 @@ pub struct GroupData {
     pub change: ChangeData,
 }
 
-/// How a stack was found on both sides: `shared::analysis::Matched` as it travels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MatchKind {
-    /// Frame by frame.
-    #[default]
-    Same,
-    /// Frame by frame, but lines differ.
-    MovedLines,
-    /// By the place in the program.
-    Place,
-    /// Only the other side has it.
-    OnlyOther,
-    /// Only this side has it.
-    OnlyThis,
-}
-
-impl From<Matched> for MatchKind {
-    fn from(matched: Matched) -> Self {
-        match matched {
-            Matched::Same => Self::Same,
-            Matched::MovedLines => Self::MovedLines,
-            Matched::Place => Self::Place,
-            Matched::OnlyBefore => Self::OnlyOther,
-            Matched::OnlyAfter => Self::OnlyThis,
-        }
-    }
-}
-
 /// A stack that differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffRowData {
@@ -267,7 +239,7 @@ pub struct DiffRowData {
     /// Where that is, or empty.
     pub place: String,
     /// How it was found.
-    pub matched: MatchKind,
+    pub matched: Matched,
     /// The position of the category of most of the change in `Category::ALL`.
     pub category: u8,
     /// What it holds.

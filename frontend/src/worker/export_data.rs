@@ -1,7 +1,7 @@
 //! A file in another form: what the page asks for.
 
-use super::protocol::AxisKind;
 use serde::{Deserialize, Serialize};
+use shared::analysis::Axis;
 
 /// A form that a worker writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ pub struct ExportOrder {
     /// The moment of tables and profiles of one moment; `None` for the peak.
     pub moment: Option<u32>,
     /// What runs along a picture.
-    pub axis: AxisKind,
+    pub axis: Axis,
     /// The part of the axis that a picture shows; `None` for all of it.
     pub range: Option<(f64, f64)>,
     /// Whether a picture is on near black.

@@ -43,7 +43,7 @@ impl FirstPicture {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::{AxisKind, Engine};
+    use crate::worker::{Axis, Engine};
     use shared::trace::text;
 
     #[test]
@@ -53,10 +53,10 @@ mod tests {
         let figures = engine.next_report().unwrap();
         assert!(first.told(&figures));
         assert!(!first.told(&figures), "only the first figures count");
-        first.answered(&Question::Outline { device: 0, axis: AxisKind::Events, columns: 9 });
+        first.answered(&Question::Outline { device: 0, axis: Axis::Events, columns: 9 });
         assert_eq!(first, FirstPicture::Awaited);
         let view = crate::worker::View {
-            axis: AxisKind::Events,
+            axis: Axis::Events,
             x0: 0.0,
             x1: 2.0,
             y0: 0.0,

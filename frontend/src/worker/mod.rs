@@ -34,8 +34,8 @@ pub use allocations_data::{
 };
 pub use categories_data::{CategoryBytes, ColorBy};
 pub use compare_data::{
-    ChangeData, CompareAnswer, CompareQuestion, CompareSide, CurveData, DiffData, DiffRowData, GroupData, MatchKind,
-    ProfileData, ProfileRowData, RankData, StepData, category_at,
+    ChangeData, CompareAnswer, CompareQuestion, CompareSide, CurveData, DiffData, DiffRowData, GroupData, ProfileData,
+    ProfileRowData, RankData, StepData, category_at,
 };
 pub use copy::{CopyOptions, CopyPreview, PackageRow, TextChange, TextGroup};
 pub use engine::Engine;
@@ -48,19 +48,21 @@ pub use flame_data::{
 pub use keeping::{KeptCopy, room_for};
 pub use name_mark::NameMark;
 pub use part_data::{PartOrder, PartPlace, PreviewData, PreviewDevice};
-pub use parts_data::{Part, Parts, PhaseName, PhasesBasis, StepsBasis};
+pub use parts_data::{PartSpan, Parts};
 pub use picture_data::{OutlineStep, PictureData};
 pub use protocol::{
-    AllocationKey, Answer, AxisKind, Details, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Question, Report, Span,
-    StackRow, Stacks, View,
+    AllocationKey, Answer, Details, Hit, HitAllocation, Mark, MarkKind, Marks, Order, Question, Report, Span, StackRow,
+    Stacks, View,
 };
 pub use queue::Queue;
-pub use segments_data::{BlockKind, BlockRow, HeldRow, Instant, Look, ReservedParts, SegmentRow, SegmentsData};
-pub use selection_data::{
-    FilterData, GroupKeyData, GroupKind, GroupMark, PartKind, ScopeData, SelectionData, SelectionFacts, WeightKind,
-};
+pub use segments_data::{BlockRow, HeldRow, Instant, Look, SegmentRow, SegmentsData};
+pub use selection_data::{FilterData, GroupKeyData, GroupMark, ScopeData, SelectionData, SelectionFacts};
 pub use sheet_data::{SheetOf, SheetOrder};
 pub use summary::{DeviceFigures, DeviceOutline, FileSummary, Notice, SettingText};
 pub use what_if_data::{
     RecordedSetup, ReplayData, RunFigures, SweepData, TrialRow, WhatIfAnswer, WhatIfColumn, WhatIfQuestion, WhatIfSetup,
 };
+
+// Words of the analyses that travel as they are.
+pub use shared::analysis::{Axis, Fragmentation, GroupBy, Matched, Part, Phase, PhaseBasis, StepSource, Weight};
+pub use shared::trace::BlockState;

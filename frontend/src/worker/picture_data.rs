@@ -75,7 +75,7 @@ fn push_band(bytes: &mut Vec<u8>, band: &Band) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::{AxisKind, ColorBy};
+    use crate::worker::{Axis, ColorBy};
     use shared::analysis::AllocationId;
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
             ..Picture::default()
         };
         let view = View {
-            axis: AxisKind::Events,
+            axis: Axis::Events,
             x0: 0.0,
             x1: 9.0,
             y0: 0.0,

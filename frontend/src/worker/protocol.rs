@@ -17,17 +17,8 @@ use super::sheet_data::SheetOrder;
 use super::summary::{DeviceFigures, FileSummary, Notice};
 use super::what_if_data::{WhatIfAnswer, WhatIfQuestion};
 use serde::{Deserialize, Serialize};
+use shared::analysis::Axis;
 use shared::report::{Diagnosis, Frame};
-
-/// What runs along the x axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum AxisKind {
-    /// Moments: the state at moment `m` (after event `m - 1`) covers `m..m + 1`.
-    #[default]
-    Events,
-    /// Microseconds since the first event.
-    Time,
-}
 
 /// A part of the timeline and the device pixels that it is drawn on.
 ///
@@ -35,7 +26,7 @@ pub enum AxisKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct View {
     /// The unit of `x0` and `x1`.
-    pub axis: AxisKind,
+    pub axis: Axis,
     /// Left edge, in units of the axis.
     pub x0: f64,
     /// Right edge, in units of the axis.
@@ -78,7 +69,7 @@ pub enum Question {
         /// Position of the device.
         device: u32,
         /// The unit of x.
-        axis: AxisKind,
+        axis: Axis,
         /// Device pixels across the whole trace.
         columns: u32,
     },
@@ -87,7 +78,7 @@ pub enum Question {
         /// Position of the device.
         device: u32,
         /// The unit of `x`.
-        axis: AxisKind,
+        axis: Axis,
         /// The place along the axis.
         x: f64,
         /// The height in bytes.
@@ -100,7 +91,7 @@ pub enum Question {
         /// Position of the device.
         device: u32,
         /// The unit of the answer.
-        axis: AxisKind,
+        axis: Axis,
         /// The moment.
         moment: u32,
     },

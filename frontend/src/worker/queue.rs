@@ -63,10 +63,10 @@ fn replaces(newer: &Question, older: &Question) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::{AxisKind, TableRequest, WalkRequest};
+    use crate::worker::{Axis, TableRequest, WalkRequest};
 
     fn hit(x: f64) -> Question {
-        Question::Hit { device: 0, axis: AxisKind::Events, x, bytes: 0.0, units_per_px: 1.0 }
+        Question::Hit { device: 0, axis: Axis::Events, x, bytes: 0.0, units_per_px: 1.0 }
     }
 
     #[test]

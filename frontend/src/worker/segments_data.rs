@@ -2,6 +2,8 @@
 
 use super::protocol::AllocationKey;
 use serde::{Deserialize, Serialize};
+use shared::analysis::Fragmentation;
+use shared::trace::BlockState;
 
 /// A moment by what is special about it, or by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +28,7 @@ pub struct SegmentsData {
     /// The moment after the next segment event.
     pub next: Option<u32>,
     /// What the reserved bytes are.
-    pub parts: ReservedParts,
+    pub parts: Fragmentation,
     /// The segments, by address.
     pub segments: Vec<SegmentRow>,
     /// The blocks of all segments, segment after segment.
@@ -37,31 +39,6 @@ pub struct SegmentsData {
     pub held: Vec<HeldRow>,
     /// How many of those are left out.
     pub other_held: u64,
-}
-
-/// The reserved bytes taken apart; it is `shared::analysis::Fragmentation` as it travels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReservedParts {
-    /// Bytes of segments.
-    pub reserved_bytes: u64,
-    /// Requested bytes of allocations.
-    pub live_bytes: u64,
-    /// How many of those are freed, but may still be used by another stream.
-    pub pending_bytes: u64,
-    /// Rounded minus requested bytes.
-    pub rounding_bytes: u64,
-    /// Remainders that are too short to be split off.
-    pub unsplit_bytes: u64,
-    /// Free bytes in segments in which something is alive.
-    pub free_in_used_bytes: u64,
-    /// Bytes of segments in which nothing is alive.
-    pub free_segment_bytes: u64,
-    /// How many of the free bytes are in private pools.
-    pub private_free_bytes: u64,
-    /// What emptying the cache would give back.
-    pub releasable_bytes: u64,
-    /// The longest free block.
-    pub largest_free_bytes: u64,
 }
 
 /// One segment.
@@ -85,18 +62,6 @@ pub struct SegmentRow {
     pub blocks_end: u32,
 }
 
-/// What a block is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum BlockKind {
-    /// In use.
-    Used,
-    /// Freed, and maybe still used by another stream.
-    Pending,
-    /// Free.
-    #[default]
-    Free,
-}
-
 /// One block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockRow {
@@ -105,7 +70,7 @@ pub struct BlockRow {
     /// What was asked for; 0 for a free block.
     pub requested_bytes: u64,
     /// What it is.
-    pub kind: BlockKind,
+    pub kind: BlockState,
     /// Its position in [`SegmentsData::looks`], unless it is free.
     pub look: u32,
     /// Whose it is, unless it is free.

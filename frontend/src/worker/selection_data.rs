@@ -2,8 +2,9 @@
 //!
 //! These are the scopes, filters and groups of `shared::analysis`.
 
-use super::{AxisKind, NameMark};
+use super::NameMark;
 use serde::{Deserialize, Serialize};
+use shared::analysis::{Axis, GroupBy, Part, Weight};
 
 /// Which allocations a view is about, and what they count for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,7 +14,7 @@ pub struct SelectionData {
     /// Which of them are meant.
     pub filter: FilterData,
     /// What they count for.
-    pub weight: WeightKind,
+    pub weight: Weight,
 }
 
 /// When the allocations of a selection are alive.
@@ -24,13 +25,13 @@ pub enum ScopeData {
     /// At some moment of a part of the axis.
     Within {
         /// The unit of the ends.
-        axis: AxisKind,
+        axis: Axis,
         /// The left end; what lies beyond the trace is cut.
         x0: f64,
         /// The right end.
         x1: f64,
         /// Which of those alive there.
-        part: PartKind,
+        part: Part,
     },
 }
 
@@ -38,43 +39,6 @@ impl Default for ScopeData {
     fn default() -> Self {
         Self::At(0)
     }
-}
-
-/// Which of the allocations that are alive within a part of the trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum PartKind {
-    /// All of them.
-    #[default]
-    Any,
-    /// Those allocated there.
-    Born,
-    /// Those freed there.
-    Died,
-    /// Those that are older and outlive it.
-    Survived,
-    /// Those allocated and freed there.
-    BornAndDied,
-    /// Those allocated there that outlive it.
-    BornAndKept,
-}
-
-/// What an allocation counts for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum WeightKind {
-    /// Its size.
-    #[default]
-    Bytes,
-    /// Its size times the moments that it is alive at.
-    ByteEvents,
-    /// Its size times the milliseconds that it is alive for.
-    ByteTime,
-    /// One.
-    Count,
-}
-
-impl WeightKind {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Bytes, Self::ByteEvents, Self::ByteTime, Self::Count];
 }
 
 /// Which of the allocations of a scope are meant; all of them by default.
@@ -98,39 +62,11 @@ pub struct FilterData {
     pub group: Option<GroupKeyData>,
 }
 
-/// What allocations are grouped by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum GroupKind {
-    /// The stack that allocated.
-    #[default]
-    Stack,
-    /// Each frame of that stack.
-    Frame,
-    /// Each function of that stack.
-    Function,
-    /// The module of the model.
-    Module,
-    /// What it is for.
-    Category,
-    /// The stream.
-    Stream,
-    /// The pool.
-    Pool,
-    /// The power of two below the size.
-    Size,
-}
-
-impl GroupKind {
-    /// All of them.
-    pub const ALL: [Self; 8] =
-        [Self::Stack, Self::Frame, Self::Function, Self::Module, Self::Category, Self::Stream, Self::Pool, Self::Size];
-}
-
 /// What the allocations of a group have in common, by numbers of the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct GroupKeyData {
     /// What it is a group of.
-    pub by: GroupKind,
+    pub by: GroupBy,
     /// Which one; `None` where nothing is known. Only pools need both numbers.
     pub value: Option<(u64, u64)>,
 }
@@ -139,7 +75,7 @@ pub struct GroupKeyData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct GroupMark {
     /// What it is a group of.
-    pub by: GroupKind,
+    pub by: GroupBy,
     /// The mark of its title and detail.
     pub mark: NameMark,
 }

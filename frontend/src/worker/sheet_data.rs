@@ -4,7 +4,7 @@ use super::allocations_data::TableRequest;
 use super::compare_data::{CompareSide, ProfileData};
 use super::flame_data::FlameSource;
 use super::segments_data::Instant;
-use crate::view::compare::{GroupBy, Sort};
+use crate::view::compare::{DiffBy, Sort};
 use crate::view::flame::SiteOrder;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ pub enum SheetOf {
         /// The other side.
         other: Box<ProfileData>,
         /// What the rows are.
-        by: GroupBy,
+        by: DiffBy,
         /// Their order.
         sort: Sort,
         /// What is looked for, or nothing.

@@ -1,4 +1,4 @@
-//! What the reserved bytes of a moment are: in use, or free and why so.
+//! Splits the reserved bytes of a moment into those in use and those free, by the reason why they are free.
 //!
 //! ```text
 //! segment, 20 MiB  │ a 6 MiB │·│  free 9 MiB  │ b 4 MiB │
@@ -11,54 +11,55 @@
 
 use super::{MapBlock, MapSegment, SegmentMap, Study};
 use crate::trace::{BlockState, SegmentType};
+use serde::{Deserialize, Serialize};
 
-/// The reserved bytes of one moment, taken apart.
+/// Breakdown of the reserved bytes of one moment.
 ///
-/// Live, rounding, unsplit and the two kinds of free bytes add up to the reserved bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Invariant: live, rounding, unsplit and the two kinds of free bytes add up to the reserved bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fragmentation {
-    /// Bytes of segments.
+    /// Sum of the sizes of all segments.
     pub reserved_bytes: u64,
-    /// Bytes that were asked for, of allocations that lie in these segments.
+    /// Requested bytes of the allocations in these segments.
     pub live_bytes: u64,
-    /// How many of the live bytes are freed, but may still be used by another stream.
+    /// Part of the live bytes that is freed but may still be in use on another stream.
     pub pending_bytes: u64,
-    /// What rounding has added to them, by 512 bytes or as `roundup_power2_divisions` says.
+    /// Bytes that rounding adds to requests, to multiples of 512 bytes or as `roundup_power2_divisions` says.
     pub rounding_bytes: u64,
     /// Remainders of up to 1 MiB in the large pool, which are never split off.
     pub unsplit_bytes: u64,
-    /// Free bytes in segments in which something is alive: those of a `cudaMalloc` can't go back to CUDA.
+    /// Free bytes in segments with live allocations; a `cudaMalloc` segment cannot be returned to CUDA in part.
     pub free_in_used_bytes: u64,
-    /// Bytes of segments in which nothing is alive: PyTorch's cache.
+    /// Bytes of segments without live allocations: PyTorch's cache.
     pub free_segment_bytes: u64,
-    /// How many of the free bytes belong to private pools, which nobody else may use.
+    /// Part of the free bytes that belongs to private pools and is available to no other pool.
     pub private_free_bytes: u64,
-    /// What `torch.cuda.empty_cache()` would give back: free segments, and free pages of expandable ones.
+    /// Bytes that `torch.cuda.empty_cache()` would return: free segments, and free pages of expandable segments.
     ///
-    /// Private pools are left out: they give nothing back while their graph or `MemPool` is there.
+    /// Private pools are left out, because they return nothing while their graph or `MemPool` exists.
     pub releasable_bytes: u64,
-    /// The longest free range within a segment: more can't be given without asking CUDA.
+    /// Longest free range within a segment; larger requests need memory from CUDA.
     pub largest_free_bytes: u64,
-    /// The segments in which something is alive.
+    /// Number of segments with live allocations.
     pub used_segments: u64,
-    /// All segments.
+    /// Number of all segments.
     pub segments: u64,
 }
 
 impl Fragmentation {
-    /// Takes the reserved bytes of a moment apart.
+    /// Breaks down the reserved bytes of a moment.
     pub fn at(study: &Study<'_>, moment: u32) -> Self {
         Self::of(&SegmentMap::at(study.trace, study.device, &study.timeline.allocations, moment))
     }
 
-    /// Takes the bytes of segments apart.
+    /// Breaks down the bytes of a segment map.
     pub fn of(map: &SegmentMap) -> Self {
         let mut parts = Self { segments: map.segments.len() as u64, ..Self::default() };
         map.segments.iter().for_each(|segment| parts.add(map, segment));
         parts
     }
 
-    /// Free bytes of all kinds.
+    /// Returns the free bytes of both kinds.
     pub fn free_bytes(&self) -> u64 {
         self.free_in_used_bytes + self.free_segment_bytes
     }
@@ -94,7 +95,9 @@ impl Fragmentation {
     }
 }
 
-/// Bytes of the units that lie within a free block wholly; units are counted from where the expandable segment begins.
+/// Returns the bytes of the pages that lie completely within a free block of an expandable segment.
+///
+/// Pages have `unit` bytes and are counted from `home`, where the expandable segment begins.
 fn whole_units(block: &MapBlock, home: u64, unit: u64) -> u64 {
     let first = (block.addr - home).div_ceil(unit);
     let end = (block.addr - home + block.size_bytes) / unit;

@@ -7,14 +7,32 @@ use crate::trace::{Action, Device, Trace};
 use std::cmp::Ordering;
 
 /// How steps were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StepSource {
     /// Annotations that name steps, such as `ProfilerStep#3`.
+    #[default]
     Annotations,
     /// The optimizer's work ends each: its annotations, its operations, or gradients that are gone before the next pass.
     Optimizer,
     /// What is allocated comes again and again in the same order.
     Period,
+}
+
+crate::names!(StepSource {
+    Annotations => "annotations",
+    Optimizer => "optimizer",
+    Period => "period",
+});
+
+impl StepSource {
+    /// Returns how steps were found, in words; `None` where annotations name them.
+    pub fn origin(self) -> Option<&'static str> {
+        match self {
+            Self::Annotations => None,
+            Self::Optimizer => Some("found by the optimizer's updates"),
+            Self::Period => Some("found by repetition"),
+        }
+    }
 }
 
 /// One training step: the events after the moment `start`, up to the moment `end`.

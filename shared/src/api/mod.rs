@@ -33,6 +33,6 @@ pub use replay::{
     ReplayDifference, ReplayDocument, ReplayOomRow, ReplayRecorded, ReplaySweep, ReplayTrial, ReplayVerification,
     SegmentEventRow,
 };
-pub use segments::{HeldRow, HolderRow, PoolRow, ReservedParts, SegmentRow, SegmentsReport};
+pub use segments::{HeldRow, HolderRow, PoolRow, SegmentRow, SegmentsReport};
 pub use share::{ServerLimits, ShareCreated, ShareRequest, ShareResource, SnapshotDigest};
 pub use sweep::{FitProbe, FitReport, SweepReport, SweepRow};

@@ -1,5 +1,6 @@
 //! The document of `snapscope segments --json`.
 
+use crate::report::Fragmentation;
 use serde::Serialize;
 
 /// The segments of a device at one moment, and what their bytes are.
@@ -12,7 +13,7 @@ pub struct SegmentsReport {
     /// The event after which the figures hold, -1 for the initial state.
     pub event: i64,
     /// What the reserved bytes are.
-    pub bytes: ReservedParts,
+    pub bytes: Fragmentation,
     /// What each pool and stream could hand out without asking CUDA, those with the most memory first.
     pub pools: Vec<PoolRow>,
     /// Segments that at most a quarter of their bytes keeps from going back, those with the most free bytes first.
@@ -23,35 +24,6 @@ pub struct SegmentsReport {
     pub segments: Vec<SegmentRow>,
     /// How many segments are left out.
     pub other_segments: u64,
-}
-
-/// The reserved bytes, taken apart: live, rounding, unsplit and both kinds of free bytes add up to them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ReservedParts {
-    /// Bytes of segments.
-    pub reserved_bytes: u64,
-    /// Requested bytes of allocations.
-    pub live_bytes: u64,
-    /// How many of those are freed, but may still be used by another stream.
-    pub pending_bytes: u64,
-    /// Rounded minus requested bytes.
-    pub rounding_bytes: u64,
-    /// Remainders behind blocks that are too short to be split off.
-    pub unsplit_bytes: u64,
-    /// Free bytes in segments in which something is alive.
-    pub free_in_used_bytes: u64,
-    /// Bytes of segments in which nothing is alive.
-    pub free_segment_bytes: u64,
-    /// How many of the free bytes are in private pools.
-    pub private_free_bytes: u64,
-    /// What `torch.cuda.empty_cache()` would give back.
-    pub releasable_bytes: u64,
-    /// The longest free block.
-    pub largest_free_bytes: u64,
-    /// Segments in which something is alive.
-    pub used_segments: u64,
-    /// All segments; each mapped range of an expandable segment is one.
-    pub segments: u64,
 }
 
 /// The segments that one request may use.

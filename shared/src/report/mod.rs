@@ -12,3 +12,6 @@ pub use diagnosis::{
     Diagnosis, DiagnosisConfig, Evidence, Finding, Growth, GrowthGroup, RunOfDevice, UntilFull, diagnosis,
 };
 pub use frame::{Frame, frame, frames};
+
+// Plain data already, as the analysis tells it.
+pub use crate::analysis::{ClassTotal, Fragmentation};

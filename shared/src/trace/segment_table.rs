@@ -13,38 +13,27 @@ pub enum SegmentType {
     Large,
 }
 
-impl SegmentType {
-    /// Returns the name in snapshot files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Small => "small",
-            Self::Large => "large",
-        }
-    }
-}
+crate::names!(SegmentType {
+    Small => "small",
+    Large => "large",
+});
 
 /// State of a block at the time of the snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BlockState {
     /// In use.
     Allocated,
-    /// Freed by the user, but still needed by another stream.
+    /// Freed by the user, but still needed by another stream; PyTorch's documentation calls it `active_awaiting_free`.
     PendingFree,
     #[default]
     Inactive,
 }
 
-impl BlockState {
-    /// Returns the name in snapshot files; PyTorch's documentation calls [`PendingFree`](Self::PendingFree)
-    /// `active_awaiting_free`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allocated => "active_allocated",
-            Self::PendingFree => "active_pending_free",
-            Self::Inactive => "inactive",
-        }
-    }
-}
+crate::names!(BlockState {
+    Allocated => "active_allocated",
+    PendingFree => "active_pending_free",
+    Inactive => "inactive",
+});
 
 /// Segment: memory from one `cudaMalloc`, or one mapped range of an expandable segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::state::{Choice, RowsChoice, TimelineCommand};
 use crate::view::allocations::{Line, Target, heads, lines, match_text, sort_after, sort_for};
 use crate::view::selection::{group_text, mistyped_text, share_text};
 use crate::worker::{
-    Column, Found, GroupKind, ScopeData, SelectionData, SheetOf, Sort, TablePage, TableRequest, Walk, WalkRequest,
+    Column, Found, GroupBy, ScopeData, SelectionData, SheetOf, Sort, TablePage, TableRequest, Walk, WalkRequest,
 };
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -108,7 +108,7 @@ struct Rows {
 }
 
 #[hook]
-fn use_table(dock: &DockProps, selection: &SelectionData, by: Option<GroupKind>, sort: Sort) -> Rows {
+fn use_table(dock: &DockProps, selection: &SelectionData, by: Option<GroupBy>, sort: Sort) -> Rows {
     let window = use_state_eq(|| FIRST_ROWS);
     let request = TableRequest { selection: selection.clone(), by, sort, first: window.0, count: window.1 };
     let answer = use_rows(&dock.client, dock.device.device, request);
@@ -125,9 +125,9 @@ fn use_table(dock: &DockProps, selection: &SelectionData, by: Option<GroupKind>,
 
 /// The allocations of a group lead back to the groups.
 #[hook]
-fn use_way_back(handle: &SelectingHandle, on_by: &Callback<Option<GroupKind>>) {
+fn use_way_back(handle: &SelectingHandle, on_by: &Callback<Option<GroupBy>>) {
     let group = handle.selecting().group_mark.map(|group| group.by);
-    let before = use_mut_ref(|| None::<GroupKind>);
+    let before = use_mut_ref(|| None::<GroupBy>);
     let on_by = on_by.clone();
     use_effect_with(group, move |group| {
         let left = before.replace(*group);
@@ -137,17 +137,17 @@ fn use_way_back(handle: &SelectingHandle, on_by: &Callback<Option<GroupKind>>) {
     });
 }
 
-fn grouping(by: Option<GroupKind>, on_by: &Callback<Option<GroupKind>>) -> Html {
-    let groups = GroupKind::ALL.iter().map(|&kind| format!("By {}", group_text(kind).to_lowercase()));
+fn grouping(by: Option<GroupBy>, on_by: &Callback<Option<GroupBy>>) -> Html {
+    let groups = GroupBy::ALL.iter().map(|&kind| format!("By {}", group_text(kind).to_lowercase()));
     let options: Vec<AttrValue> =
         std::iter::once("Allocations".to_owned()).chain(groups).map(AttrValue::from).collect();
-    let chosen = GroupKind::ALL.iter().position(|&kind| Some(kind) == by).map_or(0, |position| position + 1);
-    let on_choose = on_by.reform(move |index: usize| index.checked_sub(1).map(|index| GroupKind::ALL[index]));
+    let chosen = GroupBy::ALL.iter().position(|&kind| Some(kind) == by).map_or(0, |position| position + 1);
+    let on_choose = on_by.reform(move |index: usize| index.checked_sub(1).map(|index| GroupBy::ALL[index]));
     html! { <Select label="Rows" {options} {chosen} {on_choose} /> }
 }
 
 /// What the table is called as a file.
-fn table_name(by: Option<GroupKind>) -> String {
+fn table_name(by: Option<GroupBy>) -> String {
     match by {
         None => "allocations".to_owned(),
         Some(kind) => format!("by-{}", group_text(kind).to_lowercase()),

@@ -8,7 +8,7 @@ use crate::view::selection::{
     MIN_BYTES, MIN_LIFETIMES, category_text, min_bytes_text, min_lifetime_text, pool_text, stream_text, weight_text,
     when_text,
 };
-use crate::worker::{SelectionFacts, WeightKind};
+use crate::worker::{SelectionFacts, Weight};
 use shared::analysis::Category;
 use std::rc::Rc;
 use web_sys::HtmlInputElement;
@@ -93,8 +93,8 @@ fn scope_field(handle: &SelectingHandle, props: &ScopeBarProps) -> Html {
 }
 
 fn weight_field(handle: &SelectingHandle, has_times: bool) -> Html {
-    let offered: Vec<WeightKind> =
-        WeightKind::ALL.into_iter().filter(|&weight| weight != WeightKind::ByteTime || has_times).collect();
+    let offered: Vec<Weight> =
+        Weight::ALL.into_iter().filter(|&weight| weight != Weight::ByteTime || has_times).collect();
     let options: Vec<AttrValue> = offered.iter().map(|&weight| weight_text(weight).into()).collect();
     let chosen = offered.iter().position(|&weight| weight == handle.selecting().weight).unwrap_or(0);
     let on_choose = handle.choosing(move |selecting, index: usize| selecting.weight = offered[index]);

@@ -6,7 +6,7 @@ use crate::{
     platform::{self, AskError, WorkerClient},
     state::TimelineCommand,
     view::timeline as texts,
-    worker::{AxisKind, Details, Hit, View as Asked},
+    worker::{Axis, Details, Hit, View as Asked},
 };
 use std::{cell::RefCell, future::Future, rc::Rc};
 use wasm_bindgen_futures::spawn_local;
@@ -25,7 +25,7 @@ pub(super) struct Director {
 struct Subject {
     client: WorkerClient,
     device: u32,
-    axis: AxisKind,
+    axis: Axis,
     generation: u32,
 }
 
@@ -322,7 +322,7 @@ impl Director {
 }
 
 /// The lifetime of an allocation with some room around it, high enough to be seen.
-fn view_of(details: &Details, below: f64, now: View, axis: AxisKind, x_end: f64) -> View {
+fn view_of(details: &Details, below: f64, now: View, axis: Axis, x_end: f64) -> View {
     let x = texts::lifespan(details, axis, x_end).grown(0.15);
     let size = details.size_bytes as f64;
     // What is lower than a fiftieth of the plot can't be read: it gets a third.

@@ -12,7 +12,7 @@ use crate::draw::camera::View;
 use crate::hooks::Seen;
 use crate::platform::{self, PainterChoice, ResizeListener, Surface, WorkerClient};
 use crate::state::{Issued, Scheme};
-use crate::worker::{AxisKind, ColorBy, DeviceFigures, Hit, Parts};
+use crate::worker::{Axis, ColorBy, DeviceFigures, Hit, Parts};
 use gloo_events::{EventListener, EventListenerOptions};
 use std::rc::Rc;
 use web_sys::{HtmlCanvasElement, HtmlElement};
@@ -26,7 +26,7 @@ pub struct TimelineProps {
     /// The device that is shown.
     pub device: Rc<DeviceFigures>,
     /// What runs along x.
-    pub axis: AxisKind,
+    pub axis: Axis,
     /// Light or dark.
     pub scheme: Scheme,
     /// What colours tell apart.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::draw::camera::{Content, View};
 use crate::draw::markers::MarkerKind;
-use crate::worker::{ColorBy, Part, Parts, PhaseName, PictureData, Span as Annotated};
+use crate::worker::{ColorBy, PartSpan, Parts, Phase, PictureData, Span as Annotated};
 
 const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
@@ -28,7 +28,7 @@ fn range(whole: Span, min_len: f64, place: f64, length: f64) -> Span {
 
 /// A trace with much to be said, and a view of it.
 struct Scene {
-    axis: AxisKind,
+    axis: Axis,
     content: Content,
     lane: Lane,
     markers: Vec<Marker>,
@@ -38,7 +38,7 @@ struct Scene {
 
 impl Scene {
     /// A trace of so many events or microseconds, with errors beside each other and at its peak.
-    fn new(x_end: u32, axis: AxisKind, max_bytes: f64) -> Self {
+    fn new(x_end: u32, axis: Axis, max_bytes: f64) -> Self {
         let content = Content { x_end: x_end.into(), min_len: 2.0, max_bytes };
         let (View { x, y }, color) = (content.whole(), ColorBy::Stack);
         let (width_px, height_px, pixel_ratio) = (1000, 500, 1.0);
@@ -92,9 +92,9 @@ fn spans(x_end: u32) -> Vec<Annotated> {
 fn parts(x_end: u32) -> Parts {
     let part = |index: u32| {
         let (start_moment, end_moment) = (x_end / 40 * index, x_end / 40 * (index + 1));
-        Part { start_moment, end_moment, ..Part::default() }
+        PartSpan { start_moment, end_moment, ..PartSpan::default() }
     };
-    let phase = |index: u32| ([PhaseName::Forward, PhaseName::Backward][index as usize % 2], part(index));
+    let phase = |index: u32| ([Phase::Forward, Phase::Backward][index as usize % 2], part(index));
     Parts { steps: (0..30).map(part).collect(), phases: (0..30).map(phase).collect(), ..Parts::default() }
 }
 
@@ -121,7 +121,7 @@ fn initial() -> InitialBands {
 
 #[test]
 fn no_text_is_on_another_or_outside() {
-    for axis in [AxisKind::Events, AxisKind::Time] {
+    for axis in [Axis::Events, Axis::Time] {
         for (x_end, max_bytes) in [(3, 900.0), (30_000, 1.5 * GIB), (120_000_000, 73.98 * GIB), (u32::MAX, 900.0 * GIB)]
         {
             let scene = Scene::new(x_end, axis, max_bytes);
@@ -137,7 +137,7 @@ fn no_text_is_on_another_or_outside() {
 
 #[test]
 fn what_matters_is_written_where_there_is_room() {
-    let scene = Scene::new(30_000, AxisKind::Events, 1.5 * GIB);
+    let scene = Scene::new(30_000, Axis::Events, 1.5 * GIB);
     let layout = Layout::new(1600.0, 700.0, 1.0, 0);
     let camera = Camera::new(scene.content, layout.plot_size());
     let labels = Labels {

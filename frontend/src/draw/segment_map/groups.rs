@@ -1,6 +1,6 @@
 //! Segments by the requests that may use them.
 
-use crate::worker::{BlockKind, SegmentsData};
+use crate::worker::{BlockState, SegmentsData};
 use std::ops::Range;
 
 /// Segments that the same requests may use.
@@ -44,7 +44,8 @@ pub fn groups(data: &SegmentsData) -> Vec<Group> {
         group.segments.push(position as u32);
         group.reserved_bytes += segment.size_bytes;
         group.used_bytes += segment.used_bytes;
-        let free = data.blocks[blocks_of(data, position as u32)].iter().filter(|block| block.kind == BlockKind::Free);
+        let free =
+            data.blocks[blocks_of(data, position as u32)].iter().filter(|block| block.kind == BlockState::Inactive);
         group.largest_free_bytes = free.map(|block| block.size_bytes).fold(group.largest_free_bytes, u64::max);
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.reserved_bytes));

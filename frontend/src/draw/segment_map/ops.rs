@@ -11,7 +11,7 @@ use crate::draw::overlay::{Align, Font, Op, fitted};
 use crate::draw::shade;
 use crate::draw::theme::Theme;
 use crate::worker::ColorBy as BandColors;
-use crate::worker::{BlockKind, SegmentsData};
+use crate::worker::{BlockState, SegmentsData};
 use shared::draw::segment_lines::{self, HEAD, LINE, Line, Piece, Run};
 
 /// From this width on a block has an edge of its own.
@@ -117,7 +117,7 @@ fn draw_piece(ops: &mut Vec<Op>, scene: &MapScene<'_>, piece: &Piece, y: f64) {
         let rect = Rect { x: rect.right() - lost, width: lost, ..rect };
         ops.push(Op::Fill { rect, radius: 0.0, color: scene.theme.merged });
     }
-    if row.kind == BlockKind::Pending {
+    if row.kind == BlockState::PendingFree {
         let rect = Rect { height: 3.0, ..rect };
         ops.push(Op::Fill { rect, radius: 0.0, color: scene.theme.reserved });
     }
@@ -128,9 +128,9 @@ fn color(scene: &MapScene<'_>, piece: &Piece) -> Option<Color> {
     let (row, theme) = (&scene.data.blocks[piece.most], scene.theme);
     let number = || scene.data.looks.get(row.look as usize).map_or(0, |look| look.color);
     match (row.kind, scene.color_by) {
-        (BlockKind::Free, _) => None,
-        (BlockKind::Used, ColorBy::State) => Some(theme.live.mixed(theme.background, 0.25)),
-        (BlockKind::Pending, ColorBy::State) => Some(theme.reserved),
+        (BlockState::Inactive, _) => None,
+        (BlockState::Allocated, ColorBy::State) => Some(theme.live.mixed(theme.background, 0.25)),
+        (BlockState::PendingFree, ColorBy::State) => Some(theme.reserved),
         (_, ColorBy::Stack) if piece.is_merged => Some(shade::merged_fill(number(), BandColors::Stack, theme)),
         (_, ColorBy::Stack) => Some(shade::fill(number(), BandColors::Stack, theme)),
     }
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn a_pending_block_is_marked() {
         let mut data = data(&[&[100]]);
-        data.blocks[0].kind = BlockKind::Pending;
+        data.blocks[0].kind = BlockState::PendingFree;
         assert_eq!(fills(&drawn(&data, ColorBy::Stack, 100 * MIB)).last().unwrap().2, Theme::light().reserved);
     }
 

@@ -1,7 +1,7 @@
 //! Plans of maps: every byte has a place, and every place a block.
 
 use super::*;
-use crate::worker::{BlockKind, BlockRow, SegmentRow, SegmentsData};
+use crate::worker::{BlockRow, BlockState, SegmentRow, SegmentsData};
 use shared::draw::segment_lines::{GAP, HEAD, LEAST_WIDTH, Line, Run};
 
 const MIB: u64 = 1 << 20;
@@ -11,7 +11,7 @@ pub(super) fn data(segments: &[&[u64]]) -> SegmentsData {
     let mut data = SegmentsData::default();
     for (position, blocks) in segments.iter().enumerate() {
         for (index, size) in blocks.iter().enumerate() {
-            let kind = if index % 2 == 1 { BlockKind::Free } else { BlockKind::Used };
+            let kind = if index % 2 == 1 { BlockState::Inactive } else { BlockState::Allocated };
             data.blocks.push(BlockRow {
                 size_bytes: size * MIB,
                 requested_bytes: size * MIB,

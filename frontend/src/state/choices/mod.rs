@@ -12,9 +12,9 @@ use super::files::FileId;
 use super::selecting::Selecting;
 use crate::draw::flame_camera::Rootward;
 use crate::draw::segment_map::ColorBy;
-use crate::view::compare::{GroupBy, Sort as DiffSort};
+use crate::view::compare::{DiffBy, Sort as DiffSort};
 use crate::view::flame::SiteOrder;
-use crate::worker::{CompareSide, GroupKind, Instant, NameMark, Sort, WhatIfSetup};
+use crate::worker::{CompareSide, GroupBy, Instant, NameMark, Sort, WhatIfSetup};
 use std::rc::Rc;
 
 /// Choices in the views below the timeline of one file.
@@ -37,7 +37,7 @@ pub struct Choices {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowsChoice {
     /// Kind of groups that form the rows; `None` for single allocations.
-    pub by: Option<GroupKind>,
+    pub by: Option<GroupBy>,
     pub sort: Sort,
 }
 
@@ -140,7 +140,7 @@ pub enum Against {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DifferencesChoice {
     /// Kind of groups that form the rows.
-    pub by: GroupBy,
+    pub by: DiffBy,
     pub sort: DiffSort,
     /// Search text.
     pub filter: String,

@@ -1,9 +1,9 @@
 //! Names of choices in addresses; they never change, because addresses outlive versions of the page.
 
 use crate::state::When;
-use crate::view::compare::{Column as DiffColumn, GroupBy, Sort as DiffSort};
+use crate::view::compare::{Column as DiffColumn, DiffBy, Sort as DiffSort};
 use crate::view::flame::{SiteColumn, SiteOrder};
-use crate::worker::{Column, GroupKind, Instant, PartKind, Sort, WeightKind};
+use crate::worker::{Column, Instant, Part, Sort};
 
 /// Returns the value that has a name.
 fn of_name<T: Copy>(all: &[T], name: fn(T) -> &'static str, text: &str) -> Option<T> {
@@ -14,47 +14,17 @@ pub(super) fn when_name(when: When) -> &'static str {
     match when {
         When::Peak => "peak",
         When::Pin => "pin",
-        When::View(PartKind::Any) => "view",
-        When::View(PartKind::Born) => "allocated",
-        When::View(PartKind::Died) => "freed",
-        When::View(PartKind::Survived) => "throughout",
-        When::View(PartKind::BornAndDied) => "temporary",
-        When::View(PartKind::BornAndKept) => "kept",
+        When::View(Part::Any) => "view",
+        When::View(Part::Born) => "allocated",
+        When::View(Part::Died) => "freed",
+        When::View(Part::Survived) => "throughout",
+        When::View(Part::BornAndDied) => "temporary",
+        When::View(Part::BornAndKept) => "kept",
     }
 }
 
 pub(super) fn when_of(text: &str) -> Option<When> {
     of_name(&When::ALL, when_name, text)
-}
-
-pub(super) fn weight_name(weight: WeightKind) -> &'static str {
-    match weight {
-        WeightKind::Bytes => "bytes",
-        WeightKind::ByteEvents => "byte-events",
-        WeightKind::ByteTime => "byte-time",
-        WeightKind::Count => "count",
-    }
-}
-
-pub(super) fn weight_of(text: &str) -> Option<WeightKind> {
-    of_name(&WeightKind::ALL, weight_name, text)
-}
-
-pub(super) fn group_name(by: GroupKind) -> &'static str {
-    match by {
-        GroupKind::Stack => "stack",
-        GroupKind::Frame => "frame",
-        GroupKind::Function => "function",
-        GroupKind::Module => "module",
-        GroupKind::Category => "category",
-        GroupKind::Stream => "stream",
-        GroupKind::Pool => "pool",
-        GroupKind::Size => "size",
-    }
-}
-
-pub(super) fn group_of(text: &str) -> Option<GroupKind> {
-    of_name(&GroupKind::ALL, group_name, text)
 }
 
 /// Names a sort order by its column and direction: `bytes-` falls, `allocated+` rises.
@@ -128,16 +98,16 @@ pub(super) fn diff_sort_of(text: &str) -> Option<DiffSort> {
     Some(DiffSort { by: of_name(&ALL, diff_column_name, column)?, is_falling: !is_rising })
 }
 
-pub(super) fn diff_group_name(by: GroupBy) -> &'static str {
+pub(super) fn diff_group_name(by: DiffBy) -> &'static str {
     match by {
-        GroupBy::Stack => "stack",
-        GroupBy::Category => "category",
-        GroupBy::Module => "module",
+        DiffBy::Stack => "stack",
+        DiffBy::Category => "category",
+        DiffBy::Module => "module",
     }
 }
 
-pub(super) fn diff_group_of(text: &str) -> Option<GroupBy> {
-    of_name(&GroupBy::ALL, diff_group_name, text)
+pub(super) fn diff_group_of(text: &str) -> Option<DiffBy> {
+    of_name(&DiffBy::ALL, diff_group_name, text)
 }
 
 pub(super) fn instant_name(instant: Instant) -> String {

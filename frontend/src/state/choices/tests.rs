@@ -4,7 +4,7 @@ use super::*;
 use crate::state::{DockTab, ViewState, When};
 use crate::view::compare::Column as DiffColumn;
 use crate::view::flame::SiteColumn;
-use crate::worker::{Column, FilterData, GroupMark, PartKind, WeightKind};
+use crate::worker::{Column, FilterData, GroupMark, Part, Weight};
 
 fn mark() -> NameMark {
     NameMark::of(["relu", "train.py"])
@@ -21,8 +21,8 @@ fn chosen() -> Selecting {
         category: Some(2),
         group: None,
     };
-    let group_mark = Some(GroupMark { by: GroupKind::Module, mark: mark() });
-    Selecting { when: When::View(PartKind::Born), filter, group_mark, ..Selecting::default() }
+    let group_mark = Some(GroupMark { by: GroupBy::Module, mark: mark() });
+    Selecting { when: When::View(Part::Born), filter, group_mark, ..Selecting::default() }
 }
 
 #[track_caller]
@@ -42,7 +42,7 @@ fn what_nobody_chose_is_not_in_the_address() {
 #[test]
 fn a_table_of_allocations_comes_back() {
     let sort = Sort { column: Column::Lifetime, is_rising: true };
-    let rows = RowsChoice { by: Some(GroupKind::Function), sort };
+    let rows = RowsChoice { by: Some(GroupBy::Function), sort };
     let fields = format!(
         "when=allocated;find=a%3Bb%3Dc%20%28gr%C3%B6%C3%9Fer%29;expression=1;min=1048576;life=10;stream={};pool=0:7;\
          category={};group=module:{};rows=function;sort=lifetime+",
@@ -56,7 +56,7 @@ fn a_table_of_allocations_comes_back() {
 #[test]
 fn stacks_come_back() {
     let controls = Controls { is_inverted: true, by_line: false, rootward: Rootward::Down, ..Controls::default() };
-    let selecting = Selecting { weight: WeightKind::Count, ..Selecting::default() };
+    let selecting = Selecting { weight: Weight::Count, ..Selecting::default() };
     let zoom = Some(Zoom { start: 1.0 / 3.0, end: 4096.0, row: 2.0 });
     let stacks = StacksChoice { controls, search: "adam".to_owned(), zoom, ..StacksChoice::default() };
     let fields = "weight=count;stacks=inverted,flames,functions;highlight=adam;zoom=0.3333333333333333..4096@2";
@@ -90,7 +90,7 @@ fn a_comparison_comes_back() {
         against: Some(Against::Device(1)),
     };
     let sort = DiffSort { by: DiffColumn::Title, is_falling: false };
-    let differences = DifferencesChoice { by: GroupBy::Module, sort, filter: "adam".to_owned() };
+    let differences = DifferencesChoice { by: DiffBy::Module, sort, filter: "adam".to_owned() };
     let fields = "this=s4;other=m9;against=1;rows=module;sort=title+;filter=adam";
     check(DockTab::Compare, Choices { compare, differences, ..Choices::default() }, fields);
     check(DockTab::Compare, Choices { are_ranks: true, ..Choices::default() }, "compare=ranks");

@@ -17,7 +17,7 @@ use crate::state::Selecting;
 use crate::state::fields::Fields;
 use crate::state::view_state::DockTab;
 use crate::view::compare::{side_of_value, side_value};
-use crate::worker::{FilterData, GroupMark, NameMark, WhatIfSetup};
+use crate::worker::{FilterData, GroupBy, GroupMark, NameMark, Weight, WhatIfSetup};
 use shared::analysis::Category;
 use std::rc::Rc;
 
@@ -60,7 +60,7 @@ pub(in crate::state) fn write(choices: &Choices, dock: Option<DockTab>, text: &m
         Some(DockTab::Allocations) => {
             selecting(&choices.selecting, false, &mut out);
             let (rows, first) = (choices.rows, Choices::default().rows);
-            out.other("rows", rows.by, first.by, |by| by.map_or("", names::group_name).to_owned());
+            out.other("rows", rows.by, first.by, |by| by.map_or("", GroupBy::name).to_owned());
             out.other("sort", rows.sort, first.sort, names::sort_name);
         }
         Some(DockTab::Segments) => segments(choices, &mut out),
@@ -74,7 +74,7 @@ fn selecting(selecting: &Selecting, has_weight: bool, out: &mut Writer<'_>) {
     let FilterData { text, is_expression, min_bytes, min_lifetime, stream, pool, category, .. } = &selecting.filter;
     out.other("when", selecting.when, first.when, |when| names::when_name(when).to_owned());
     if has_weight {
-        out.other("weight", selecting.weight, first.weight, |weight| names::weight_name(weight).to_owned());
+        out.other("weight", selecting.weight, first.weight, |weight| weight.name().to_owned());
     }
     out.typed("find", text);
     out.other("expression", *is_expression, false, |_| "1".to_owned());
@@ -90,7 +90,7 @@ fn selecting(selecting: &Selecting, has_weight: bool, out: &mut Writer<'_>) {
         out.put("category", category.name());
     }
     if let Some(GroupMark { by, mark }) = selecting.group_mark {
-        out.put("group", &format!("{}:{mark}", names::group_name(by)));
+        out.put("group", &format!("{}:{mark}", by.name()));
     }
 }
 
@@ -181,12 +181,12 @@ pub(in crate::state) fn read(fields: &Fields, dock: Option<DockTab>) -> Choices 
         None => (),
         Some(DockTab::Flame) => {
             choices.selecting = read_selecting(fields);
-            choices.selecting.weight = word("weight").and_then(names::weight_of).unwrap_or_default();
+            choices.selecting.weight = word("weight").and_then(Weight::of_name).unwrap_or_default();
             read_stacks(fields, &mut choices);
         }
         Some(DockTab::Allocations) => {
             choices.selecting = read_selecting(fields);
-            choices.rows.by = word("rows").and_then(names::group_of);
+            choices.rows.by = word("rows").and_then(GroupBy::of_name);
             choices.rows.sort = word("sort").and_then(names::sort_of).unwrap_or_default();
         }
         Some(DockTab::Segments) => {
@@ -240,7 +240,7 @@ fn read_selecting(fields: &Fields) -> Selecting {
     let category = |text: &str| Category::ALL.iter().position(|category| category.name() == text);
     let group = |text: &str| {
         let (by, mark) = text.split_once(':')?;
-        Some(GroupMark { by: names::group_of(by)?, mark: NameMark::of_text(mark)? })
+        Some(GroupMark { by: GroupBy::of_name(by)?, mark: NameMark::of_text(mark)? })
     };
     Selecting {
         when: word("when").and_then(names::when_of).unwrap_or_default(),

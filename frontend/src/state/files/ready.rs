@@ -5,7 +5,7 @@ use crate::draw::camera::View;
 use crate::state::card::ThisCard;
 use crate::state::choices::{Choice, Choices};
 use crate::state::view_state::{DockTab, PanelTab, PinKey, ViewState};
-use crate::worker::{AxisKind, ColorBy, DeviceFigures, FileSummary, Hit, Parts, WhatIfSetup};
+use crate::worker::{Axis, ColorBy, DeviceFigures, FileSummary, Hit, Parts, WhatIfSetup};
 use shared::report::Diagnosis;
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub struct ReadyFile {
     /// Position of the shown device.
     pub device: u32,
     /// Quantity along the x axis.
-    pub axis: AxisKind,
+    pub axis: Axis,
     /// Pinned allocation of the shown device.
     pub pinned: Option<Rc<Hit>>,
     /// Allocation to pin once it is found.
@@ -109,7 +109,7 @@ impl ReadyFile {
         }
         // Only the figures tell whether the device has times.
         if self.shown_figures().is_some_and(|figures| !figures.has_times) {
-            self.choose_axis(AxisKind::Events);
+            self.choose_axis(Axis::Events);
         }
     }
 
@@ -206,9 +206,9 @@ impl ReadyFile {
         }
     }
 
-    pub(super) fn choose_axis(&mut self, axis: AxisKind) {
+    pub(super) fn choose_axis(&mut self, axis: Axis) {
         let has_times = self.shown_figures().is_none_or(|figures| figures.has_times);
-        let axis = if has_times { axis } else { AxisKind::Events };
+        let axis = if has_times { axis } else { Axis::Events };
         if axis != self.axis {
             self.axis = axis;
             self.start_range = None;

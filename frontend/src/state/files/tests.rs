@@ -113,10 +113,10 @@ fn devices_go_round_and_drop_the_pin() {
 #[test]
 fn a_device_without_times_keeps_the_event_axis() {
     let figures = |device, has_times| Report::Figures(DeviceFigures { device, has_times, ..Default::default() });
-    let time = FileAction::ChooseAxis(AxisKind::Time);
+    let time = FileAction::ChooseAxis(Axis::Time);
     let files = after([add(1), hear(1, opened(&[5, 5])), hear(1, figures(0, true)), hear(1, figures(1, false)), time]);
-    assert_eq!(ready(&files).axis, AxisKind::Time);
-    assert_eq!(ready(&files.after(FileAction::ChooseDevice(1))).axis, AxisKind::Events);
+    assert_eq!(ready(&files).axis, Axis::Time);
+    assert_eq!(ready(&files.after(FileAction::ChooseDevice(1))).axis, Axis::Events);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn what_a_finding_shows_leaves_the_tab_alone() {
 fn view(device: i64) -> ViewState {
     let range = View { x: Span::new(1.0, 2.0), y: Span::new(0.0, 9.0) };
     let pin = PinKey { allocation: AllocationKey::Event(3), moment: 4 };
-    let (axis, tab, color) = (AxisKind::Time, PanelTab::File, ColorBy::Category);
+    let (axis, tab, color) = (Axis::Time, PanelTab::File, ColorBy::Category);
     let choices = Rc::default();
     ViewState { device, axis, range: Some(range), pin: Some(pin), tab, dock: None, color, choices, card: None }
 }
@@ -192,7 +192,7 @@ fn a_view_of_another_file_is_left_alone() {
 fn a_start_without_times_is_on_events_and_whole() {
     let figures = DeviceFigures { device: 1, has_times: false, ..Default::default() };
     let files = started(1).after(hear(1, Report::Figures(figures)));
-    assert_eq!((ready(&files).axis, ready(&files).start_range), (AxisKind::Events, None));
+    assert_eq!((ready(&files).axis, ready(&files).start_range), (Axis::Events, None));
 }
 
 #[test]

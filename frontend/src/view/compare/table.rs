@@ -1,13 +1,13 @@
 //! The table of what differs.
 
-use crate::worker::{ChangeData, DiffData, GroupData, MatchKind, category_at};
+use crate::worker::{ChangeData, DiffData, GroupData, Matched, category_at};
 use serde::{Deserialize, Serialize};
 use shared::base::format;
 use std::cmp::{Ordering, Reverse};
 
 /// What the table has a row for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum GroupBy {
+pub enum DiffBy {
     /// A stack.
     #[default]
     Stack,
@@ -17,7 +17,7 @@ pub enum GroupBy {
     Module,
 }
 
-impl GroupBy {
+impl DiffBy {
     /// All of them in their order.
     pub const ALL: [Self; 3] = [Self::Stack, Self::Category, Self::Module];
 
@@ -101,13 +101,13 @@ pub struct Entry {
 }
 
 /// The rows that differ.
-pub fn entries(diff: &DiffData, by: GroupBy) -> Vec<Entry> {
+pub fn entries(diff: &DiffData, by: DiffBy) -> Vec<Entry> {
     let groups =
         |groups: &[GroupData], unnamed: &'static str| groups.iter().filter_map(|of| group(of, unnamed)).collect();
     match by {
-        GroupBy::Stack => (0..diff.stacks.len()).map(|position| stack(diff, position)).collect(),
-        GroupBy::Category => groups(&diff.categories, ""),
-        GroupBy::Module => groups(&diff.modules, "no module known"),
+        DiffBy::Stack => (0..diff.stacks.len()).map(|position| stack(diff, position)).collect(),
+        DiffBy::Category => groups(&diff.categories, ""),
+        DiffBy::Module => groups(&diff.modules, "no module known"),
     }
 }
 
@@ -119,11 +119,11 @@ fn stack(diff: &DiffData, position: usize) -> Entry {
         place: row.place.clone(),
         category: category_at(row.category).plural(),
         note: match row.matched {
-            MatchKind::Same => "",
-            MatchKind::MovedLines => "lines moved",
-            MatchKind::Place => "other calls",
-            MatchKind::OnlyOther => "only there",
-            MatchKind::OnlyThis => "only here",
+            Matched::Same => "",
+            Matched::MovedLines => "lines moved",
+            Matched::Place => "other calls",
+            Matched::OnlyBefore => "only there",
+            Matched::OnlyAfter => "only here",
         },
         change: row.change,
         stack: Some(position),
@@ -247,9 +247,9 @@ mod tests {
         DiffData {
             total: change(150, 160),
             stacks: vec![
-                row("forward", MatchKind::Same, 0, 60),
-                row("Loss", MatchKind::OnlyOther, 50, 0),
-                row("cat", MatchKind::MovedLines, 100, 100),
+                row("forward", Matched::Same, 0, 60),
+                row("Loss", Matched::OnlyBefore, 50, 0),
+                row("cat", Matched::MovedLines, 100, 100),
             ],
             categories: vec![group("activations", 50, 110), group("gradients", 100, 50)],
             modules: vec![GroupData { change: change(150, 160), ..GroupData::default() }, GroupData::default()],
@@ -261,7 +261,7 @@ mod tests {
 
     #[track_caller]
     fn check(filter: &str, sort: Sort, expected: &[&str]) {
-        let entries = entries(&diff(), GroupBy::Stack);
+        let entries = entries(&diff(), DiffBy::Stack);
         let titles: Vec<&str> =
             shown(&entries, filter, sort).into_iter().map(|position| entries[position].title.as_str()).collect();
         assert_eq!(titles, expected);
@@ -292,8 +292,8 @@ mod tests {
     #[test]
     fn groups_that_are_alike_are_left_out() {
         let titles = |by| entries(&diff(), by).into_iter().map(|entry| entry.title).collect::<Vec<_>>();
-        assert_eq!(titles(GroupBy::Category), ["activations", "gradients"]);
-        assert_eq!(titles(GroupBy::Module), ["no module known"]);
+        assert_eq!(titles(DiffBy::Category), ["activations", "gradients"]);
+        assert_eq!(titles(DiffBy::Module), ["no module known"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ pub use sites::{SiteColumn, SiteLine, SiteOrder, lines, mark, marked, shown};
 use super::stack::short_place;
 use crate::draw::flame_rows::{FlameBox, FlameKind, FlameLabel, FlameRows};
 use crate::draw::span::Span;
-use crate::worker::{FlameBoxData, FlameBoxKind, FlameBoxes, FlameTally, NameMark, SiteText, WeightKind};
+use crate::worker::{FlameBoxData, FlameBoxKind, FlameBoxes, FlameTally, NameMark, SiteText, Weight};
 use shared::base::format;
 use shared::draw::flame;
 use shared::report::Frame;
@@ -36,7 +36,7 @@ impl BoxText {
 }
 
 /// The boxes as they are drawn.
-pub fn rows(data: &FlameBoxes, weight: WeightKind) -> FlameRows {
+pub fn rows(data: &FlameBoxes, weight: Weight) -> FlameRows {
     let mut labels: Vec<FlameLabel> = data.sites.iter().map(label).collect();
     let boxes = data.boxes.iter().map(|found| {
         let label = match found.kind {
@@ -54,7 +54,7 @@ pub fn rows(data: &FlameBoxes, weight: WeightKind) -> FlameRows {
 }
 
 /// A box in words; `None` if there is no such one.
-pub fn box_text(data: &FlameBoxes, index: u32, weight: WeightKind) -> Option<BoxText> {
+pub fn box_text(data: &FlameBoxes, index: u32, weight: Weight) -> Option<BoxText> {
     let (found, all) = (data.boxes.get(index as usize)?, data.boxes.first()?.total.weight);
     let share = |part: u64| format!("{} ({})", weight_text(part, weight), format::percent(part, all));
     let (name, place) = match found.kind {
@@ -84,7 +84,7 @@ pub fn site_of(data: &FlameBoxes, index: u32) -> Option<NameMark> {
 }
 
 /// What a search finds, in words.
-pub fn found_text(found: FlameTally, all: FlameTally, weight: WeightKind) -> String {
+pub fn found_text(found: FlameTally, all: FlameTally, weight: Weight) -> String {
     match found.count {
         0 => "Not found".to_owned(),
         _ => format!("{} found, {}", weight_text(found.weight, weight), format::percent(found.weight, all.weight)),
@@ -92,12 +92,12 @@ pub fn found_text(found: FlameTally, all: FlameTally, weight: WeightKind) -> Str
 }
 
 /// A sum of weights with its unit.
-pub fn weight_text(value: u64, weight: WeightKind) -> String {
+pub fn weight_text(value: u64, weight: Weight) -> String {
     match weight {
-        WeightKind::Bytes => format::bytes(value),
-        WeightKind::ByteEvents => format!("{} × events", format::bytes(value)),
-        WeightKind::ByteTime => format!("{} × s", format::bytes(value / 1000)),
-        WeightKind::Count => format::counted(value, "allocation"),
+        Weight::Bytes => format::bytes(value),
+        Weight::ByteEvents => format!("{} × events", format::bytes(value)),
+        Weight::ByteTime => format!("{} × s", format::bytes(value / 1000)),
+        Weight::Count => format::counted(value, "allocation"),
     }
 }
 
@@ -121,7 +121,7 @@ fn label(site: &SiteText) -> FlameLabel {
     FlameLabel { name, place, kind, is_match: *is_match }
 }
 
-fn label_of_no_site(found: &FlameBoxData, weight: WeightKind) -> FlameLabel {
+fn label_of_no_site(found: &FlameBoxData, weight: Weight) -> FlameLabel {
     let (name, place, kind) = match found.kind {
         FlameBoxKind::Merged(count) => (merged(count), String::new(), FlameKind::Merged),
         _ => ("All".to_owned(), weight_text(found.total.weight, weight), FlameKind::All),
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn boxes_are_named_by_their_sites() {
-        let rows = rows(&data(), WeightKind::Bytes);
+        let rows = rows(&data(), Weight::Bytes);
         let label = |index| rows.label(index).expect("it is there");
         assert_eq!((label(0).name.as_str(), label(0).place.as_str()), ("All", "4.00 KiB"));
         assert_eq!((label(1).name.as_str(), label(1).place.as_str()), ("forward", "model.py:12"));
@@ -177,13 +177,13 @@ mod tests {
 
     #[test]
     fn a_box_says_what_it_holds_itself() {
-        let text = |index| box_text(&data(), index, WeightKind::Bytes).expect("it is there");
+        let text = |index| box_text(&data(), index, Weight::Bytes).expect("it is there");
         let forward = text(1);
         assert_eq!((forward.name.as_str(), forward.place.as_str()), ("forward", "app/model.py:12"));
         assert_eq!((forward.total.as_str(), forward.own.as_str()), ("3.00 KiB (75 %)", "itself 1.00 KiB (25 %)"));
         assert_eq!(text(2).own, "", "all of it is its own");
         assert_eq!(text(3).spoken(), "2 small parts, 512 B (12 %), 2 allocations");
-        assert_eq!(box_text(&data(), 9, WeightKind::Bytes), None);
+        assert_eq!(box_text(&data(), 9, Weight::Bytes), None);
         let FlameBoxKind::Site(site) = data().boxes[1].kind else { panic!("a site") };
         assert_eq!((site_of(&data(), 1), site_of(&data(), 3)), (Some(mark(&data().sites[site as usize])), None));
     }
@@ -191,10 +191,10 @@ mod tests {
     #[test]
     fn weights_have_their_unit() {
         let tally = |weight, count| FlameTally { weight, count };
-        assert_eq!(weight_text(2048, WeightKind::ByteEvents), "2.00 KiB × events");
-        assert_eq!(weight_text(2_048_000, WeightKind::ByteTime), "2.00 KiB × s");
-        assert_eq!(weight_text(1, WeightKind::Count), "1 allocation");
-        assert_eq!(found_text(tally(1024, 1), tally(4096, 3), WeightKind::Bytes), "1.00 KiB found, 25 %");
-        assert_eq!(found_text(tally(0, 0), tally(4096, 3), WeightKind::Bytes), "Not found");
+        assert_eq!(weight_text(2048, Weight::ByteEvents), "2.00 KiB × events");
+        assert_eq!(weight_text(2_048_000, Weight::ByteTime), "2.00 KiB × s");
+        assert_eq!(weight_text(1, Weight::Count), "1 allocation");
+        assert_eq!(found_text(tally(1024, 1), tally(4096, 3), Weight::Bytes), "1.00 KiB found, 25 %");
+        assert_eq!(found_text(tally(0, 0), tally(4096, 3), Weight::Bytes), "Not found");
     }
 }

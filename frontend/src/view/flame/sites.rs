@@ -1,7 +1,7 @@
 //! The table of all sites: sorted, filtered, and as much of it as is in view.
 
 use super::{site_name, site_place, weight_text};
-use crate::worker::{FlameSites, NameMark, SiteKey, SiteRow, SiteText, WeightKind};
+use crate::worker::{FlameSites, NameMark, SiteKey, SiteRow, SiteText, Weight};
 use serde::{Deserialize, Serialize};
 use shared::base::format;
 use std::cmp::Ordering;
@@ -84,7 +84,7 @@ pub fn shown(sites: &FlameSites, order: SiteOrder, text: &str) -> Vec<usize> {
 }
 
 /// Some rows in words.
-pub fn lines(sites: &FlameSites, rows: &[usize], range: Range<usize>, weight: WeightKind) -> Vec<SiteLine> {
+pub fn lines(sites: &FlameSites, rows: &[usize], range: Range<usize>, weight: Weight) -> Vec<SiteLine> {
     let all = sites.total.weight.max(1) as f64;
     let line = |&row: &usize| {
         let SiteRow { site, total, own } = &sites.rows[row];
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn lines_are_of_what_is_in_view() {
-        let lines = lines(&sites(), &[0, 1, 2], 1..9, WeightKind::Bytes);
+        let lines = lines(&sites(), &[0, 1, 2], 1..9, Weight::Bytes);
         assert_eq!(lines.len(), 2);
         assert_eq!((lines[0].name.as_str(), lines[0].own.as_str(), lines[0].count.as_str()), ("Step", "30 B", "8"));
         assert!((lines[0].share - 66.666).abs() < 0.01);

@@ -5,10 +5,10 @@ mod sheet;
 
 use self::order::Order;
 pub(super) use self::sheet::{Whole, pool, stream};
-use super::selection::{Selected, facts, group_by, group_key_data, population, scope};
+use super::selection::{Selected, facts, group_key_data, population, scope};
 use super::{Ready, found_hit};
 use crate::worker::{
-    AllocationRow, AllocationsAnswer, AllocationsQuestion, Column, Found, GroupKeyData, GroupKind, GroupMark, GroupRow,
+    AllocationRow, AllocationsAnswer, AllocationsQuestion, Column, Found, GroupBy, GroupKeyData, GroupMark, GroupRow,
     NameMark, ScopeData, SelectionData, Sort, TablePage, TableRequest, TableRows, Walk, WalkRequest,
 };
 use shared::analysis::{AllocationId, Group, Groups, Label, Scope, group, label, stack_callers, stack_title};
@@ -22,7 +22,7 @@ pub(super) type Cache = RefCell<Option<Table>>;
 #[derive(Debug)]
 pub(super) struct Table {
     selection: SelectionData,
-    by: Option<GroupKind>,
+    by: Option<GroupBy>,
     sort: Sort,
     /// The selection, in the order of births.
     ids: Vec<AllocationId>,
@@ -83,8 +83,8 @@ impl Table {
         let (rows, most_bytes) = match request.by {
             None => (rows(ready, &selected.ids, request.sort), sizes().max()),
             Some(kind) => {
-                let population = population(ready, kind == GroupKind::Category);
-                let mut groups = group(&population, &selected.ids, &selected.weigher(), group_by(kind));
+                let population = population(ready, kind == GroupBy::Category);
+                let mut groups = group(&population, &selected.ids, &selected.weigher(), kind);
                 sort_groups(ready.trace, &mut groups, request.sort);
                 let most_bytes = groups.rows.iter().map(|group| group.totals.bytes).max();
                 (Rows::Groups(groups), most_bytes)
@@ -179,8 +179,8 @@ fn group_row(trace: &Trace, groups: &Groups, group: &Group) -> GroupRow {
 fn marked(ready: Ready<'_>, GroupMark { by, mark }: GroupMark) -> Result<Option<(GroupKeyData, String)>, String> {
     let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Default::default() };
     let selected = Selected::new(ready, &SelectionData { scope, ..SelectionData::default() })?;
-    let population = population(ready, by == GroupKind::Category);
-    let groups = group(&population, &selected.ids, &selected.weigher(), group_by(by));
+    let population = population(ready, by == GroupBy::Category);
+    let groups = group(&population, &selected.ids, &selected.weigher(), by);
     let found = groups.rows.iter().map(|row| group_row(ready.trace, &groups, row)).find(|row| row.mark() == mark);
     Ok(found.map(|row| (row.key, row.title)))
 }

@@ -1,6 +1,6 @@
 //! What the live bytes of a moment are for.
 
-use super::{Ready, parts};
+use super::Ready;
 use crate::worker::CategoryBytes;
 use shared::analysis::{Category, categories, live_by_given_category};
 use std::collections::HashSet;
@@ -29,6 +29,6 @@ pub(super) fn bytes_at(ready: Ready<'_>, moment: u32) -> CategoryBytes {
         moment,
         initial_bytes: live.iter().map(|row| row.initial_bytes).sum(),
         rows: all.map(|(place, category)| (place, of_trace(category))).collect(),
-        basis: parts::basis(ready.studied().phases.basis()),
+        basis: ready.studied().phases.basis(),
     }
 }

@@ -78,7 +78,7 @@ fn stack_row(ready: Ready<'_>, (before, after): (&Profile, &Profile), row: &Diff
         title: title.map_or_else(|| "No stack recorded".to_owned(), stack::frame_title),
         callee,
         place,
-        matched: row.matched.into(),
+        matched: row.matched,
         category: row.category as u8,
         change: (&row.change).into(),
         largest: row.after.map(|stack| key(ready, stack.largest)),
@@ -114,7 +114,7 @@ fn curve(ready: Ready<'_>, (start, end): (u32, u32), columns: u32) -> CurveData 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::{Answer, Engine, MatchKind, Question};
+    use crate::worker::{Answer, Engine, Matched, Question};
     use shared::trace::text;
 
     /// Two steps, the second of which keeps a loss, and weights from before the trace.
@@ -172,7 +172,7 @@ mod tests {
             diff.stacks.iter().map(|row| (row.title.as_str(), row.place.as_str(), row.change.delta_bytes())).collect();
         assert_eq!(rows, [("forward", "model.py:1", 60), ("append", "train.py:1", 3)]);
         assert_eq!(diff.stacks[0].largest, Some(AllocationKey::Event(3)));
-        assert_eq!(diff.stacks[0].matched, MatchKind::Same);
+        assert_eq!(diff.stacks[0].matched, Matched::Same);
         assert_eq!((diff.equal_stacks, diff.equal_bytes), (1, 7));
     }
 
@@ -190,7 +190,7 @@ mod tests {
         let peak = profile_of(&mut engine, CompareSide::Peak);
         let diff = diff_of(&mut engine, CompareSide::Start, peak.clone());
         let gone = &diff.stacks[0];
-        assert_eq!((gone.matched, gone.largest, gone.change.delta_bytes()), (MatchKind::OnlyOther, None, -160));
+        assert_eq!((gone.matched, gone.largest, gone.change.delta_bytes()), (Matched::OnlyBefore, None, -160));
         let row = &peak.rows[gone.other_row.expect("it is there") as usize];
         assert_eq!((row.bytes, row.key), (160, AllocationKey::Event(3)));
     }

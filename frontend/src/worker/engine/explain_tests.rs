@@ -1,7 +1,7 @@
 //! What the engine explains of small trainings: findings, steps and phases, categories.
 
 use super::*;
-use crate::worker::{Marks, Part, Parts, PhaseName, PhasesBasis, StepsBasis};
+use crate::worker::{Marks, PartSpan, Parts, Phase, PhaseBasis, StepSource};
 use shared::analysis::GrowthClass;
 use shared::base::Severity;
 use shared::report::Diagnosis;
@@ -134,7 +134,7 @@ fn a_file_without_devices_says_that_too_little_was_recorded() {
 #[test]
 fn steps_are_found_where_weights_are_updated() {
     let (parts, _) = told(&training(false, false));
-    assert_eq!((parts.len(), parts[0].steps_basis, parts[0].steps.len()), (1, StepsBasis::Optimizer, 5));
+    assert_eq!((parts.len(), parts[0].steps_basis, parts[0].steps.len()), (1, StepSource::Optimizer, 5));
     let events_of_a_step: usize =
         step_lines(0, false).iter().map(|line| 1 + usize::from(line.starts_with("free"))).sum();
     for pair in parts[0].steps.windows(2) {
@@ -147,12 +147,12 @@ fn steps_are_found_where_weights_are_updated() {
 #[test]
 fn phases_cover_a_step_in_turn() {
     let (parts, _) = told(&training(true, false));
-    assert_eq!((parts[0].steps_basis, parts[0].phases_basis), (StepsBasis::Annotations, PhasesBasis::Functions));
-    let Part { start_moment, end_moment, .. } = parts[0].steps[2];
+    assert_eq!((parts[0].steps_basis, parts[0].phases_basis), (StepSource::Annotations, PhaseBasis::Functions));
+    let PartSpan { start_moment, end_moment, .. } = parts[0].steps[2];
     let inside =
         parts[0].phases.iter().filter(|(_, part)| part.start_moment >= start_moment && part.end_moment <= end_moment);
     let names: Vec<_> = inside.map(|(name, _)| *name).collect();
-    use PhaseName::{Backward, Data, Forward, Optimizer};
+    use Phase::{Backward, Data, Forward, Optimizer};
     assert_eq!(names, [Data, Forward, Backward, Optimizer]);
 }
 
@@ -206,7 +206,7 @@ fn a_picture_is_in_the_colours_that_were_asked_for() {
     let mut engine = engine(&source);
     let colors = |engine: &mut Engine, color| {
         let y1 = (128 << 20) as f64;
-        let (axis, x1) = (AxisKind::Events, 200.0);
+        let (axis, x1) = (Axis::Events, 200.0);
         let view = View { axis, x0: 0.0, x1, y0: 0.0, y1, width_px: 400, height_px: 600, pixel_ratio: 1.0, color };
         let Answer::Picture(data) = engine.answer(&Question::Picture { device: 0, view }) else {
             panic!("a picture is answered with a picture")

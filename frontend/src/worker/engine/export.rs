@@ -1,6 +1,5 @@
 //! The file in another form.
 
-use super::axis_of;
 use crate::worker::{CopyOptions, ExportForm, ExportOrder};
 use shared::analysis::Timeline;
 use shared::draw::span::Span;
@@ -71,7 +70,7 @@ fn picture(order: &ExportOrder, file: &str, trace: &Trace, (device, timeline): (
     let of = if device.index < 0 { "pinned host memory".to_owned() } else { format!("GPU {}", device.index) };
     let options = PictureOptions {
         title: format!("{file} · {of}"),
-        axis: axis_of(order.axis),
+        axis: order.axis,
         x: order.range.map(|(start, end)| Span::new(start, end)),
         ..PictureOptions::default()
     };

@@ -30,7 +30,7 @@ use super::categories_data::ColorBy;
 use super::copy::CopyOptions;
 use super::export_data::ExportOrder;
 use super::picture_data::PictureData;
-use super::protocol::{AllocationKey, Answer, AxisKind, Hit, HitAllocation, Question, Report, View};
+use super::protocol::{AllocationKey, Answer, Hit, HitAllocation, Question, Report, View};
 use super::sheet_data::SheetOrder;
 use super::summary::{FileSummary, Notice};
 use super::what_if_data::WhatIfSetup;
@@ -79,7 +79,7 @@ struct Kept {
 enum Untold {
     Device(u32),
     /// Not told but done: what makes pictures of wide views cheap.
-    Pictures(u32, AxisKind),
+    Pictures(u32, Axis),
     Notices,
     Parts(u32),
     Findings,
@@ -111,7 +111,7 @@ impl Engine {
         untold.extend(in_turn(gpus).map(Untold::Parts));
         untold.push(Untold::Notices);
         // Pictures of the device that is shown are prepared before anything else is studied.
-        untold.extend([AxisKind::Time, AxisKind::Events].map(|axis| Untold::Pictures(first, axis)));
+        untold.extend([Axis::Time, Axis::Events].map(|axis| Untold::Pictures(first, axis)));
         untold.extend(in_turn(count as u32).map(Untold::Device));
         Self {
             trace,
@@ -154,7 +154,7 @@ impl Engine {
             return false;
         };
         if let Some(ready) = self.ready(device) {
-            ready.timeline.prepare(ready.device, axis_of(axis));
+            ready.timeline.prepare(ready.device, axis);
         }
         true
     }
@@ -366,16 +366,9 @@ fn device_of(question: &Question) -> Option<u32> {
     })
 }
 
-fn axis_of(axis: AxisKind) -> Axis {
-    match axis {
-        AxisKind::Events => Axis::Events,
-        AxisKind::Time => Axis::Time,
-    }
-}
-
 fn request_of(view: View) -> PictureRequest {
     let View { axis, x0, x1, y0, y1, width_px, height_px, .. } = view;
-    PictureRequest { axis: axis_of(axis), x0, x1, y0, y1, width_px, height_px }
+    PictureRequest { axis, x0, x1, y0, y1, width_px, height_px }
 }
 
 fn picture(ready: Ready<'_>, view: View) -> PictureData {
@@ -387,8 +380,8 @@ fn picture(ready: Ready<'_>, view: View) -> PictureData {
 }
 
 /// The curves alone: one row of pixels has next to no bands.
-fn outline(ready: Ready<'_>, axis: AxisKind, columns: u32) -> PictureData {
-    let x1 = ready.timeline.x_end(axis_of(axis));
+fn outline(ready: Ready<'_>, axis: Axis, columns: u32) -> PictureData {
+    let x1 = ready.timeline.x_end(axis);
     let y1 = ready.timeline.live_peak().1.max(ready.timeline.reserved_peak().1).max(1) as f64;
     let (width_px, color) = (columns, ColorBy::Stack);
     let view = View { axis, x0: 0.0, x1, y0: 0.0, y1, width_px, height_px: 1, pixel_ratio: 1.0, color };
@@ -396,9 +389,9 @@ fn outline(ready: Ready<'_>, axis: AxisKind, columns: u32) -> PictureData {
 }
 
 /// A picture shows the highest of the moments that share a pixel, and a hit is of that one.
-fn hit(ready: Ready<'_>, axis: AxisKind, (x, units_per_px): (f64, f64), bytes: f64) -> Hit {
+fn hit(ready: Ready<'_>, axis: Axis, (x, units_per_px): (f64, f64), bytes: f64) -> Hit {
     let Ready { timeline, device, .. } = ready;
-    let moment = timeline.moment_shown_at(device, axis_of(axis), x, units_per_px);
+    let moment = timeline.moment_shown_at(device, axis, x, units_per_px);
     let found = if bytes < 0.0 { None } else { timeline.hit(moment, bytes as u64) };
     Hit {
         moment,
@@ -445,8 +438,8 @@ fn below_bytes(ready: Ready<'_>, id: AllocationId, moment: u32) -> u64 {
     below.map(|(_, size_bytes)| size_bytes).sum()
 }
 
-fn place(ready: Ready<'_>, axis: AxisKind, moment: u32) -> f64 {
-    let x = |moment| ready.timeline.x_of_moment(ready.device, axis_of(axis), moment);
+fn place(ready: Ready<'_>, axis: Axis, moment: u32) -> f64 {
+    let x = |moment| ready.timeline.x_of_moment(ready.device, axis, moment);
     f64::midpoint(x(moment), x(moment.saturating_add(1)))
 }
 

@@ -1,8 +1,8 @@
 //! Steps and phases of a device, for the timeline's bands.
 
 use super::Ready;
-use crate::worker::{Part, Parts, PhaseName, PhasesBasis, StepsBasis};
-use shared::analysis::{Axis, Phase, PhaseBasis, StepSource};
+use crate::worker::{PartSpan, Parts};
+use shared::analysis::{Axis, Phase};
 
 /// The steps and phases of a device at this position.
 pub(super) fn parts(device: u32, ready: Ready<'_>) -> Parts {
@@ -10,23 +10,10 @@ pub(super) fn parts(device: u32, ready: Ready<'_>) -> Parts {
     let steps = studied.steps.as_ref();
     Parts {
         device,
-        steps_basis: match steps.map(|steps| steps.source) {
-            Some(StepSource::Annotations) | None => StepsBasis::Annotations,
-            Some(StepSource::Optimizer) => StepsBasis::Optimizer,
-            Some(StepSource::Period) => StepsBasis::Repetition,
-        },
+        steps_basis: steps.map(|steps| steps.source).unwrap_or_default(),
         steps: steps.iter().flat_map(|steps| &steps.steps).map(|step| part(ready, step.start, step.end)).collect(),
-        phases_basis: basis(studied.phases.basis()),
+        phases_basis: studied.phases.basis(),
         phases: if are_phases_annotated(ready) { Vec::new() } else { phases(ready, studied.phases.runs()) },
-    }
-}
-
-/// What phases were told by, as it travels.
-pub(super) fn basis(basis: PhaseBasis) -> PhasesBasis {
-    match basis {
-        PhaseBasis::Functions => PhasesBasis::Functions,
-        PhaseBasis::Operations => PhasesBasis::Operations,
-        PhaseBasis::Curve => PhasesBasis::Curve,
     }
 }
 
@@ -39,32 +26,19 @@ pub(super) fn are_phases_annotated(ready: Ready<'_>) -> bool {
     is_named(["forward", "fwd"]) && is_named(["backward", "bwd"])
 }
 
-fn phases(ready: Ready<'_>, runs: &[(u32, Phase)]) -> Vec<(PhaseName, Part)> {
+fn phases(ready: Ready<'_>, runs: &[(u32, Phase)]) -> Vec<(Phase, PartSpan)> {
     let starts = std::iter::once(0).chain(runs.iter().map(|&(end, _)| end));
-    let known = starts.zip(runs).filter_map(|(start, &(end, phase))| Some((name(phase)?, start, end)));
-    known.filter(|&(_, start, end)| start < end).map(|(name, start, end)| (name, part(ready, start, end))).collect()
-}
-
-fn name(phase: Phase) -> Option<PhaseName> {
-    Some(match phase {
-        Phase::Setup => PhaseName::Setup,
-        Phase::Data => PhaseName::Data,
-        Phase::Forward => PhaseName::Forward,
-        Phase::Backward => PhaseName::Backward,
-        Phase::Recompute => PhaseName::Recompute,
-        Phase::Optimizer => PhaseName::Optimizer,
-        Phase::Evaluation => PhaseName::Evaluation,
-        Phase::Collective => PhaseName::Collective,
-        Phase::Unknown => return None,
-    })
+    let runs = starts.zip(runs).map(|(start, &(end, phase))| (phase, start, end));
+    let known = runs.filter(|&(phase, start, end)| phase != Phase::Unknown && start < end);
+    known.map(|(phase, start, end)| (phase, part(ready, start, end))).collect()
 }
 
 /// The events after `start` up to the moment `end`: the first of them begins the moment after `start`.
-fn part(ready: Ready<'_>, start: u32, end: u32) -> Part {
+fn part(ready: Ready<'_>, start: u32, end: u32) -> PartSpan {
     let Ready { device, timeline, .. } = ready;
     let begin_us = |moment: u32| match timeline.has_times() {
         true => timeline.x_of_moment(device, Axis::Time, moment.saturating_add(1)) as u64,
         false => 0,
     };
-    Part { start_moment: start, end_moment: end, start_us: begin_us(start), end_us: begin_us(end) }
+    PartSpan { start_moment: start, end_moment: end, start_us: begin_us(start), end_us: begin_us(end) }
 }

@@ -1,13 +1,11 @@
 //! The segments of a moment, with their blocks.
 
 use super::Ready;
-use crate::worker::{
-    AllocationKey, BlockKind, BlockRow, HeldRow, Instant, Look, ReservedParts, SegmentRow, SegmentsData,
-};
+use crate::worker::{AllocationKey, BlockRow, HeldRow, Instant, Look, SegmentRow, SegmentsData};
 use shared::analysis::{
     AllocationId, Fragmentation, Held, MapBlock, MapSegment, SegmentHistory, SegmentMap, held_segments, stack_title,
 };
-use shared::trace::{BlockState, PoolId, SegmentType, StackId};
+use shared::trace::{PoolId, SegmentType, StackId};
 use std::collections::HashMap;
 
 /// How many of the segments that little keeps are listed.
@@ -35,40 +33,12 @@ pub(super) fn segments(ready: Ready<'_>, instant: Instant) -> SegmentsData {
         moment,
         previous: history.change_before(moment),
         next: history.change_after(moment),
-        parts: parts(&Fragmentation::of(&map)),
+        parts: Fragmentation::of(&map),
         segments: map.segments.iter().map(segment_row).collect(),
         blocks: map.blocks.iter().map(|block| looks.row(ready, block)).collect(),
         looks: looks.all,
         other_held: held.len().saturating_sub(MOST_HELD) as u64,
         held: held.iter().take(MOST_HELD).map(|held| held_row(&map, held)).collect(),
-    }
-}
-
-fn parts(parts: &Fragmentation) -> ReservedParts {
-    let Fragmentation {
-        reserved_bytes,
-        live_bytes,
-        pending_bytes,
-        rounding_bytes,
-        unsplit_bytes,
-        free_in_used_bytes,
-        free_segment_bytes,
-        private_free_bytes,
-        releasable_bytes,
-        largest_free_bytes,
-        ..
-    } = *parts;
-    ReservedParts {
-        reserved_bytes,
-        live_bytes,
-        pending_bytes,
-        rounding_bytes,
-        unsplit_bytes,
-        free_in_used_bytes,
-        free_segment_bytes,
-        private_free_bytes,
-        releasable_bytes,
-        largest_free_bytes,
     }
 }
 
@@ -102,15 +72,10 @@ struct Looks {
 
 impl Looks {
     fn row(&mut self, ready: Ready<'_>, block: &MapBlock) -> BlockRow {
-        let kind = match block.state {
-            BlockState::Allocated => BlockKind::Used,
-            BlockState::PendingFree => BlockKind::Pending,
-            BlockState::Inactive => BlockKind::Free,
-        };
         BlockRow {
             size_bytes: block.size_bytes,
             requested_bytes: block.requested_bytes,
-            kind,
+            kind: block.state,
             look: block.allocation.map_or(0, |id| self.position(ready, id)),
             owner: block.allocation.map(|id| key(ready, id)),
         }
@@ -139,6 +104,7 @@ mod tests {
     use super::super::Engine;
     use super::*;
     use crate::worker::{Answer, Question};
+    use shared::trace::BlockState;
     use shared::trace::text;
 
     const TRACE: &str = "
@@ -181,10 +147,10 @@ mod tests {
         assert_eq!(
             rows,
             [
-                (BlockKind::Pending, 2 << 20, event(1)),
-                (BlockKind::Used, 3 << 20, event(2)),
-                (BlockKind::Used, (1 << 20) + 512, event(5)),
-                (BlockKind::Free, free, None),
+                (BlockState::PendingFree, 2 << 20, event(1)),
+                (BlockState::Allocated, 3 << 20, event(2)),
+                (BlockState::Allocated, (1 << 20) + 512, event(5)),
+                (BlockState::Inactive, free, None),
             ]
         );
         assert_eq!(data.parts.reserved_bytes, 20 << 20);

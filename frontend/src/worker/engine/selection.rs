@@ -1,11 +1,9 @@
 //! Selections, from what travels to allocations.
 
-use super::{Ready, axis_of};
-use crate::worker::{
-    FilterData, GroupKeyData, GroupKind, PartKind, ScopeData, SelectionData, SelectionFacts, WeightKind,
-};
+use super::Ready;
+use crate::worker::{FilterData, GroupKeyData, ScopeData, SelectionData, SelectionFacts};
 use shared::analysis::{
-    AllocationId, Category, Filter, GroupBy, GroupKey, Part, Population, Scope, TextFilter, Weigher, Weight, select,
+    AllocationId, Category, Filter, GroupBy, GroupKey, Population, Scope, TextFilter, Weigher, Weight, select,
     streams_and_pools,
 };
 use shared::base::StringId;
@@ -26,7 +24,7 @@ impl<'a> Selected<'a> {
         let filter = filter(&data.filter)?;
         let population = population(ready, filter.needs_categories());
         let ids = select(&population, &scope, &filter);
-        Ok(Self { population, scope, ids, weight: weight(data.weight) })
+        Ok(Self { population, scope, ids, weight: data.weight })
     }
 
     /// What weighs its allocations.
@@ -46,31 +44,11 @@ pub(super) fn scope(ready: Ready<'_>, data: ScopeData) -> Scope {
     let Ready { timeline, device, .. } = ready;
     match data {
         ScopeData::At(moment) => Scope::At(moment.min(timeline.events())),
-        ScopeData::Within { axis, x0, x1, part: kind } => {
-            let moment = |x| timeline.moment_at_x(device, axis_of(axis), x);
+        ScopeData::Within { axis, x0, x1, part } => {
+            let moment = |x| timeline.moment_at_x(device, axis, x);
             // A moment that is in view by a pixel is in view.
-            Scope::Within { moments: moment(x0)..moment(x1) + 1, part: part(kind) }
+            Scope::Within { moments: moment(x0)..moment(x1) + 1, part }
         }
-    }
-}
-
-fn part(kind: PartKind) -> Part {
-    match kind {
-        PartKind::Any => Part::Any,
-        PartKind::Born => Part::Born,
-        PartKind::Died => Part::Died,
-        PartKind::Survived => Part::Survived,
-        PartKind::BornAndDied => Part::BornAndDied,
-        PartKind::BornAndKept => Part::BornAndKept,
-    }
-}
-
-fn weight(kind: WeightKind) -> Weight {
-    match kind {
-        WeightKind::Bytes => Weight::Bytes,
-        WeightKind::ByteEvents => Weight::ByteEvents,
-        WeightKind::ByteTime => Weight::ByteTime,
-        WeightKind::Count => Weight::Count,
     }
 }
 
@@ -92,46 +70,33 @@ fn filter(data: &FilterData) -> Result<Filter, String> {
     })
 }
 
-pub(super) fn group_by(kind: GroupKind) -> GroupBy {
-    match kind {
-        GroupKind::Stack => GroupBy::Stack,
-        GroupKind::Frame => GroupBy::Frame,
-        GroupKind::Function => GroupBy::Function,
-        GroupKind::Module => GroupBy::Module,
-        GroupKind::Category => GroupBy::Category,
-        GroupKind::Stream => GroupBy::Stream,
-        GroupKind::Pool => GroupBy::Pool,
-        GroupKind::Size => GroupBy::SizeClass,
-    }
-}
-
 /// The key of a group, `None` for numbers that the worker never sent.
 fn group_key(data: GroupKeyData) -> Option<GroupKey> {
     let index = data.value.and_then(|(index, _)| usize::try_from(index).ok());
     let small = index.filter(|&index| u32::try_from(index).is_ok());
     Some(match data.by {
-        GroupKind::Stack => GroupKey::Stack(StackId::from_index(small?)),
-        GroupKind::Frame => GroupKey::Frame(small.map(FrameId::from_index)),
-        GroupKind::Function => GroupKey::Function(small.map(FrameId::from_index)),
-        GroupKind::Module => GroupKey::Module(StringId::from_index(small?)),
-        GroupKind::Category => GroupKey::Category(*Category::ALL.get(small?)?),
-        GroupKind::Stream => GroupKey::Stream(data.value.map(|(stream, _)| stream)),
-        GroupKind::Pool => GroupKey::Pool(data.value.map(|(capture, handle)| PoolId(capture, handle))),
-        GroupKind::Size => GroupKey::SizeClass(u32::try_from(small?).ok()?),
+        GroupBy::Stack => GroupKey::Stack(StackId::from_index(small?)),
+        GroupBy::Frame => GroupKey::Frame(small.map(FrameId::from_index)),
+        GroupBy::Function => GroupKey::Function(small.map(FrameId::from_index)),
+        GroupBy::Module => GroupKey::Module(StringId::from_index(small?)),
+        GroupBy::Category => GroupKey::Category(*Category::ALL.get(small?)?),
+        GroupBy::Stream => GroupKey::Stream(data.value.map(|(stream, _)| stream)),
+        GroupBy::Pool => GroupKey::Pool(data.value.map(|(capture, handle)| PoolId(capture, handle))),
+        GroupBy::SizeClass => GroupKey::SizeClass(u32::try_from(small?).ok()?),
     })
 }
 
 pub(super) fn group_key_data(key: GroupKey) -> GroupKeyData {
     let one = |index: usize| Some((index as u64, 0));
     let (by, value) = match key {
-        GroupKey::Stack(stack) => (GroupKind::Stack, one(stack.index())),
-        GroupKey::Frame(frame) => (GroupKind::Frame, frame.and_then(|frame| one(frame.index()))),
-        GroupKey::Function(frame) => (GroupKind::Function, frame.and_then(|frame| one(frame.index()))),
-        GroupKey::Module(module) => (GroupKind::Module, one(module.index())),
-        GroupKey::Category(category) => (GroupKind::Category, one(category as usize)),
-        GroupKey::Stream(stream) => (GroupKind::Stream, stream.map(|stream| (stream, 0))),
-        GroupKey::Pool(pool) => (GroupKind::Pool, pool.map(|PoolId(capture, handle)| (capture, handle))),
-        GroupKey::SizeClass(power) => (GroupKind::Size, Some((u64::from(power), 0))),
+        GroupKey::Stack(stack) => (GroupBy::Stack, one(stack.index())),
+        GroupKey::Frame(frame) => (GroupBy::Frame, frame.and_then(|frame| one(frame.index()))),
+        GroupKey::Function(frame) => (GroupBy::Function, frame.and_then(|frame| one(frame.index()))),
+        GroupKey::Module(module) => (GroupBy::Module, one(module.index())),
+        GroupKey::Category(category) => (GroupBy::Category, one(category as usize)),
+        GroupKey::Stream(stream) => (GroupBy::Stream, stream.map(|stream| (stream, 0))),
+        GroupKey::Pool(pool) => (GroupBy::Pool, pool.map(|PoolId(capture, handle)| (capture, handle))),
+        GroupKey::SizeClass(power) => (GroupBy::SizeClass, Some((u64::from(power), 0))),
     };
     GroupKeyData { by, value }
 }
@@ -172,8 +137,8 @@ mod tests {
     #[test]
     fn numbers_that_mean_nothing_are_no_key() {
         let key = |by, value| group_key(GroupKeyData { by, value });
-        assert_eq!(key(GroupKind::Category, Some((10, 0))), None);
-        assert_eq!(key(GroupKind::Stack, Some((u64::MAX, 0))), None);
-        assert_eq!(key(GroupKind::Stack, None), None);
+        assert_eq!(key(GroupBy::Category, Some((10, 0))), None);
+        assert_eq!(key(GroupBy::Stack, Some((u64::MAX, 0))), None);
+        assert_eq!(key(GroupBy::Stack, None), None);
     }
 }

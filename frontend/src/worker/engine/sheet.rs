@@ -4,9 +4,9 @@ use super::allocations::{Whole, pool, stream};
 use super::flame::Flame;
 use super::segments::at;
 use super::{Engine, Ready, compare};
-use crate::view::compare::{Entry, GroupBy, entries, shown};
+use crate::view::compare::{DiffBy, Entry, entries, shown};
 use crate::view::flame::{shown as shown_sites, site_name};
-use crate::worker::{DiffData, Instant, MatchKind, SheetOf, SheetOrder, WeightKind};
+use crate::worker::{DiffData, Instant, Matched, SheetOf, SheetOrder, Weight};
 use shared::export::{self, Cell, Rows, Sheet, Subject, Table};
 use shared::trace::SegmentType;
 
@@ -99,12 +99,12 @@ impl Out<'_> {
 const ITSELF: &str = "itself";
 
 /// What functions are weighed by, as a column.
-fn unit(weight: WeightKind) -> &'static str {
+fn unit(weight: Weight) -> &'static str {
     match weight {
-        WeightKind::Bytes => "bytes",
-        WeightKind::ByteEvents => "byte_events",
-        WeightKind::ByteTime => "byte_milliseconds",
-        WeightKind::Count => "allocations",
+        Weight::Bytes => "bytes",
+        Weight::ByteEvents => "byte_events",
+        Weight::ByteTime => "byte_milliseconds",
+        Weight::Count => "allocations",
     }
 }
 
@@ -166,16 +166,16 @@ const DIFFERENCES: Sheet<'_> = Sheet {
     ],
 };
 
-fn difference(diff: &DiffData, entry: &Entry, by: GroupBy, row: &mut Rows<'_>) {
+fn difference(diff: &DiffData, entry: &Entry, by: DiffBy, row: &mut Rows<'_>) {
     let event = |moment: u32| Cell::number(i64::from(moment) - 1);
     let matched = entry.stack.map(|position| match diff.stacks[position].matched {
-        MatchKind::Same => "same",
-        MatchKind::MovedLines => "lines moved",
-        MatchKind::Place => "other calls",
-        MatchKind::OnlyOther => "only other",
-        MatchKind::OnlyThis => "only this",
+        Matched::Same => "same",
+        Matched::MovedLines => "lines moved",
+        Matched::Place => "other calls",
+        Matched::OnlyBefore => "only other",
+        Matched::OnlyAfter => "only this",
     });
-    let category = if by == GroupBy::Category { entry.title.as_str() } else { entry.category };
+    let category = if by == DiffBy::Category { entry.title.as_str() } else { entry.category };
     let change = &entry.change;
     row(&[
         event(diff.moment),

@@ -27,7 +27,7 @@ fn ask(question: Question) -> Answer {
 
 fn view() -> View {
     View {
-        axis: AxisKind::Events,
+        axis: Axis::Events,
         x0: 0.0,
         x1: 5.0,
         y0: 0.0,
@@ -92,7 +92,7 @@ fn a_picture_says_what_it_is_of() {
 
 #[test]
 fn an_outline_is_of_the_whole_trace() {
-    let Answer::Outline(data) = ask(Question::Outline { device: 0, axis: AxisKind::Time, columns: 100 }) else {
+    let Answer::Outline(data) = ask(Question::Outline { device: 0, axis: Axis::Time, columns: 100 }) else {
         panic!("an outline is answered with an outline")
     };
     assert_eq!(data.band_count(), 0);
@@ -101,7 +101,7 @@ fn an_outline_is_of_the_whole_trace() {
 
 #[test]
 fn a_point_above_the_outline_still_has_a_moment() {
-    let hit = |x, bytes| match ask(Question::Hit { device: 0, axis: AxisKind::Events, x, bytes, units_per_px: 0.01 }) {
+    let hit = |x, bytes| match ask(Question::Hit { device: 0, axis: Axis::Events, x, bytes, units_per_px: 0.01 }) {
         Answer::Hit(hit) => hit,
         other => panic!("{other:?} is no hit"),
     };
@@ -118,9 +118,9 @@ fn a_moment_has_a_place_on_both_axes() {
         Answer::Place(x) => x,
         other => panic!("{other:?} is no place"),
     };
-    assert_eq!(place(AxisKind::Events, 2), 2.5);
-    assert_eq!(place(AxisKind::Time, 2), 15.0);
-    assert_eq!(place(AxisKind::Time, 4), 30.5, "the last moment is drawn for a microsecond");
+    assert_eq!(place(Axis::Events, 2), 2.5);
+    assert_eq!(place(Axis::Time, 2), 15.0);
+    assert_eq!(place(Axis::Time, 4), 30.5, "the last moment is drawn for a microsecond");
 }
 
 fn details(allocation: u32) -> Details {
@@ -147,7 +147,7 @@ fn an_allocation_is_found_by_its_key() {
         Answer::Refused(_) => None,
         other => panic!("{other:?} is no hit"),
     };
-    let hit = |x, bytes| match ask(Question::Hit { device: 0, axis: AxisKind::Events, x, bytes, units_per_px: 0.01 }) {
+    let hit = |x, bytes| match ask(Question::Hit { device: 0, axis: Axis::Events, x, bytes, units_per_px: 0.01 }) {
         Answer::Hit(hit) => hit,
         other => panic!("{other:?} is no hit"),
     };
@@ -216,7 +216,7 @@ fn order(form: ExportForm) -> ExportOrder {
         file: "ada-run.pickle".to_owned(),
         device: 0,
         moment: None,
-        axis: AxisKind::Events,
+        axis: Axis::Events,
         range: None,
         is_dark: false,
         is_clean: false,

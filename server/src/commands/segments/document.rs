@@ -1,7 +1,7 @@
 //! The answer as JSON.
 
-use shared::analysis::{AllocationId, Fragmentation, Held, MapSegment, Origin, Room};
-use shared::api::{HeldRow, HolderRow, PoolRow, ReservedParts, SegmentRow, SegmentsReport};
+use shared::analysis::{AllocationId, Held, MapSegment, Origin, Room};
+use shared::api::{HeldRow, HolderRow, PoolRow, SegmentRow, SegmentsReport};
 use shared::trace::PoolId;
 
 use super::Found;
@@ -15,43 +15,12 @@ pub(super) fn report(found: &Found<'_>) -> SegmentsReport {
         file: found.file.to_owned(),
         device: found.device.index,
         event: i64::from(found.map.moment) - 1,
-        bytes: parts(&found.parts),
+        bytes: found.parts,
         pools: found.rooms.iter().map(pool_row).collect(),
         held: found.held.iter().take(found.top).map(|held| held_row(found, held)).collect(),
         other_held: found.held.len().saturating_sub(found.top) as u64,
         segments: segments.into_iter().map(|segment| segment_row(found, segment)).collect(),
         other_segments: other_segments as u64,
-    }
-}
-
-fn parts(parts: &Fragmentation) -> ReservedParts {
-    let Fragmentation {
-        reserved_bytes,
-        live_bytes,
-        pending_bytes,
-        rounding_bytes,
-        unsplit_bytes,
-        free_in_used_bytes,
-        free_segment_bytes,
-        private_free_bytes,
-        releasable_bytes,
-        largest_free_bytes,
-        used_segments,
-        segments,
-    } = *parts;
-    ReservedParts {
-        reserved_bytes,
-        live_bytes,
-        pending_bytes,
-        rounding_bytes,
-        unsplit_bytes,
-        free_in_used_bytes,
-        free_segment_bytes,
-        private_free_bytes,
-        releasable_bytes,
-        largest_free_bytes,
-        used_segments,
-        segments,
     }
 }
 

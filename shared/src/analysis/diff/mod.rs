@@ -16,9 +16,10 @@ use std::cmp::Reverse;
 use std::hash::Hash;
 
 /// How a stack of one side was found on the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Matched {
     /// Frame by frame, lines included.
+    #[default]
     Same,
     /// Frame by frame, but lines differ: the code was edited.
     MovedLines,
@@ -30,21 +31,13 @@ pub enum Matched {
     OnlyAfter,
 }
 
-impl Matched {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Same, Self::MovedLines, Self::Place, Self::OnlyBefore, Self::OnlyAfter];
-
-    /// The name used in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::MovedLines => "moved-lines",
-            Self::Place => "place",
-            Self::OnlyBefore => "only-a",
-            Self::OnlyAfter => "only-b",
-        }
-    }
-}
+crate::names!(Matched {
+    Same => "same",
+    MovedLines => "moved-lines",
+    Place => "place",
+    OnlyBefore => "only-a",
+    OnlyAfter => "only-b",
+});
 
 /// Bytes and allocations on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

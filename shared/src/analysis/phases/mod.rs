@@ -36,6 +36,18 @@ pub enum Phase {
     Unknown,
 }
 
+crate::names!(Phase {
+    Setup => "setup",
+    Data => "data",
+    Forward => "forward",
+    Backward => "backward",
+    Recompute => "recompute",
+    Optimizer => "optimizer",
+    Evaluation => "evaluation",
+    Collective => "collective",
+    Unknown => "unknown",
+});
+
 /// What phases were told by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PhaseBasis {
@@ -46,6 +58,23 @@ pub enum PhaseBasis {
     /// The shape of the curve, for want of frames: a guess.
     #[default]
     Curve,
+}
+
+crate::names!(PhaseBasis {
+    Functions => "functions",
+    Operations => "operations",
+    Curve => "curve",
+});
+
+impl PhaseBasis {
+    /// Returns how phases were found, in words.
+    pub fn origin(self) -> &'static str {
+        match self {
+            Self::Functions => "told by functions in the stacks",
+            Self::Operations => "told by PyTorch's operations",
+            Self::Curve => "guessed from the curve's shape",
+        }
+    }
 }
 
 /// The phase of every moment of a device, as runs.

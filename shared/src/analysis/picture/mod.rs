@@ -56,6 +56,11 @@ pub enum Axis {
     Time,
 }
 
+crate::names!(Axis {
+    Events => "events",
+    Time => "time",
+});
+
 /// A part of the timeline and the pixels that it is drawn on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PictureRequest {

@@ -31,19 +31,16 @@ pub enum GroupBy {
     SizeClass,
 }
 
-impl GroupBy {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Stack,
-        Self::Frame,
-        Self::Function,
-        Self::Module,
-        Self::Category,
-        Self::Stream,
-        Self::Pool,
-        Self::SizeClass,
-    ];
-}
+crate::names!(GroupBy {
+    Stack => "stack",
+    Frame => "frame",
+    Function => "function",
+    Module => "module",
+    Category => "category",
+    Stream => "stream",
+    Pool => "pool",
+    SizeClass => "size",
+});
 
 /// What the allocations of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -40,11 +40,16 @@ pub enum Part {
     BornAndKept,
 }
 
-impl Part {
-    /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Any, Self::Born, Self::Died, Self::Survived, Self::BornAndDied, Self::BornAndKept];
+crate::names!(Part {
+    Any => "any",
+    Born => "born",
+    Died => "died",
+    Survived => "survived",
+    BornAndDied => "born-and-died",
+    BornAndKept => "born-and-kept",
+});
 
+impl Part {
     fn has(self, is_born: bool, is_dying: bool) -> bool {
         match self {
             Self::Any => true,

@@ -21,6 +21,13 @@ pub enum Weight {
     Count,
 }
 
+crate::names!(Weight {
+    Bytes => "bytes",
+    ByteEvents => "byte-events",
+    ByteTime => "byte-time",
+    Count => "count",
+});
+
 /// Weighs allocations; lifetimes count as far as they are in the scope's range, in all of the trace for a moment.
 #[derive(Clone, Debug)]
 pub struct Weigher<'a> {

@@ -3,7 +3,7 @@
 use super::rows::Rows;
 use crate::hooks::Comparison;
 use crate::state::{Choice, DifferencesChoice};
-use crate::view::compare::{Column, Entry, GroupBy, entries, shown};
+use crate::view::compare::{Column, DiffBy, Entry, entries, shown};
 use shared::base::format;
 use std::rc::Rc;
 use web_sys::HtmlInputElement;
@@ -40,7 +40,7 @@ pub(super) fn Table(props: &TableProps) -> Html {
             DifferencesChoice { filter, ..choice.clone() }
         })
     };
-    let group = |this: GroupBy| {
+    let group = |this: DiffBy| {
         let choice = props.choice.clone();
         let onclick = on_differences.reform(move |_: MouseEvent| DifferencesChoice { by: this, ..choice.clone() });
         html! {
@@ -54,7 +54,7 @@ pub(super) fn Table(props: &TableProps) -> Html {
     html! {
         <section class="compare-table" aria-label="What differs">
             <div class="compare-tools">
-                <div class="segmented" role="group" aria-label="Group by">{ for GroupBy::ALL.map(group) }</div>
+                <div class="segmented" role="group" aria-label="Group by">{ for DiffBy::ALL.map(group) }</div>
                 <input type="search" class="compare-filter" placeholder="Filter" aria-label="Filter" value={filter.clone()}
                     {oninput} />
                 <span class="compare-count numbers" role="status">{ count_text(props, &all, order.len()) }</span>

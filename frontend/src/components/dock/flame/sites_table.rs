@@ -1,7 +1,7 @@
 //! The table of all functions; only the rows in view are in the page.
 
 use crate::view::flame::{SiteColumn, SiteLine, SiteOrder, lines, shown};
-use crate::worker::{FlameSites, NameMark, SiteKey, WeightKind};
+use crate::worker::{FlameSites, NameMark, SiteKey, Weight};
 use std::rc::Rc;
 use web_sys::HtmlElement;
 use yew::prelude::*;
@@ -21,7 +21,7 @@ pub(super) struct SitesTableProps {
     /// The sites.
     pub(super) sites: Rc<FlameSites>,
     /// What they are weighed by.
-    pub(super) weight: WeightKind,
+    pub(super) weight: Weight,
     /// What is looked for, or nothing.
     pub(super) search: AttrValue,
     /// The chosen site.

@@ -1,14 +1,14 @@
 //! What the reserved bytes are, as a bar with its parts.
 
 use crate::view::segments::{facts, parts};
-use crate::worker::ReservedParts;
+use crate::worker::Fragmentation;
 use shared::base::format;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(super) struct WasteProps {
     /// The parts, once they are known.
-    pub(super) parts: Option<ReservedParts>,
+    pub(super) parts: Option<Fragmentation>,
 }
 
 /// A bar of all parts, and each with its size and definition.

@@ -2,7 +2,7 @@
 
 use super::super::Engine;
 use super::*;
-use crate::worker::{Answer, FilterData, PartKind, Question, ScopeData};
+use crate::worker::{Answer, FilterData, Part, Question, ScopeData};
 use shared::trace::text;
 
 const TRACE: &str = "
@@ -36,7 +36,7 @@ fn rows(engine: &mut Engine, request: &TableRequest) -> TablePage {
 
 /// All of the trace.
 fn whole() -> SelectionData {
-    let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: PartKind::Any };
+    let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Part::Any };
     SelectionData { scope, ..SelectionData::default() }
 }
 
@@ -90,7 +90,7 @@ fn totals_follow_the_filter() {
 fn groups_lead_to_their_allocations() {
     let mut engine = engine();
     let request = request(Column::Count, false);
-    let by_stack = rows(&mut engine, &TableRequest { by: Some(GroupKind::Stack), ..request.clone() });
+    let by_stack = rows(&mut engine, &TableRequest { by: Some(GroupBy::Stack), ..request.clone() });
     let TableRows::Groups(groups) = &by_stack.rows else { panic!("groups were asked for") };
     let titles: Vec<_> = groups.iter().map(|row| (row.title.as_str(), row.count)).collect();
     assert_eq!(titles[0], ("relu (main.py:1)", 2));
@@ -115,7 +115,7 @@ fn a_mark_leads_to_its_group_in_another_copy() {
     let mut engine = engine();
     // Stacks and frames have other numbers where others come before them.
     let mut copy = Engine::new(text::parse(&format!("alloc z 1 @first<other\nfree z\n{TRACE}")).unwrap());
-    for by in GroupKind::ALL {
+    for by in GroupBy::ALL {
         let page = rows(&mut engine, &TableRequest { by: Some(by), ..request(Column::Bytes, false) });
         let TableRows::Groups(groups) = page.rows else { panic!("groups were asked for") };
         for group in &groups {
@@ -124,7 +124,7 @@ fn a_mark_leads_to_its_group_in_another_copy() {
             assert_eq!(found.map(|(_, title)| title).as_ref(), Some(&group.title), "{by:?}");
         }
     }
-    let nothing = AllocationsQuestion::Group(GroupMark { by: GroupKind::Stack, mark: NameMark::of(["nothing"]) });
+    let nothing = AllocationsQuestion::Group(GroupMark { by: GroupBy::Stack, mark: NameMark::of(["nothing"]) });
     assert_eq!(ask(&mut engine, nothing), AllocationsAnswer::Group(None));
 }
 

@@ -1,8 +1,8 @@
 //! The worker asked for flame graphs as the page asks it.
 
 use crate::worker::{
-    Answer, AxisKind, Engine, FilterData, FlameAnswer, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites,
-    FlameSource, FlameTally, FlameTree, PartKind, Question, ScopeData, SelectionData, WeightKind,
+    Answer, Axis, Engine, FilterData, FlameAnswer, FlameBoxKind, FlameBoxes, FlameQuestion, FlameShape, FlameSites,
+    FlameSource, FlameTally, FlameTree, Part, Question, ScopeData, SelectionData, Weight,
 };
 use shared::trace::text;
 
@@ -100,16 +100,16 @@ fn a_search_says_how_much_it_finds() {
 
 #[test]
 fn a_range_of_the_trace_counts_all_that_live_in_it() {
-    let scope = ScopeData::Within { axis: AxisKind::Events, x0: 0.0, x1: 6.0, part: PartKind::Any };
+    let scope = ScopeData::Within { axis: Axis::Events, x0: 0.0, x1: 6.0, part: Part::Any };
     let within = |weight| SelectionData { scope, weight, ..SelectionData::default() };
     let total = |selection| {
         let source = FlameSource { selection, ..source(0) };
         boxes(&mut engine(), FlameTree { source, ..tree(0) }, "").boxes[0].total
     };
-    assert_eq!(total(within(WeightKind::Bytes)), FlameTally { weight: 115, count: 5 });
-    assert_eq!(total(within(WeightKind::Count)).weight, 5);
+    assert_eq!(total(within(Weight::Bytes)), FlameTally { weight: 115, count: 5 });
+    assert_eq!(total(within(Weight::Count)).weight, 5);
     let byte_events = 30 * 5 + 20 * 2 + 50 * 3 + 10 + 5 * 6;
-    assert_eq!(total(within(WeightKind::ByteEvents)).weight, byte_events);
+    assert_eq!(total(within(Weight::ByteEvents)).weight, byte_events);
 }
 
 #[test]

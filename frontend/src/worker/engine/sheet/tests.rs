@@ -1,11 +1,11 @@
 //! Files of tables have the rows of the tables, and nothing that a spreadsheet would run.
 
-use crate::view::compare::{GroupBy, Sort};
+use crate::view::compare::{DiffBy, Sort};
 use crate::view::flame::SiteOrder;
 use crate::worker::{
-    AllocationsAnswer, AllocationsQuestion, Answer, AxisKind, Column, CompareAnswer, CompareQuestion, CompareSide,
-    Engine, ExportForm, ExportOrder, FilterData, FlameSource, GroupKind, Instant, PartKind, Question, Report,
-    ScopeData, SelectionData, SheetOf, SheetOrder, Sort as RowSort, TableRequest,
+    AllocationsAnswer, AllocationsQuestion, Answer, Axis, Column, CompareAnswer, CompareQuestion, CompareSide, Engine,
+    ExportForm, ExportOrder, FilterData, FlameSource, GroupBy, Instant, Part, Question, Report, ScopeData,
+    SelectionData, SheetOf, SheetOrder, Sort as RowSort, TableRequest,
 };
 use shared::trace::{Frame, FrameTable, Trace, text};
 
@@ -62,18 +62,18 @@ fn records(text: &str) -> Vec<Vec<String>> {
 }
 
 fn whole() -> SelectionData {
-    let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: PartKind::Any };
+    let scope = ScopeData::Within { axis: Default::default(), x0: 0.0, x1: f64::MAX, part: Part::Any };
     SelectionData { scope, ..SelectionData::default() }
 }
 
-fn request(by: Option<GroupKind>) -> TableRequest {
+fn request(by: Option<GroupBy>) -> TableRequest {
     TableRequest { selection: whole(), by, ..TableRequest::default() }
 }
 
 #[test]
 fn a_file_has_as_many_rows_as_the_table_whatever_page_is_shown() {
     let mut engine = engine("relu");
-    for by in [None, Some(GroupKind::Stack), Some(GroupKind::Category)] {
+    for by in [None, Some(GroupBy::Stack), Some(GroupBy::Category)] {
         let page = match engine
             .answer(&Question::Allocations { device: 0, question: AllocationsQuestion::Rows(request(by)) })
         {
@@ -147,7 +147,7 @@ fn differences_add_up() {
     else {
         panic!("a profile was asked for")
     };
-    for by in GroupBy::ALL {
+    for by in DiffBy::ALL {
         let of = SheetOf::Differences {
             side: CompareSide::Peak,
             other: other.clone(),
@@ -194,7 +194,7 @@ fn findings_are_saved_as_they_are_for_the_chosen_card() {
             file: String::new(),
             device: 0,
             moment: None,
-            axis: AxisKind::Events,
+            axis: Axis::Events,
             range: None,
             is_dark: false,
             is_clean: false,
