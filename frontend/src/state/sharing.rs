@@ -183,6 +183,7 @@ mod tests {
             share_for_ever: true,
             needs_token: false,
             kinds: Vec::new(),
+            is_recorder_being_built: false,
         }
     }
 

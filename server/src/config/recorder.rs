@@ -55,4 +55,41 @@ impl RecorderConfig {
             library_path: named("LD_LIBRARY_PATH"),
         })
     }
+
+    /// Returns true while a script builds the recorder: jobs wait for it instead of failing.
+    ///
+    /// The script keeps its process ID in `snapscope-recorder.building`, next to the program; a file whose process has
+    /// ended does not count.
+    pub fn is_being_built(&self) -> bool {
+        let Ok(text) = std::fs::read_to_string(self.program.with_extension("building")) else { return false };
+        let builder = text.trim().parse().ok().and_then(rustix::process::Pid::from_raw);
+        builder.is_some_and(|builder| rustix::process::test_kill_process(builder).is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorder_is_being_built_while_its_builder_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("snapscope-recorder");
+        let config = RecorderConfig { program: program.clone(), ..RecorderConfig::from_environment().unwrap() };
+        let check = |text: Option<String>, expected: bool| {
+            let marker = program.with_extension("building");
+            match &text {
+                Some(text) => std::fs::write(marker, text).unwrap(),
+                None => drop(std::fs::remove_file(marker)),
+            }
+            assert_eq!(config.is_being_built(), expected, "{text:?}");
+        };
+        check(None, false);
+        check(Some(format!("{}\n", std::process::id())), true);
+        check(Some(String::new()), false);
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        check(Some(ended.id().to_string()), false);
+        check(None, false);
+    }
 }

@@ -103,6 +103,7 @@ async fn signal() {
 
 /// Runs jobs of one kind of device until `stop` changes.
 async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiver<bool>) {
+    wait_for_recorder(&context, &mut stop).await;
     let kind = Arc::new(Kind { context: Arc::clone(&context), free: Semaphore::new(slots.jobs) });
     let mut round = 0;
     while !*stop.borrow() {
@@ -123,6 +124,20 @@ async fn serve_kind(context: Arc<Context>, slots: Slots, mut stop: watch::Receiv
     info!(kind = slots.kind, "no more jobs are taken");
     context.turns.close();
     kind.wind_down(slots.jobs).await;
+}
+
+/// Waits while a script builds the recorder: jobs stay in the queue until it is there.
+async fn wait_for_recorder(context: &Context, stop: &mut watch::Receiver<bool>) {
+    const LOOK: Duration = Duration::from_millis(500);
+    if context.recorder.is_being_built() {
+        info!("the recorder is still being built: jobs wait for it");
+    }
+    while context.recorder.is_being_built() && !*stop.borrow() {
+        tokio::select! {
+            _ = stop.wait_for(|stopped| *stopped) => {}
+            () = tokio::time::sleep(LOOK) => {}
+        }
+    }
 }
 
 /// State that the tasks of one kind of device share.

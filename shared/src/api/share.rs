@@ -81,4 +81,7 @@ pub struct ServerLimits {
     pub needs_token: bool,
     /// What jobs can run on: `virtual`, and real GPUs such as `cuda:0`.
     pub kinds: Vec<String>,
+    /// True while the server's own recorder is being built, as `./dev serve` does at first: jobs wait for it.
+    #[serde(default)]
+    pub is_recorder_being_built: bool,
 }

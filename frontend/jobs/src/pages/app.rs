@@ -17,7 +17,8 @@ use yew::prelude::*;
 fn wait_ms(limits: &Fetched<ServerLimits>) -> Option<u32> {
     // A server that has answered is asked rarely, since its pages send requests of their own. It is still asked because
     // its devices come and go with its workers (server processes).
-    Some(if limits.answer.is_some() { 30_000 } else { 4000 })
+    let is_settled = limits.answer.as_ref().is_some_and(|limits| !limits.is_recorder_being_built);
+    Some(if is_settled { 30_000 } else { 4000 })
 }
 
 /// Returns the route of the page's address.
@@ -38,7 +39,7 @@ pub(crate) fn App() -> Html {
         (None, Some(_)) => html! { <NoServer on_retry={again} /> },
         (None, None) => html! { <main class="state"><p role="status">{ "Asking the server…" }</p></main> },
         (Some(limits), _) => match &*route {
-            Route::List => html! { <ListPage kinds={limits.kinds.clone()} /> },
+            Route::List => html! { <ListPage limits={limits.clone()} /> },
             Route::New(start) => {
                 html! { <NewJobPage start={start.clone()} limits={limits.clone()} token={token.clone()} /> }
             }

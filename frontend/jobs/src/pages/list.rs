@@ -5,12 +5,13 @@ use crate::components::job_list::JobList;
 use crate::state::{Route, Start};
 use frontend::components::icon::{Icon, IconName};
 use frontend::platform::{set_title, site_url};
+use shared::api::ServerLimits;
+use std::rc::Rc;
 use yew::prelude::*;
 
 #[derive(Clone, PartialEq, Properties)]
 pub(crate) struct ListPageProps {
-    /// Devices that the server can record on.
-    pub kinds: Vec<String>,
+    pub limits: Rc<ServerLimits>,
 }
 
 /// Shows the jobs above the gallery's configs.
@@ -28,10 +29,16 @@ pub(crate) fn ListPage(props: &ListPageProps) -> Html {
                     <Icon name={IconName::Add} />{ "New job" }
                 </a>
             </header>
-            if props.kinds.is_empty() {
+            if props.limits.is_recorder_being_built {
+                <p class="note" role="status">
+                    <Icon name={IconName::Info} />
+                    { "Recordings are still being built on this machine, which takes some minutes. Jobs that you submit \
+                       now start once that is done." }
+                </p>
+            } else if props.limits.kinds.is_empty() {
                 <p class="note warning" role="status">
                     <Icon name={IconName::Warning} />
-                    { "No worker takes jobs at this time: what was submitted waits until one comes." }
+                    { "No worker takes jobs at this time. Jobs that were submitted wait until one does." }
                 </p>
             }
             <JobList />

@@ -43,6 +43,7 @@ pub(crate) async fn limits(request: HttpRequest, state: Data<State>) -> Result<J
         share_for_ever: shares.longest.is_none(),
         needs_token: state.guard.needs_token(&request),
         kinds: state.kinds().await?,
+        is_recorder_being_built: state.config.recorder.is_being_built(),
     }))
 }
 
