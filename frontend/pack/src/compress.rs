@@ -15,6 +15,15 @@ use crate::site::Files;
 /// Minimum size of a file that is compressed, because for smaller ones a response's headers outweigh the saving.
 const SMALLEST_BYTES: usize = 256;
 
+/// How hard copies are compressed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// For a page that is looked at on this machine.
+    Quick,
+    /// For a page that many download; takes half a minute.
+    Best,
+}
+
 /// Total size of the files that are worth compressing, before and after Brotli.
 #[derive(Default)]
 pub(crate) struct Totals {
@@ -36,7 +45,7 @@ impl fmt::Display for Totals {
 /// # Errors
 ///
 /// Returns an error if the folder cannot be emptied or written.
-pub(crate) fn write(site: &Files, folder: &Path) -> Result<Totals> {
+pub(crate) fn write(site: &Files, folder: &Path, effort: Effort) -> Result<Totals> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
     }
@@ -48,7 +57,7 @@ pub(crate) fn write(site: &Files, folder: &Path) -> Result<Totals> {
         if path.ends_with(".gz") || path.ends_with(".png") || path.ends_with(".woff2") {
             continue;
         }
-        let brotli_bytes = write_siblings(&target, bytes)?;
+        let brotli_bytes = write_siblings(&target, bytes, effort)?;
         totals.plain_bytes += bytes.len();
         totals.brotli_bytes += brotli_bytes;
     }
@@ -56,12 +65,12 @@ pub(crate) fn write(site: &Files, folder: &Path) -> Result<Totals> {
 }
 
 /// Writes the compressed copies that are smaller than the file, and returns the size that a browser will load.
-fn write_siblings(target: &Path, bytes: &[u8]) -> Result<usize> {
+fn write_siblings(target: &Path, bytes: &[u8], effort: Effort) -> Result<usize> {
     if bytes.len() < SMALLEST_BYTES {
         return Ok(bytes.len());
     }
-    let brotli = brotli(bytes)?;
-    for (suffix, copy) in [("br", &brotli), ("gz", &gzip(bytes)?)] {
+    let brotli = brotli(bytes, effort)?;
+    for (suffix, copy) in [("br", &brotli), ("gz", &gzip(bytes, effort)?)] {
         if copy.len() < bytes.len() {
             let mut name = target.as_os_str().to_owned();
             name.push(format!(".{suffix}"));
@@ -71,15 +80,17 @@ fn write_siblings(target: &Path, bytes: &[u8]) -> Result<usize> {
     Ok(brotli.len().min(bytes.len()))
 }
 
-fn brotli(bytes: &[u8]) -> Result<Vec<u8>> {
+fn brotli(bytes: &[u8], effort: Effort) -> Result<Vec<u8>> {
     let mut copy = Vec::new();
-    let params = BrotliEncoderParams { quality: 11, size_hint: bytes.len(), ..Default::default() };
+    let quality = if effort == Effort::Best { 11 } else { 4 };
+    let params = BrotliEncoderParams { quality, size_hint: bytes.len(), ..Default::default() };
     brotli::BrotliCompress(&mut &bytes[..], &mut copy, &params)?;
     Ok(copy)
 }
 
-fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+fn gzip(bytes: &[u8], effort: Effort) -> Result<Vec<u8>> {
+    let level = if effort == Effort::Best { Compression::best() } else { Compression::fast() };
+    let mut encoder = GzEncoder::new(Vec::new(), level);
     encoder.write_all(bytes)?;
     Ok(encoder.finish()?)
 }
@@ -94,7 +105,7 @@ mod tests {
         let out = folder.path().join("out");
         let long = "moment ".repeat(1000).into_bytes();
         let site = [("a/long.css", long.clone()), ("short.css", b"p{}".to_vec()), ("sample.gz", long.clone())];
-        let totals = write(&site.map(|(path, bytes)| (path.to_owned(), bytes)).into(), &out).unwrap();
+        let totals = write(&site.map(|(path, bytes)| (path.to_owned(), bytes)).into(), &out, Effort::Quick).unwrap();
 
         assert_eq!(fs::read(out.join("a/long.css")).unwrap(), long);
         assert!(fs::read(out.join("a/long.css.br")).unwrap().len() < 100);

@@ -1,6 +1,6 @@
 //! Turns the compiled pages and `static/` into the folder that the server serves.
 //!
-//! `snapscope-pack STATIC OUT MODULE…`, called by `./dev build`:
+//! `snapscope-pack [--quick] STATIC OUT MODULE…`, called by `./dev build` and, with `--quick`, by `./dev serve`:
 //!
 //! 1. wasm-bindgen writes the JavaScript that loads each module.
 //! 2. Scripts, styles and modules go to `OUT/assets/HASH/`; only documents stay at the top of `OUT`.
@@ -16,10 +16,11 @@ mod offline;
 mod site;
 mod stamp;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use compress::Effort;
 
 /// Paths given on the command line.
 struct Paths {
@@ -29,13 +30,15 @@ struct Paths {
 }
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from).peekable();
+    let is_quick = arguments.next_if(|first| first == Path::new("--quick")).is_some();
+    let effort = if is_quick { Effort::Quick } else { Effort::Best };
     let (Some(statics), Some(out)) = (arguments.next(), arguments.next()) else {
-        eprintln!("usage: snapscope-pack STATIC OUT MODULE…");
+        eprintln!("usage: snapscope-pack [--quick] STATIC OUT MODULE…");
         return ExitCode::from(2);
     };
     let paths = Paths { statics, out, modules: arguments.collect() };
-    match pack(&paths) {
+    match pack(&paths, effort) {
         Ok(summary) => {
             println!("pages: {summary}");
             ExitCode::SUCCESS
@@ -48,7 +51,7 @@ fn main() -> ExitCode {
 }
 
 /// Packs the pages and returns a one-line summary.
-fn pack(paths: &Paths) -> Result<String> {
+fn pack(paths: &Paths, effort: Effort) -> Result<String> {
     let stamp = stamp::Stamp::of(paths)?;
     if stamp.is_current() {
         return Ok(format!("{} is up to date", paths.out.display()));
@@ -63,7 +66,7 @@ fn pack(paths: &Paths) -> Result<String> {
 
     // A new folder replaces the old one at the end, so that a running server never reads half a page.
     let fresh = paths.out.with_extension("new");
-    let totals = compress::write(&site, &fresh)?;
+    let totals = compress::write(&site, &fresh, effort)?;
     if paths.out.exists() {
         std::fs::remove_dir_all(&paths.out).with_context(|| format!("removing {}", paths.out.display()))?;
     }
